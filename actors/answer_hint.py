@@ -1,0 +1,31 @@
+"""Help with an exercise: guidance towards the answer that never states the final result.
+
+HintRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_hint
+
+Without a model there is no answer: the run fails with `model_unavailable`.
+"""
+
+from actors.answering import budget, layout, must_cite, no_model, written
+from actors.conversions import evidence_of
+from bus.actor import actor
+from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, HintRequested
+from bus.powers import Ask, Emit
+from prompts import contracts
+
+
+@actor(prompts=("answer_hint", "verify_answer", "guard_language"), fallback=no_model)
+async def answer_hint(
+    message: HintRequested, ask: Ask, emit: Emit
+) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
+    reply = await ask(
+        contracts.AnswerHint(
+            question=message.question.text,
+            contexts=evidence_of(message.evidence),
+            language=message.question.language,
+            max_tokens=budget(message),
+            style="hint",
+            must_cite=must_cite(message),
+        ),
+        contracts.StructuredAnswer,
+    )
+    return await written(message, ask, emit, layout(reply), "hint", cited=reply.citations)

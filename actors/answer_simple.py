@@ -1,0 +1,26 @@
+"""Answer a simple question in two to four sentences, each with its source's number, shown as they pass.
+
+SimpleAnswerRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_simple
+
+Without a model there is no answer: the run fails with `model_unavailable`.
+"""
+
+from actors.answering import advice, no_model, prose
+from actors.conversions import evidence_of
+from bus.actor import actor
+from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SimpleAnswerRequested
+from bus.powers import Ask, Emit
+from prompts import contracts
+
+
+@actor(prompts=("answer_simple", "verify_answer", "guard_language"), fallback=no_model)
+async def answer_simple(
+    message: SimpleAnswerRequested, ask: Ask, emit: Emit
+) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
+    variables = contracts.AnswerSimple(
+        original_query=message.question.text,
+        retrieved_chunks=evidence_of(message.evidence),
+        language=message.question.language,
+        safety_advice=advice(message),
+    )
+    return await prose(message, ask, emit, variables, "simple")

@@ -1,0 +1,31 @@
+"""Answer as a summary and up to three details, with the ids of the sources.
+
+StructureRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_structured
+
+Without a model there is no answer: the run fails with `model_unavailable`.
+"""
+
+from actors.answering import budget, layout, must_cite, no_model, written
+from actors.conversions import evidence_of
+from bus.actor import actor
+from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, StructureRequested
+from bus.powers import Ask, Emit
+from prompts import contracts
+
+
+@actor(prompts=("answer_structured", "verify_answer", "guard_language"), fallback=no_model)
+async def answer_structured(
+    message: StructureRequested, ask: Ask, emit: Emit
+) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
+    reply = await ask(
+        contracts.AnswerStructured(
+            question=message.question.text,
+            contexts=evidence_of(message.evidence),
+            language=message.question.language,
+            max_tokens=budget(message),
+            style="structured",
+            must_cite=must_cite(message),
+        ),
+        contracts.StructuredAnswer,
+    )
+    return await written(message, ask, emit, layout(reply), "structured", cited=reply.citations)

@@ -1,0 +1,42 @@
+"""Answer in one short text of at most 400 characters with markers, or refuse with a reason.
+
+SynthesisRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_synthesis
+
+Without a model there is no answer: the run fails with `model_unavailable`.
+"""
+
+from actors.answering import no_model, written
+from actors.conversions import evidence_of
+from actors.profile import profile_of
+from bus.actor import actor
+from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SynthesisRequested
+from bus.powers import Ask, Emit
+from prompts import contracts
+
+LONGEST = 400
+
+
+@actor(prompts=("answer_synthesis", "verify_answer", "guard_language"), fallback=no_model)
+async def answer_synthesis(
+    message: SynthesisRequested, ask: Ask, emit: Emit
+) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
+    reply = await ask(
+        contracts.AnswerSynthesis(
+            query=message.question.text,
+            evidence=evidence_of(message.evidence),
+            language=message.question.language,
+        ),
+        contracts.Synthesis,
+    )
+    text = reply.answer.strip()
+    return await written(
+        message,
+        ask,
+        emit,
+        text,
+        "synthesis",
+        confidence=reply.confidence,
+        refused=reply.refused or not text,
+        refuse_reason=reply.refuse_reason,
+        most_chars=profile_of(message.question.profile).max_answer_chars or LONGEST,
+    )

@@ -1,0 +1,74 @@
+"""Decide whether a question is one for the documents, and settle at once what is not.
+
+QuestionAsked -> QuestionReady | FollowUpAsked | AnswerSettled        prompt: classify_intent
+
+When the classifier cannot answer, the question is let in: an answer is checked anyway, and a lost question is not asked twice.
+"""
+
+from actors.endings import decline, refuse
+from actors.profile import in_language, profile_of
+from bus.actor import actor
+from bus.errors import Failure
+from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
+from bus.powers import Ask
+from index.language import LANGUAGES, detect
+from prompts import contracts, messages
+
+#: What a caller puts into a context to say that its own retrieval found nothing.
+NO_CONTEXT = "NO_CONTEXT_FOUND"
+
+
+def let_in(message: QuestionAsked, failure: Failure) -> QuestionReady | FollowUpAsked:
+    return accepted(message, question_of(message))
+
+
+@actor(prompts=("classify_intent",), fallback=let_in)
+async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | FollowUpAsked | AnswerSettled:
+    question = question_of(message)
+    profile = profile_of(question.profile)
+    if profile.policy_word(message.question):
+        return decline(question, "policy", text=in_language(profile.safe_reply, question.language))
+    if message.contexts is not None and not question.contexts:
+        return refuse(question, "no_results", text=messages.empty_context(question.language))
+    reply = await ask(
+        contracts.ClassifyIntent(
+            user_query=message.question,
+            conversation_history=tuple(
+                contracts.Turn(role=turn.role, content=turn.content) for turn in message.conversation_history
+            ),
+            language=question.language,
+            in_scope=profile.scope_words("in_scope"),
+            edge_scope=profile.scope_words("edge_scope"),
+            out_of_scope=profile.scope_words("out_of_scope"),
+        ),
+        contracts.Intent,
+    )
+    if reply.intent in ("out_of_scope", "greeting", "unclear"):
+        return decline(question, reply.intent)
+    return accepted(message, question)
+
+
+def accepted(message: QuestionAsked, question: Question) -> QuestionReady | FollowUpAsked:
+    if message.conversation_history:
+        return FollowUpAsked(question=question, history=message.conversation_history)
+    return QuestionReady(question=question)
+
+
+def question_of(message: QuestionAsked) -> Question:
+    """The request as the stages see it: its language found, its profile's defaults filled in."""
+    profile = profile_of(message.profile)
+    found = message.language or detect(message.question)
+    contexts = message.contexts
+    if contexts is not None:
+        contexts = tuple(c for c in contexts if c.content.strip() and c.content.strip() != NO_CONTEXT)
+    return Question(
+        text=message.question,
+        asked=message.question,
+        language=found if found in LANGUAGES else profile.default_language,
+        profile=message.profile,
+        style=message.style or message.constraints.style,
+        release=message.release or profile.release,
+        events=message.events,
+        constraints=message.constraints,
+        contexts=contexts,
+    )

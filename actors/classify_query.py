@@ -1,0 +1,33 @@
+"""Tell a question that one retrieval answers from one that must be taken apart.
+
+QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_query
+
+When it cannot be classified it is taken as simple: one retrieval costs least.
+"""
+
+from bus.actor import actor
+from bus.errors import Failure
+from bus.messages import ComplexQuestionFound, QuestionReady, SubQuery, SubQueryPlanned
+from bus.powers import Ask
+from prompts import contracts
+
+
+def as_simple(message: QuestionReady, failure: Failure) -> SubQueryPlanned:
+    return single(message)
+
+
+@actor(prompts=("classify_query",), fallback=as_simple)
+async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | ComplexQuestionFound:
+    reply = await ask(
+        contracts.ClassifyQuery(original_query=message.question.text, language=message.question.language),
+        contracts.QueryClass,
+    )
+    if reply.query_type == "complex":
+        return ComplexQuestionFound(question=message.question)
+    return single(message)
+
+
+def single(message: QuestionReady) -> SubQueryPlanned:
+    """The one lane of the simple path: the question itself."""
+    lane = SubQuery(id="sq_1", statement=message.question.text, focus="")
+    return SubQueryPlanned(question=message.question, sub_query=lane, plan=(lane,), round=1, judged=False)

@@ -1,0 +1,34 @@
+"""What the gate says about a sentence: which words, against which evidence, why, and how much it weighs."""
+
+from typing import Final, Literal
+
+import msgspec
+
+FlagKind = Literal[
+    "citation_out_of_range",
+    "fabricated_number",
+    "fabricated_quote",
+    "reversed_term",
+    "uncited",
+    "low_overlap",
+    "wrong_language",
+]
+Strength = Literal["strong", "weak"]
+
+STRONG: Final = frozenset({"citation_out_of_range", "fabricated_number", "fabricated_quote", "reversed_term"})
+
+
+class Flag(msgspec.Struct, frozen=True, kw_only=True):
+    """`words` are the sentence's own, `evidence_n` the numbers they were held against, `why` one line for a person."""
+
+    kind: FlagKind
+    strength: Strength
+    words: str
+    evidence_n: tuple[int, ...]
+    why: str
+
+
+def flag(kind: FlagKind, words: str, evidence_n: tuple[int, ...], why: str) -> Flag:
+    """A flag of the strength that its kind always has."""
+    strength: Strength = "strong" if kind in STRONG else "weak"
+    return Flag(kind=kind, strength=strength, words=words, evidence_n=evidence_n, why=why)

@@ -1,0 +1,54 @@
+"""How much of a sentence the evidence shares, by words: the weak reason, and the baseline that the other checks must beat."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from .citations import strip_markers
+from .normal import normal
+from .reading import read
+from .stems import Stem, stems
+
+# Below this share of its content words in the evidence a sentence is doubtful; shorter sentences have too few to say.
+ENOUGH: Final = 0.34
+_FEWEST: Final = 4
+_TOLD: Final = 6
+# Pieces that state nothing about the world: questions, labels, headings, courtesies.
+_NO_STATEMENT = re.compile(r"[?？؟:：]\s*[\"'”’»)]*\s*\Z|\A\s*(?:#|\|[\s|:-]*\Z|[-*_]{3,}\s*\Z)")
+
+
+def overlap(sentence: str, evidence: Sequence[str]) -> float:
+    """The share of the sentence's content words that are in `evidence`, 0 to 1; 1 for a sentence without any."""
+    words = _content(sentence)
+    return 1.0 - len(_missing(words, evidence)) / len(words) if words else 1.0
+
+
+def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
+    """Some of the words that the evidence lacks, when it lacks most of them; else none."""
+    words = _content(sentence)
+    missing = _missing(words, evidence)
+    if len(words) < _FEWEST or len(missing) <= (1.0 - ENOUGH) * len(words):
+        return []
+    text = normal(strip_markers(sentence))
+    return [text[word.start : word.end] for word in missing[:_TOLD]]
+
+
+def is_factual(sentence: str) -> bool:
+    """Whether the sentence states something that evidence could bear out: no question, label, heading or courtesy."""
+    plain = strip_markers(sentence)
+    return not _NO_STATEMENT.search(plain) and len(stems(normal(plain))) >= 2
+
+
+def _content(sentence: str) -> tuple[Stem, ...]:
+    return stems(normal(strip_markers(sentence)))
+
+
+def _missing(words: tuple[Stem, ...], evidence: Sequence[str]) -> list[Stem]:
+    known = [_known(text) for text in evidence]
+    return [word for word in words if not any(word.stem in one for one in known)]
+
+
+@lru_cache(maxsize=512)
+def _known(text: str) -> frozenset[str]:
+    return frozenset(stem.stem for stem in stems(read(text).text))

@@ -1,0 +1,67 @@
+"""The part of the evidence that a sentence speaks of."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from index.sentences import split
+
+from .citations import strip_markers
+from .normal import normal
+from .stems import stems
+
+# From this share of its content words on, a sentence retells one sentence of the evidence; below, several of them.
+RETELLS: Final = 0.5
+_SEVERAL: Final = 3
+_ENDS: Final = " \n.!?。！？؟…\"'”’»*_#-•|"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """`text` is the evidence in normal form that comes nearest; `coverage` the share of the sentence's content words in
+    its best sentence; `evidence` which text it is from."""
+
+    text: str
+    coverage: float
+    evidence: int
+
+
+class _Piece(msgspec.Struct, frozen=True):
+    text: str
+    stems: frozenset[str]
+
+
+@lru_cache(maxsize=512)
+def _pieces(text: str) -> tuple[_Piece, ...]:
+    plain = strip_markers(text)
+    found = (normal(plain[start:end]) for start, end in split(plain))
+    return tuple(_Piece(piece, frozenset(stem.stem for stem in stems(piece))) for piece in found)
+
+
+def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
+    """Whether the sentence (in normal form) is a whole sentence of `evidence`, but for marks at its ends."""
+    bare = sentence.strip(_ENDS)
+    return any(piece.text.strip(_ENDS) == bare for text in evidence for piece in _pieces(text))
+
+
+def place(sentence: str, evidence: Sequence[str]) -> Place | None:
+    """Where in `evidence` the sentence (in normal form) belongs; None for evidence without sentences."""
+    wanted = frozenset(stem.stem for stem in stems(sentence))
+    best: tuple[int, int, int] | None = None
+    for index, text in enumerate(evidence):
+        for at, piece in enumerate(_pieces(text)):
+            shared = len(wanted & piece.stems)
+            if best is None or shared > best[0]:
+                best = (shared, index, at)
+    if best is None:
+        return None
+    shared, index, at = best
+    pieces = _pieces(evidence[index])
+    coverage = shared / len(wanted) if wanted else 0.0
+    if coverage >= RETELLS:
+        return Place(pieces[at].text, coverage, index)
+    near = sorted(range(len(pieces)), key=lambda other: (-len(wanted & pieces[other].stems), abs(other - at)))[
+        :_SEVERAL
+    ]
+    return Place("\n".join(pieces[other].text for other in sorted(near)), coverage, index)

@@ -1,0 +1,80 @@
+"""Quotations that their evidence does not contain.
+
+A quotation that opens in one sentence and closes in another is checked piece by piece: from its opening mark to the end of
+the sentence, from the start to its closing mark.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from .citations import strip_markers
+from .normal import normal, visible
+
+_PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
+_CLOSERS: Final = frozenset(_PAIRS.values())
+_ELLIPSIS = re.compile(r"\s*(?:\[?\(?(?:\.{3}|…)\)?\]?)\s*")
+# What a writer may drop or add at the edges of a quotation, and what two typesettings of one text differ in.
+_LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；：！？؟،؛\-]+")
+
+
+def fabricated_quotes(sentence: str, evidence: Sequence[str]) -> Iterator[str]:
+    """The quotations of `sentence` that are in none of `evidence`, in order."""
+    for quoted in quotations(sentence):
+        pieces = [piece for piece in map(_loose, _ELLIPSIS.split(quoted)) if piece]
+        if pieces and not any(_in_order(pieces, _loose_text(text)) for text in evidence):
+            yield quoted
+
+
+def quotations(sentence: str) -> list[str]:
+    """What stands in quotation marks, without the marks; a mark whose partner is missing reaches to the sentence's edge."""
+    text = strip_markers(visible(sentence)).replace("``", '"').replace("''", '"').replace("＂", '"')
+    found: list[str] = []
+    opened: list[tuple[str, int]] = []
+    for at, written in enumerate(text):
+        char = _straight(text, at, opened) if written == '"' else written
+        if char in _PAIRS and not (char == "“" and opened and _PAIRS[opened[-1][0]] == char):
+            opened.append((char, at + 1))
+        elif char in _CLOSERS and not _is_apostrophe(text, at):
+            if opened and _PAIRS[opened[-1][0]] == char:
+                found.append(text[opened.pop()[1] : at])
+            elif not opened and not found and char != "’":
+                found.append(text[:at])
+    found.extend(text[start:] for mark, start in opened if mark != "‘")
+    return [quoted for quoted in found if any(map(str.isalnum, quoted))]
+
+
+def _is_apostrophe(text: str, at: int) -> bool:
+    """Whether the closing single mark at `at` joins two Latin letters, as in l’État."""
+    around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    return text[at] == "’" and len(around) == 2 and all(char.isalpha() and char < "\u0250" for char in around)
+
+
+def _straight(text: str, at: int, opened: list[tuple[str, int]]) -> str:
+    """Which way a straight mark faces: closing when one is open; an inch mark after a digit is no quotation mark."""
+    if opened and opened[-1][0] == "“":
+        return "”"
+    if at > 0 and text[at - 1].isdigit() and text.count('"') % 2 == 1:
+        return '"'
+    before = text[at - 1] if at > 0 else " "
+    return "“" if not before.isalnum() or text.count('"', at + 1) > 0 else "”"
+
+
+def _in_order(pieces: list[str], text: str) -> bool:
+    at = 0
+    for piece in pieces:
+        at = text.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def _loose(text: str) -> str:
+    return _LOOSE.sub("", normal(text))
+
+
+@lru_cache(maxsize=512)
+def _loose_text(text: str) -> str:
+    return _loose(text)

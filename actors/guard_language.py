@@ -1,0 +1,45 @@
+"""Bring a draft that came in another language back to the one asked, markers, formulas and layout kept.
+
+DraftMistranslated -> AnswerDrafted        prompt: guard_language
+
+When it cannot be translated the draft goes on as it is: its `wrong_language` flags lower its confidence.
+"""
+
+import msgspec
+
+from actors.conversions import evidence_of
+from actors.showing import cited_in, flags_of
+from bus.actor import actor
+from bus.errors import Failure
+from bus.messages import AnswerDrafted, Draft, DraftMistranslated, Sentence
+from bus.powers import Ask
+from index.sentences import SentenceStream
+from prompts import contracts
+
+
+def as_drafted(message: DraftMistranslated, failure: Failure) -> AnswerDrafted:
+    return drafted(message, message.sentences)
+
+
+@actor(prompts=("guard_language",), fallback=as_drafted)
+async def guard_language(message: DraftMistranslated, ask: Ask) -> AnswerDrafted:
+    text = "".join(sentence.text for sentence in message.sentences)
+    reply = await ask(contracts.GuardLanguage(text=text, target_language=message.question.language), str)
+    if reply == text or cited_in(reply) != cited_in(text):
+        return drafted(message, message.sentences)
+    return drafted(message, checked(reply, message))
+
+
+def checked(text: str, message: Draft) -> tuple[Sentence, ...]:
+    """The text's sentences with what the gate holds against each."""
+    stream = SentenceStream()
+    evidence = evidence_of(message.evidence)
+    sentences = []
+    for sentence in (*stream.feed(text), *stream.finish()):
+        sentences.append(Sentence(text=sentence, flags=flags_of(sentence, evidence, message.question.language)))
+    return tuple(sentences)
+
+
+def drafted(message: DraftMistranslated, sentences: tuple[Sentence, ...]) -> AnswerDrafted:
+    fields = {**msgspec.structs.asdict(message), "sentences": sentences}
+    return AnswerDrafted(**fields)

@@ -1,0 +1,68 @@
+"""Decide whether what all lanes found is enough, and open a second round of lanes at most once when it is not.
+
+PassagesJudged, all lanes of a round -> QueryDecomposed (round 2) | PassagesReady        prompt: judge_sufficiency
+
+When it cannot be judged, what there is goes on.
+"""
+
+from actors.conversions import analysis_to_prompt
+from actors.decompose_query import usable_lanes
+from actors.profile import profile_of
+from bus.actor import actor
+from bus.errors import Failure
+from bus.messages import Passage, PassagesJudged, PassagesReady, QueryDecomposed
+from bus.powers import Ask
+from prompts import contracts
+
+ROUND_2 = "round2"
+MOST_ADDED = 3
+
+
+def as_found(lanes: tuple[PassagesJudged, ...], failure: Failure) -> PassagesReady:
+    return ready(lanes, ())
+
+
+@actor(prompts=("judge_sufficiency",), fallback=as_found, bound=1)
+async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> QueryDecomposed | PassagesReady:
+    last = max(lanes, key=lambda lane: lane.round)
+    reply = await ask(
+        contracts.JudgeSufficiency(
+            original_query=last.question.text,
+            sub_queries=tuple(contracts.SubQuery(id=q.id, statement=q.statement, focus=q.focus) for q in last.plan),
+            sub_query_analyses=tuple(analysis_to_prompt(lane.analysis) for lane in lanes),
+            language=last.question.language,
+        ),
+        contracts.Sufficiency,
+    )
+    if reply.is_sufficient:
+        return ready(lanes, ())
+    added = usable_lanes(
+        tuple((q.id, q.statement, q.focus) for q in reply.additional_sub_queries), "sq_add", MOST_ADDED
+    )
+    if last.round == 1 and added and profile_of(last.question.profile).second_round:
+        return QueryDecomposed(lane=ROUND_2, question=last.question, sub_queries=added, earlier=last.plan, round=2)
+    return ready(lanes, reply.missing_critical_aspects)
+
+
+def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> PassagesReady:
+    return PassagesReady(
+        question=lanes[0].question,
+        passages=merge(tuple(lane.passages for lane in lanes)),
+        analyses=tuple(lane.analysis for lane in lanes),
+        missing=missing,
+        complex=True,
+        rounds=max(lane.round for lane in lanes),
+        snapshot=max((lane.snapshot for lane in lanes), default=""),
+    )
+
+
+def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
+    """Every passage once, by the sum of its reciprocal ranks over the lanes (k = 60), earlier lanes first among equals."""
+    scores: dict[tuple[str, int, int], float] = {}
+    first: dict[tuple[str, int, int], Passage] = {}
+    for passages in lanes:
+        for rank, passage in enumerate(passages, start=1):
+            key = (passage.source_id, passage.char_start, passage.char_end)
+            scores[key] = scores.get(key, 0.0) + 1.0 / (60 + rank)
+            first.setdefault(key, passage)
+    return tuple(first[key] for key in sorted(first, key=lambda key: -scores[key]))

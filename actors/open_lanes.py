@@ -1,0 +1,16 @@
+"""Open one lane for each sub-query of a round; they run side by side.
+
+QueryDecomposed -> SubQueryPlanned, one each
+"""
+
+from bus.actor import actor
+from bus.messages import QueryDecomposed, SubQueryPlanned
+
+
+@actor()
+async def open_lanes(message: QueryDecomposed) -> tuple[SubQueryPlanned, ...]:
+    plan = message.earlier + message.sub_queries
+    return tuple(
+        SubQueryPlanned(question=message.question, sub_query=lane, plan=plan, round=message.round, judged=True)
+        for lane in message.sub_queries
+    )

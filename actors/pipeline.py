@@ -1,0 +1,50 @@
+"""The pipeline: every actor, in the order in which a run passes them."""
+
+from actors.answer_hint import answer_hint
+from actors.answer_report import answer_report
+from actors.answer_simple import answer_simple
+from actors.answer_structured import answer_structured
+from actors.answer_synthesis import answer_synthesis
+from actors.classify_intent import classify_intent
+from actors.classify_query import classify_query
+from actors.decompose_query import decompose_query
+from actors.guard_language import guard_language
+from actors.judge_relevance import judge_relevance
+from actors.judge_sufficiency import judge_sufficiency
+from actors.open_lanes import open_lanes
+from actors.retrieve import retrieve
+from actors.rewrite_query import rewrite_query
+from actors.select_evidence import select_evidence
+from actors.settle_answer import settle_answer
+from actors.stream_answer import stream_answer
+from actors.stream_references import stream_references
+from actors.verify_answer import verify_answer
+from bus.actor import Actor
+from bus.graph import Graph
+
+ACTORS: tuple[Actor, ...] = (
+    classify_intent,
+    rewrite_query,
+    classify_query,
+    decompose_query,
+    open_lanes,
+    retrieve,
+    judge_relevance,
+    judge_sufficiency,
+    select_evidence,
+    answer_simple,
+    answer_report,
+    answer_synthesis,
+    answer_structured,
+    answer_hint,
+    guard_language,
+    verify_answer,
+    settle_answer,
+    stream_answer,
+    stream_references,
+)
+
+
+def pipeline() -> Graph:
+    """The checked graph of all actors. Raises GraphError."""
+    return Graph(ACTORS)

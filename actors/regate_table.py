@@ -1,0 +1,140 @@
+"""The re-gate as data: one row a tier, and the first row that matches decides what becomes of an answer.
+
+The gate's flags and the verifier's contradictions are counted once; a row says how many of each it takes. The verifier
+alone never refuses: every refusing row but the model's own asks for a strong flag of the gate.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+import msgspec
+
+Confidence = Literal["high", "medium", "low"]
+Strength = Literal["strong", "medium", "weak"]
+Step = Literal["refuse", "lowest", "down", "same"]
+
+_ONE_DOWN: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
+
+
+class GateFlag(Protocol):
+    """What is read of a flag of the deterministic gate."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def strength(self) -> Literal["strong", "weak"]: ...
+
+
+class VerifierFlag(Protocol):
+    """What is read of a contradiction that the verifier reports."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def severity(self) -> str: ...
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a row is matched against."""
+
+    refused: int = 0  # 1 when the model refused
+    strong_gate: int = 0
+    weak_gate: int = 0
+    strong_meaning: int = 0  # strong verifier flags that are not about a number
+    strong_number: int = 0
+    medium: int = 0  # medium verifier flags
+    low_confidence: int = 0  # 1 when the confidence is low
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A tier: matches when any of `when` is reached in all its counts."""
+
+    tier: int
+    when: tuple[Counts, ...]
+    step: Step
+    re_gate: str
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of the answer. `confidence` of a refused one is as it came."""
+
+    tier: int
+    keep: bool
+    confidence: Confidence
+    re_gate: str
+
+
+TABLE: tuple[Row, ...] = (
+    Row(tier=1, when=(Counts(refused=1),), step="refuse", re_gate="refuse(model)"),
+    Row(tier=2, when=(Counts(strong_gate=2),), step="refuse", re_gate="refuse(grounding)"),
+    Row(tier=3, when=(Counts(strong_gate=1, strong_meaning=1),), step="refuse", re_gate="refuse(grounding+verifier)"),
+    Row(
+        tier=4,
+        when=(Counts(strong_gate=1, strong_number=1, low_confidence=1),),
+        step="refuse",
+        re_gate="refuse(grounding+verifier_numeric)",
+    ),
+    Row(
+        tier=5,
+        when=(Counts(strong_gate=1), Counts(strong_meaning=1), Counts(strong_number=1)),
+        step="lowest",
+        re_gate="low_confidence",
+    ),
+    Row(tier=6, when=(Counts(weak_gate=1), Counts(medium=1)), step="down", re_gate="caution"),
+    Row(tier=7, when=(Counts(),), step="same", re_gate="clean"),
+)
+
+
+def decide(
+    flags: Iterable[GateFlag],
+    contradictions: Iterable[VerifierFlag],
+    refused: bool,
+    confidence: Confidence,
+    numeric_promote: bool,
+) -> Decision:
+    """The first row that matches. `numeric_promote` makes a critical numeric conflict strong."""
+    counts = count(flags, contradictions, refused, confidence, numeric_promote)
+    row = next(row for row in TABLE if any(_reached(counts, wanted) for wanted in row.when))
+    after: dict[Step, Confidence] = {
+        "refuse": confidence,
+        "lowest": "low",
+        "down": _ONE_DOWN[confidence],
+        "same": confidence,
+    }
+    return Decision(tier=row.tier, keep=row.step != "refuse", confidence=after[row.step], re_gate=row.re_gate)
+
+
+def count(
+    flags: Iterable[GateFlag],
+    contradictions: Iterable[VerifierFlag],
+    refused: bool,
+    confidence: Confidence,
+    numeric_promote: bool,
+) -> Counts:
+    """Everything the table weighs."""
+    gate = [flag.strength for flag in flags]
+    weighed = [(one.type == "numeric_conflict", verifier_strength(one, numeric_promote)) for one in contradictions]
+    return Counts(
+        refused=int(refused),
+        strong_gate=gate.count("strong"),
+        weak_gate=gate.count("weak"),
+        strong_meaning=weighed.count((False, "strong")),
+        strong_number=weighed.count((True, "strong")),
+        medium=sum(strength == "medium" for _, strength in weighed),
+        low_confidence=int(confidence == "low"),
+    )
+
+
+def verifier_strength(contradiction: VerifierFlag, numeric_promote: bool) -> Strength:
+    """How much one contradiction weighs, by its type; severity counts for numbers only, and only when promoted."""
+    if contradiction.type == "direct_negation":
+        return "strong"
+    if contradiction.type == "nuance":
+        return "weak"
+    if contradiction.type == "numeric_conflict" and numeric_promote and contradiction.severity == "critical":
+        return "strong"
+    return "medium"
+
+
+def _reached(counts: Counts, wanted: Counts) -> bool:
+    return all(getattr(counts, name) >= getattr(wanted, name) for name in Counts.__struct_fields__)

@@ -1,0 +1,79 @@
+"""Find the passages of one sub-query: in the index, or among the contexts that came with the question.
+
+SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path)        power: search
+
+The search is asked again until the deadline; an index that cannot be reached by then ends the run with `timeout`: to say that
+nothing was found would be a lie.
+"""
+
+from actors.endings import fail
+from actors.profile import profile_of
+from bus.actor import actor
+from bus.errors import Failure
+from bus.events import Source, Sources
+from bus.messages import AnswerSettled, Context, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
+from bus.powers import Emit, Search
+
+
+def out_of_reach(message: SubQueryPlanned, failure: Failure) -> AnswerSettled:
+    return fail(message.question, "timeout", str(failure))
+
+
+@actor(fallback=out_of_reach)
+async def retrieve(
+    message: SubQueryPlanned, search: Search, emit: Emit
+) -> PassagesRetrieved | PassagesReady | AnswerSettled:
+    question = message.question
+    if question.contexts is not None:
+        passages, snapshot = given(question.contexts), ""
+    else:
+        wanted = profile_of(question.profile).retrieval
+        hits = await search(
+            message.sub_query.statement,
+            language=question.language,
+            k=wanted.k,
+            bm25_k=wanted.bm25_k,
+            vector_k=wanted.vector_k,
+        )
+        passages, snapshot = hits.passages, hits.snapshot
+    if question.events == "all":
+        await emit.aside(
+            Sources(
+                items=tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
+            )
+        )
+    return found(message, passages, snapshot)
+
+
+def found(message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str) -> PassagesRetrieved | PassagesReady:
+    if message.judged:
+        return PassagesRetrieved(
+            question=message.question,
+            sub_query=message.sub_query,
+            plan=message.plan,
+            round=message.round,
+            passages=passages,
+            snapshot=snapshot,
+        )
+    return PassagesReady(question=message.question, passages=passages, snapshot=snapshot)
+
+
+def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
+    """The caller's contexts as passages, best score first; their offsets count from the context's own start."""
+    ranked = sorted(contexts, key=lambda context: -context.score)
+    return tuple(
+        Passage(
+            source_id=context.metadata.source_id,
+            title=context.metadata.title,
+            url=context.metadata.url,
+            score=context.score,
+            score_type=context.score_type,
+            text=context.content,
+            char_start=0,
+            char_end=len(context.content),
+            language=context.metadata.language,
+            snapshot="",
+            page=context.metadata.page,
+        )
+        for context in ranked
+    )

@@ -1,0 +1,103 @@
+"""Choose the verbatim spans that an answer may rest on, number them, and ask for the style of answer that fits.
+
+PassagesReady -> one of the five answer requests | AnswerSettled (a refusal)        prompt: select_evidence
+
+When nothing can be picked for want of a model, the window of a passage with the most terms of the question stands in.
+"""
+
+from typing import Literal
+
+from actors import spans
+from actors.conflicts import conflicts_in
+from actors.conversions import chunk_of
+from actors.endings import refuse
+from actors.profile import profile_of
+from bus.actor import actor
+from bus.errors import Failure
+from bus.messages import (
+    AnswerSettled,
+    EvidenceSelected,
+    HintRequested,
+    PassagesReady,
+    Reason,
+    ReportRequested,
+    SimpleAnswerRequested,
+    Span,
+    StructureRequested,
+    Style,
+    SynthesisRequested,
+)
+from bus.powers import Ask
+from prompts import contracts
+
+type Request = SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested
+
+REQUESTS: dict[Style, type[EvidenceSelected]] = {
+    "simple": SimpleAnswerRequested,
+    "report": ReportRequested,
+    "synthesis": SynthesisRequested,
+    "structured": StructureRequested,
+    "hint": HintRequested,
+}
+
+
+def by_terms(message: PassagesReady, failure: Failure) -> EvidenceSelected | AnswerSettled:
+    if not message.passages:
+        return unanswerable(message)
+    return requested(message, spans.numbered(message.passages, spans.window(message.passages, message.question.text)))
+
+
+@actor(prompts=("select_evidence",), fallback=by_terms)
+async def select_evidence(
+    message: PassagesReady, ask: Ask
+) -> SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested | AnswerSettled:
+    question = message.question
+    if not message.passages:
+        return unanswerable(message)
+    wanted = profile_of(question.profile).retrieval
+    if question.contexts is None and not message.complex:
+        nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in message.passages)
+        same_language = any(p.language == question.language for p in message.passages)
+        if same_language and nearest < wanted.low_relevance:
+            return refuse(question, "low_relevance", snapshot=message.snapshot, rounds=message.rounds)
+    reply = await ask(
+        contracts.SelectEvidence(
+            original_query=question.text,
+            retrieved_chunks=tuple(chunk_of(passage) for passage in message.passages),
+            language=question.language,
+        ),
+        contracts.EvidencePick,
+    )
+    # An exercise asks for what the material does not say; a hint needs only the part of it that comes nearest.
+    if not reply.spans and style_of(message) != "hint":
+        return unanswerable(message)
+    slices = spans.picked(message.passages, reply.spans) or spans.window(message.passages, question.text)
+    return requested(message, spans.numbered(message.passages, slices))  # type: ignore[return-value]
+
+
+def unanswerable(message: PassagesReady) -> AnswerSettled:
+    """The refusal that fits: what is missing if judges named it, else that nothing was found or nothing fits."""
+    searched = any(analysis.judged for analysis in message.analyses)
+    if message.missing:
+        return refuse(
+            message.question, "insufficient", missing=message.missing, snapshot=message.snapshot, rounds=message.rounds
+        )
+    reason: Reason = "no_evidence" if message.passages or searched else "no_results"
+    return refuse(message.question, reason, snapshot=message.snapshot, rounds=message.rounds)
+
+
+def style_of(message: PassagesReady) -> Style:
+    question = message.question
+    kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
+    return profile_of(question.profile).style(question.text, kind, question.style)
+
+
+def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> EvidenceSelected:
+    return REQUESTS[style_of(message)](
+        question=message.question,
+        evidence=evidence,
+        analyses=message.analyses,
+        conflicts=conflicts_in(evidence),
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+    )

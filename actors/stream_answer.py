@@ -1,0 +1,23 @@
+"""Show what the client has not seen of a settled answer, or take back what they should not have seen.
+
+AnswerSettled -> RunFinished
+
+The end of the tokens is told by stream_references, together with what follows it.
+"""
+
+from bus.actor import actor
+from bus.events import Error
+from bus.messages import AnswerSettled, RunFinished
+from bus.powers import Emit
+
+
+@actor()
+async def stream_answer(message: AnswerSettled, emit: Emit) -> RunFinished:
+    settled = message.settled
+    rest = settled.outcome != "failed" and settled.answer != message.shown
+    if rest and (await emit.progress()).phase == "open":
+        if message.retract:
+            await emit.events(Error(code=settled.reason or "withdrawn", content=settled.answer))
+        else:
+            await emit.text(settled.answer.removeprefix(await emit.shown()))
+    return RunFinished(settled=settled)

@@ -1,0 +1,43 @@
+"""Close the client's stream: references or an error, then DONE, exactly once and last.
+
+RunFinished -> nothing
+"""
+
+from bus.actor import actor
+from bus.events import Done, Error, Event, References, TokensEnd
+from bus.messages import RunFinished, Settled
+from bus.powers import Emit
+from index.language import LANGUAGES, detect
+from prompts import messages
+
+
+@actor()
+async def stream_references(message: RunFinished, emit: Emit) -> None:
+    progress = await emit.progress()
+    if progress.phase != "closed":
+        await emit.events(*closing(message.settled, ended=progress.phase == "ended"))
+
+
+def closing(settled: Settled, *, ended: bool) -> list[Event]:
+    """What is still to come when a run is over; `ended`: its tokens are."""
+    if settled.outcome in ("failed", "cancelled"):
+        return [Error(code=code_of(settled), content=words_of(settled)), Done()]
+    events: list[Event] = [] if ended else [TokensEnd()]
+    if settled.outcome == "answered" and settled.references:
+        events.append(References(items=settled.references))
+    return [*events, Done()]
+
+
+def code_of(settled: Settled) -> str:
+    return settled.reason or ("cancelled" if settled.outcome == "cancelled" else "internal")
+
+
+def words_of(settled: Settled) -> str:
+    """What the person is told, in the language of their question."""
+    found = settled.language or detect(settled.question)
+    language = found if found in LANGUAGES else "en"
+    if settled.outcome == "cancelled":
+        return messages.cancelled(language)
+    if settled.reason is not None:
+        return messages.reason_text(settled.reason, language)
+    return messages.failed(language)

@@ -1,0 +1,39 @@
+"""Hold a whole draft against its evidence once more, in meaning and not only in words.
+
+AnswerDrafted -> AnswerVerified        prompt: verify_answer
+
+A draft whose sentences were verified one by one does not come here. When the verifier cannot answer, the draft goes on: the
+verifier alone never refuses.
+"""
+
+import msgspec
+
+from actors.conversions import evidence_of
+from actors.profile import profile_of
+from actors.showing import contradictions_of
+from bus.actor import actor
+from bus.errors import Failure
+from bus.messages import AnswerDrafted, AnswerVerified, Contradiction
+from bus.powers import Ask
+from prompts import contracts
+
+
+def unverified(message: AnswerDrafted, failure: Failure) -> AnswerVerified:
+    return verified(message, message.contradictions)
+
+
+@actor(prompts=("verify_answer",), fallback=unverified)
+async def verify_answer(message: AnswerDrafted, ask: Ask) -> AnswerVerified:
+    text = "".join(sentence.text for sentence in message.sentences if not sentence.withheld)
+    if message.verified or message.refused or not text.strip() or not profile_of(message.question.profile).verify:
+        return verified(message, message.contradictions)
+    verdict = await ask(
+        contracts.VerifyAnswer(answer=text, evidence=evidence_of(message.evidence), language=message.question.language),
+        contracts.Verdict,
+    )
+    return verified(message, (*message.contradictions, *contradictions_of(verdict)))
+
+
+def verified(message: AnswerDrafted, contradictions: tuple[Contradiction, ...]) -> AnswerVerified:
+    fields = {**msgspec.structs.asdict(message), "contradictions": contradictions, "verified": True}
+    return AnswerVerified(**fields)

@@ -1,0 +1,316 @@
+"""The power `ask` over the bus, both ends: a request on `gw.ask`, answered by frames until the reply is whole.
+
+Core NATS only: whoever asked asks again when the device falls silent, with what was already shown as the reply's beginning.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from bus.connection import Inbox, status_of
+from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
+from bus.journal import AskRecord
+from bus.powers import Variables
+from bus.subjects import ASK
+
+log = logging.getLogger("groundwire.bus")
+
+#: A device that says nothing for this long is taken for dead; it says it is alive every second.
+SILENCE_S = 3.5
+ALIVE_S = 1.0
+
+Priority = Literal["answer", "check", "judge", "background"]
+FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
+
+
+class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`deadline` in epoch seconds. `pieces`: send deltas as they are made, not the whole alone."""
+
+    prompt: str
+    variables: msgspec.Raw
+    run_id: str
+    actor: str
+    priority: Priority
+    deadline: float
+    pieces: bool = False
+    already_shown: str = ""
+    profile: str = ""
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
+    """What the device sends back."""
+
+
+class Piece(Frame, frozen=True, kw_only=True, tag="d"):
+    text: str
+
+
+class Alive(Frame, frozen=True, kw_only=True, tag="a"):
+    pass
+
+
+class Whole(Frame, frozen=True, kw_only=True, tag="w"):
+    record: AskRecord
+
+
+class Refused(Frame, frozen=True, kw_only=True, tag="x"):
+    kind: FailureKind
+    why: str
+
+
+_encoder = msgspec.json.Encoder()
+_frames = msgspec.json.Decoder(Piece | Alive | Whole | Refused)
+_requests = msgspec.json.Decoder(AskRequest)
+#: The first that fits names a failure on the wire.
+_FAILURES: dict[FailureKind, type[Failure]] = {
+    "no_reply": NoReply,
+    "bad_reply": BadReply,
+    "busy": Busy,
+    "unavailable": Unavailable,
+}
+
+
+def digest(data: bytes) -> str:
+    """Names the variables of a recorded ask."""
+    return hashlib.blake2b(data, digest_size=10).hexdigest()
+
+
+@dataclass(slots=True)
+class Asker:
+    """The body of `ask` for one delivery. `records` is what it was told, in the order it asked."""
+
+    client: Client
+    inbox: Inbox
+    run_id: str
+    actor: str
+    deadline: float
+    priority: Priority = "judge"
+    allowed: tuple[str, ...] = ()
+    profile: str = ""
+    records: list[AskRecord] = field(default_factory=list)
+
+    async def __call__[R](self, variables: Variables, reply: type[R]) -> R:
+        place = self._reserve(variables)
+        async for _ in self._exchange(variables, pieces=False, already_shown="", place=place):
+            pass
+        return self._parsed(place, reply)
+
+    async def map[R](self, variables: Iterable[Variables], reply: type[R]) -> list[R]:
+        asked = [asyncio.ensure_future(self(each, reply)) for each in variables]
+        try:
+            return list(await asyncio.gather(*asked))
+        finally:
+            for task in asked:  # after one failure nobody waits for the others
+                task.cancel()
+
+    async def stream(self, variables: Variables, *, already_shown: str = "") -> AsyncIterator[str]:
+        place = self._reserve(variables)
+        async for piece in self._exchange(variables, pieces=True, already_shown=already_shown, place=place):
+            yield piece
+
+    def _reserve(self, variables: Variables) -> int:
+        if self.allowed and variables.name not in self.allowed:
+            raise TypeError(f"actor {self.actor} asks {variables.name} but declares only {', '.join(self.allowed)}")
+        self.records.append(AskRecord(prompt=variables.name, variables="", text=""))
+        return len(self.records) - 1
+
+    def _parsed[R](self, place: int, reply: type[R]) -> R:
+        text = self.records[place].text
+        if reply is str:
+            return text  # type: ignore[return-value]
+        try:
+            return msgspec.json.decode(text, type=reply)
+        except msgspec.DecodeError as error:
+            raise BadReply(f"{self.records[place].prompt}: the reply is not in the prompt's schema ({error})") from None
+
+    async def _exchange(
+        self, variables: Variables, *, pieces: bool, already_shown: str, place: int
+    ) -> AsyncIterator[str]:
+        """Ask until a whole reply came, yielding the text that is new; keep its record."""
+        raw = _encoder.encode(variables)
+        name, key = variables.name, digest(raw)
+        began = time.monotonic()
+        shown = already_shown
+        while True:
+            request = AskRequest(
+                prompt=name,
+                variables=msgspec.Raw(raw),
+                run_id=self.run_id,
+                actor=self.actor,
+                priority=self.priority,
+                deadline=self.deadline,
+                pieces=pieces,
+                already_shown=shown,
+                profile=self.profile,
+            )
+            try:
+                async for frame in self._frames(request):
+                    if isinstance(frame, Piece):
+                        shown += frame.text
+                        yield frame.text
+                    elif isinstance(frame, Refused):
+                        if frame.kind == "busy":
+                            raise Silent(frame.why)
+                        raise _FAILURES[frame.kind](frame.why)
+                    elif isinstance(frame, Whole):
+                        took = time.monotonic() - began
+                        record = msgspec.structs.replace(frame.record, variables=key, took_s=round(took, 6))
+                        if pieces and record.text.startswith(shown) and len(record.text) > len(shown):
+                            yield record.text[len(shown) :]
+                        self.records[place] = record
+                        return
+            except Silent as silent:
+                if time.time() >= self.deadline:
+                    self._failed(place, name, key, str(silent))
+                    raise NoReply(f"{name}: no reply before the deadline ({silent})") from None
+            except Failure as failure:
+                self._failed(place, name, key, str(failure))
+                raise
+            await asyncio.sleep(0.1)
+
+    def _failed(self, place: int, name: str, key: str, why: str) -> None:
+        self.records[place] = AskRecord(prompt=name, variables=key, text="", failure=why)
+
+    async def _frames(self, request: AskRequest) -> AsyncIterator[Piece | Whole | Refused]:
+        """The frames of one attempt. Raises Silent when nobody listens or the device stops talking."""
+        queue: asyncio.Queue[Msg] = asyncio.Queue()
+        reply = await self.inbox.open(queue.put_nowait)
+        finished = False
+        try:
+            await self.client.publish(ASK, _encoder.encode(request), reply=reply)
+            while not finished:
+                left = min(SILENCE_S, self.deadline - time.time())
+                try:
+                    async with asyncio.timeout(max(left, 0.001)):
+                        msg = await queue.get()
+                except TimeoutError:
+                    raise Silent("the device is silent") from None
+                if status_of(msg) == "503":
+                    raise Silent("no inference process listens; start one with `groundwire up`")
+                frame = _frames.decode(msg.data)
+                if isinstance(frame, Alive):
+                    continue
+                finished = isinstance(frame, Whole | Refused)
+                yield frame
+        except nats.errors.Error as error:
+            raise Silent(str(error)) from None
+        finally:
+            self.inbox.close(reply)
+            if not finished:
+                await self._give_up(reply)
+
+    async def _give_up(self, reply: str) -> None:
+        """Tell the device that nobody waits any more: its slot is free again at once."""
+        if self.client.is_connected:
+            await self.client.publish(f"{ASK}.stop", reply.encode())
+
+
+class Silent(Exception):
+    """The device did not answer; worth asking again until the deadline."""
+
+
+#: What the inference process does with a request: pieces of text, then the record. Raises Failure.
+Answer = Callable[[AskRequest], AsyncIterator[str | AskRecord]]
+
+
+class AskServer:
+    """The other end: hands requests to `answer`, one task each, and stops those that nobody waits for.
+
+    `bugs` collects exceptions that are no Failure.
+    """
+
+    def __init__(self, client: Client, answer: Answer) -> None:
+        self.client = client
+        self.answer = answer
+        self.bugs: list[Exception] = []
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def start(self, *, queue: str = "inference") -> Callable[[], Awaitable[None]]:
+        """Listen. Returns what stops listening and ends the work in flight."""
+        asked = await self.client.subscribe(ASK, queue=queue, cb=self._take, pending_msgs_limit=-1)
+        stops = await self.client.subscribe(f"{ASK}.stop", cb=self._stop)
+        alive = asyncio.create_task(self._say_alive())
+
+        async def close() -> None:
+            with contextlib.suppress(nats.errors.Error):  # a connection that is gone delivers nothing any more
+                await asked.unsubscribe()
+                await stops.unsubscribe()
+            tasks = [*self._tasks.values(), alive]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        return close
+
+    async def _take(self, msg: Msg) -> None:
+        task = asyncio.create_task(self._serve(msg))
+        self._tasks[msg.reply] = task
+        task.add_done_callback(lambda _: self._tasks.pop(msg.reply, None))
+
+    async def _stop(self, msg: Msg) -> None:
+        if task := self._tasks.get(msg.data.decode()):
+            task.cancel()
+
+    async def _serve(self, msg: Msg) -> None:
+        loop = asyncio.get_running_loop()
+        made: list[str] = []  # pieces of this turn of the loop: they leave together, as one frame
+        sending: list[asyncio.Task[None]] = []
+
+        def leave() -> None:
+            text = "".join(made)
+            made.clear()
+            if text:
+                sending[:] = [task for task in sending if not task.done()]
+                sending.append(asyncio.ensure_future(self._send(msg.reply, Piece(text=text))))
+
+        async def all_left() -> None:
+            leave()
+            await asyncio.gather(*sending)  # nothing may overtake the pieces
+
+        try:
+            request = _requests.decode(msg.data)
+            async for part in self.answer(request):
+                if isinstance(part, AskRecord):
+                    await all_left()
+                    await self._send(msg.reply, Whole(record=part))
+                elif request.pieces:
+                    if not made:
+                        loop.call_soon(leave)
+                    made.append(part)
+        except Failure as failure:
+            await all_left()
+            await self._send(msg.reply, Refused(kind=_kind(failure), why=str(failure)))
+        except msgspec.DecodeError as error:
+            await self._send(msg.reply, Refused(kind="bad_reply", why=f"this ask cannot be read: {error}"))
+        except Exception as bug:
+            # The edge of the process: whoever asked must not wait in silence for what will never come.
+            log.exception("a bug in the engine")
+            self.bugs.append(bug)
+            await self._send(msg.reply, Refused(kind="unavailable", why=f"the engine broke ({type(bug).__name__})"))
+
+    async def _say_alive(self) -> None:
+        """Tell everybody who waits, each second, that their answer is still being made."""
+        while True:
+            await asyncio.sleep(ALIVE_S)
+            for reply in tuple(self._tasks):
+                await self._send(reply, Alive())
+
+    async def _send(self, reply: str, frame: Frame) -> None:
+        try:
+            await self.client.publish(reply, _encoder.encode(frame))
+        except nats.errors.Error:
+            return  # whoever asked will ask again
+
+
+def _kind(failure: Failure) -> FailureKind:
+    return next((kind for kind, cls in _FAILURES.items() if isinstance(failure, cls)), "unavailable")

@@ -1,0 +1,175 @@
+"""One NATS connection as every process opens it, its streams, and an inbox that many requests share.
+
+Whoever outside this folder must name a connection or a message takes `Client` and `Msg` from here.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import nats
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
+from nats.js.errors import APIError, NotFoundError
+
+from bus.errors import Unavailable
+from bus.settings import BusSettings
+from bus.subjects import EVENTS, EVENTS_SUBJECTS, RUNS, RUNS_SUBJECTS
+
+log = logging.getLogger("groundwire.bus")
+
+#: nats-py gives up on a black-holed link only after minutes, and closes for good after 60 tries, unless told otherwise.
+CONNECT_OPTIONS: dict[str, Any] = {
+    "ping_interval": 5,
+    "max_outstanding_pings": 2,
+    "max_reconnect_attempts": -1,
+    "reconnect_time_wait": 0.1,
+    "allow_reconnect": True,
+}
+#: The first connection must fail while nobody answers: told to try for ever, `nats.connect` would never return.
+_FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
+
+
+async def log_error(error: Exception) -> None:
+    """Dropped messages and refused permissions arrive nowhere but here."""
+    log.warning("bus: %s: %s", type(error).__name__, error)
+
+
+async def _quiet(error: Exception) -> None:
+    """While connecting, the caller's own patience decides what is worth saying."""
+
+
+async def connect(url: str, *, name: str, patience_s: float = 10.0) -> Client:
+    """A connection. Raises Unavailable when nothing answers within `patience_s`."""
+    give_up = asyncio.get_running_loop().time() + patience_s
+    while True:
+        try:
+            return await nats.connect(
+                url, name=name, error_cb=_quiet, connect_timeout=2, **{**CONNECT_OPTIONS, **_FIRST}
+            )
+        except (OSError, nats.errors.Error) as error:
+            if asyncio.get_running_loop().time() > give_up:
+                raise Unavailable(f"no nats-server at {url} ({error}); start one with `groundwire up`") from None
+            await asyncio.sleep(0.05)
+
+
+def keep_trying(client: Client) -> None:
+    """From now on the client reconnects for ever: the first connection has shown that the address is right."""
+    client.options.update(CONNECT_OPTIONS)
+    client._error_cb = log_error
+
+
+async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patience_s: float = 15.0) -> None:
+    """Create both streams, or bring their limits to the settings. Raises Unavailable when the server refuses."""
+    runs = StreamConfig(
+        name=RUNS,
+        subjects=RUNS_SUBJECTS,
+        storage=StorageType.FILE,
+        retention=RetentionPolicy.LIMITS,
+        discard=DiscardPolicy.NEW,
+        discard_new_per_subject=True,
+        max_msgs_per_subject=1,
+        max_age=settings.runs_max_age_s,
+        max_bytes=settings.runs_max_bytes,
+        max_msg_size=1_000_000,
+        allow_direct=True,
+        duplicate_window=120,
+    )
+    events = StreamConfig(
+        name=EVENTS,
+        subjects=EVENTS_SUBJECTS,
+        storage=StorageType.FILE,
+        retention=RetentionPolicy.LIMITS,
+        discard=DiscardPolicy.OLD,
+        max_age=settings.events_max_age_s,
+        max_bytes=settings.events_max_bytes,
+        max_msg_size=1_000_000,
+        allow_direct=True,
+        duplicate_window=120,
+    )
+    give_up = asyncio.get_running_loop().time() + patience_s
+    for config in (runs, events):
+        while True:
+            try:
+                await _declare(js, config)
+                break
+            except APIError as error:
+                raise Unavailable(
+                    f"the nats-server refused the stream {config.name}: {error.description}; "
+                    "free disk space, or lower bus.runs_max_bytes and bus.events_max_bytes"
+                ) from None
+            except (nats.errors.Error, TimeoutError) as error:
+                if asyncio.get_running_loop().time() > give_up:
+                    raise Unavailable(f"JetStream does not answer ({error}); start nats-server with -js") from None
+                await asyncio.sleep(0.1)
+
+
+async def _declare(js: JetStreamContext, config: StreamConfig) -> None:
+    try:
+        await js.add_stream(config)
+    except APIError as error:
+        if error.err_code != 10058:  # exists with another configuration
+            raise
+        await js.update_stream(config)
+
+
+async def stream_exists(js: JetStreamContext, name: str) -> bool:
+    try:
+        await js.stream_info(name)
+    except NotFoundError:
+        return False
+    return True
+
+
+class Inbox:
+    """One wildcard subscription for all the replies of a connection: a request costs a token, not a subscription."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._prefix = client.new_inbox()
+        self._tokens = itertools.count(1)
+        self._takers: dict[str, Callable[[Msg], None]] = {}
+        self._subscribed: asyncio.Task[None] | None = None
+
+    async def open(self, taker: Callable[[Msg], None]) -> str:
+        """A reply subject whose messages go to `taker` until `close`."""
+        if self._subscribed is None:
+            self._subscribed = asyncio.ensure_future(self._subscribe())
+        await asyncio.shield(self._subscribed)
+        token = str(next(self._tokens))
+        self._takers[token] = taker
+        return f"{self._prefix}.{token}"
+
+    def close(self, reply: str) -> None:
+        self._takers.pop(reply.rpartition(".")[2], None)
+
+    async def _subscribe(self) -> None:
+        await self.client.subscribe(f"{self._prefix}.*", cb=self._take, pending_msgs_limit=-1, pending_bytes_limit=-1)
+
+    async def _take(self, msg: Msg) -> None:
+        taker = self._takers.get(msg.subject.rpartition(".")[2])
+        if taker is not None:
+            taker(msg)
+
+
+def status_of(msg: Msg) -> str:
+    """The status a server put on a reply (`404`, `503`, `100`…), empty for a message proper."""
+    return (msg.headers or {}).get("Status", "") if msg.headers and not msg.data else ""
+
+
+__all__ = [
+    "CONNECT_OPTIONS",
+    "Client",
+    "Inbox",
+    "Msg",
+    "connect",
+    "declare_streams",
+    "keep_trying",
+    "log_error",
+    "status_of",
+    "stream_exists",
+]

@@ -1,0 +1,78 @@
+"""Vectors over the bus, both ends: `gw.embed`, served by the process that owns the device."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from bus.errors import Failure, Unavailable
+
+EMBED = "gw.embed"
+
+
+class EmbedRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`query`: the texts are queries, for models that tell queries from passages."""
+
+    texts: tuple[str, ...]
+    query: bool
+
+
+class EmbedReply(msgspec.Struct, frozen=True, kw_only=True):
+    """One vector a text, same order; or why there is none."""
+
+    model: str = ""
+    vectors: tuple[tuple[float, ...], ...] = ()
+    problem: str = ""
+
+
+_encoder = msgspec.json.Encoder()
+_requests = msgspec.json.Decoder(EmbedRequest)
+_replies = msgspec.json.Decoder(EmbedReply)
+
+
+async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, patience_s: float = 30.0) -> EmbedReply:
+    """The vectors, asked for again while nobody answers. Raises Unavailable."""
+    request = _encoder.encode(EmbedRequest(texts=tuple(texts), query=query))
+    give_up = time.monotonic() + patience_s
+    while True:
+        try:
+            msg = await client.request(EMBED, request, timeout=min(10.0, patience_s))
+        except (nats.errors.Error, TimeoutError) as error:
+            if time.monotonic() > give_up:
+                raise Unavailable(
+                    f"nobody embeds ({error}); start the inference process with the same embedder"
+                ) from None
+            await asyncio.sleep(0.1)
+            continue
+        reply = _replies.decode(msg.data)
+        if reply.problem:
+            raise Unavailable(reply.problem)
+        return reply
+
+
+async def serve_vectors(
+    client: Client, embed: Callable[[EmbedRequest], Awaitable[list[list[float]]]], *, model: str
+) -> None:
+    """Answer with `embed` until the connection closes."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def answer(msg: Msg) -> None:
+        try:
+            vectors = await embed(_requests.decode(msg.data))
+            reply = EmbedReply(model=model, vectors=tuple(tuple(vector) for vector in vectors))
+        except Failure as failure:
+            reply = EmbedReply(problem=str(failure))
+        except msgspec.DecodeError as error:
+            reply = EmbedReply(problem=f"this request for vectors cannot be read: {error}")
+        await client.publish(msg.reply, _encoder.encode(reply))
+
+    async def take(msg: Msg) -> None:
+        task = asyncio.create_task(answer(msg))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    await client.subscribe(EMBED, queue="inference", cb=take)

@@ -1,0 +1,238 @@
+"""What a client sees: the event objects, and the one writer that may add to a run's stream.
+
+A frame (one message on `gw.event.<run_id>`) is written only after the frame its writer saw last: a writer that was thought dead and
+comes back is refused, so tokens never interleave, and nothing follows `DONE`.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import msgspec
+import nats.errors
+from nats.js.errors import APIError
+
+from bus.errors import Unavailable
+from bus.journal import WRONG_LAST, Frame, Journal, full_or_down
+from bus.messages import Flag, Reference
+from bus.subjects import EVENTS, event_subject, progress_subject
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """One JSON object of the stream."""
+
+    type: ClassVar[str]
+
+
+class Token(Event, frozen=True, kw_only=True, tag="token"):
+    content: str
+    status: Literal["in_progress"] = "in_progress"
+    index: int
+
+
+class TokensEnd(Event, frozen=True, kw_only=True, tag="token"):
+    content: Literal[""] = ""
+    status: Literal["end"] = "end"
+
+
+class References(Event, frozen=True, kw_only=True, tag="references"):
+    items: tuple[Reference, ...]
+    status: Literal["end"] = "end"
+
+
+class Error(Event, frozen=True, kw_only=True, tag="error"):
+    code: str
+    content: str
+    status: Literal["end"] = "end"
+
+
+class Done(Event, frozen=True, kw_only=True, tag="DONE"):
+    pass
+
+
+class StageEvent(Event, frozen=True, kw_only=True, tag="stage"):
+    stage: str
+    lane: str
+    status: Literal["start", "end"]
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    source_id: str
+    title: str
+    url: str
+    score: float
+
+
+class Sources(Event, frozen=True, kw_only=True, tag="sources"):
+    """What retrieval found, before anything is cited: provisional."""
+
+    items: tuple[Source, ...]
+    status: Literal["provisional"] = "provisional"
+
+
+class Withheld(Event, frozen=True, kw_only=True, tag="withheld"):
+    content: str
+    flags: tuple[Flag, ...]
+
+
+class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
+    re_gate: str
+    confidence: str | None
+    outcome: str
+
+
+DONE_LINE = b'{"type":"DONE"}'
+_FIRST, _TOKENS, _PHASE = "Gw-First", "Gw-Tokens", "Gw-Phase"
+_encode = msgspec.json.Encoder().encode
+
+#: A token of shown text: a run of non-space characters with the space before it; Chinese leaves two characters at a time.
+_TOKEN = re.compile(r"\s*(?:[㐀-鿿][㐀-鿿、，。！？；：]?|[^\s㐀-鿿]+)|\s+")
+
+
+def tokens_of(text: str) -> list[str]:
+    """The pieces a text is streamed in; their concatenation is the text."""
+    return _TOKEN.findall(text)
+
+
+class Superseded(Exception):
+    """Another writer has gone on with this run; what this one was about to say must not be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run's stream has come.
+
+    `phase`: open, ended (its tokens are over, or an error came in their place) or closed (DONE is there).
+    """
+
+    events: int = 0
+    tokens: int = 0
+    phase: Literal["open", "ended", "closed"] = "open"
+    sequence: int = 0
+
+
+class Emitter:
+    """The power `emit`: adds to one run's stream, in order, once.
+
+    The first write assumes that nothing is there; whoever may come second calls `progress` or `shown` first.
+    """
+
+    def __init__(self, journal: Journal, run_id: str, *, everything: bool = False, first: bool = False) -> None:
+        """`first`: nobody can have written before; if somebody has, the fence refuses the first write."""
+        self.journal = journal
+        self.run_id = run_id
+        self.everything = everything
+        self.first = first
+        self.first_shown_at = 0.0  # epoch seconds, 0 until a token was written
+        self._at: Progress | None = None
+
+    async def progress(self) -> Progress:
+        """How far the stream is, read from it. Raises Unavailable."""
+        last = await self.journal.last_frame(self.run_id)
+        self._at = _progress_after(last)
+        return self._at
+
+    async def shown(self) -> str:
+        """The text the client has been shown so far."""
+        if self.first and self._at is None:
+            return ""
+        if (self._at or await self.progress()).tokens == 0:
+            return ""
+        return shown_text(await self.journal.frames(self.run_id))
+
+    async def tokens(self, pieces: Sequence[str]) -> None:
+        """Show these pieces, as one frame. Raises Superseded when another writer was there, Unavailable."""
+        if not pieces:
+            return
+        at = self._at or Progress()
+        await self._write([Token(content=piece, index=at.tokens + n) for n, piece in enumerate(pieces, start=1)])
+        self.first_shown_at = self.first_shown_at or time.time()
+
+    async def text(self, text: str) -> None:
+        await self.tokens(tokens_of(text))
+
+    async def events(self, *events: Event) -> None:
+        """Add events other than tokens, as one frame. Raises Superseded, Unavailable."""
+        if events:
+            await self._write(events)
+
+    async def aside(self, event: Event) -> None:
+        """Tell what only `events=all` shows: unfenced, and lost with the process."""
+        if self.everything:
+            await self.journal.client.publish(progress_subject(self.run_id), _encode(event))
+
+    async def _write(self, events: Sequence[Event]) -> None:
+        at = self._at or Progress()
+        if at.phase == "closed":
+            raise Superseded(f"run {self.run_id} is over")
+        tokens = at.tokens + sum(isinstance(e, Token) for e in events)
+        phase: Literal["open", "ended", "closed"] = at.phase
+        if any(isinstance(e, TokensEnd | Error) for e in events):
+            phase = "ended"
+        if any(isinstance(e, Done) for e in events):
+            phase = "closed"
+        data = b"\n".join(_encode(event) for event in events)
+        headers = {
+            _FIRST: str(at.events + 1),
+            _TOKENS: str(tokens),
+            _PHASE: phase,
+            "Nats-Expected-Last-Subject-Sequence": str(at.sequence),
+        }
+        sequence = await self._publish(data, headers, at)
+        self._at = Progress(at.events + len(events), tokens, phase, sequence)
+
+    async def _publish(self, data: bytes, headers: dict[str, str], at: Progress) -> int:
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + 30.0
+        while True:
+            try:
+                ack = await self.journal.js.publish(
+                    event_subject(self.run_id), data, headers=headers, stream=EVENTS, timeout=1.0
+                )
+                return ack.seq
+            except APIError as error:
+                if error.err_code == WRONG_LAST:
+                    return await self._written_before(data, at)
+                if problem := full_or_down(error):
+                    raise problem from None
+                last: Exception = error
+            except (nats.errors.Error, TimeoutError) as error:
+                last = error
+            if loop.time() > give_up:
+                raise Unavailable(f"the event stream does not answer ({last}); is nats-server running?")
+            await asyncio.sleep(0.05)
+
+    async def _written_before(self, data: bytes, at: Progress) -> int:
+        """Whether the refused frame is there already, because its ack was lost. Raises Superseded if not."""
+        last = await self.journal.last_frame(self.run_id)
+        if last is not None and last.data == data and last.headers.get(_FIRST) == str(at.events + 1):
+            return last.sequence
+        raise Superseded(f"another writer has gone on with run {self.run_id}")
+
+
+def _progress_after(frame: Frame | None) -> Progress:
+    if frame is None:
+        return Progress()
+    phase = frame.headers.get(_PHASE, "open")
+    return Progress(
+        int(frame.headers.get(_FIRST, "1")) + frame.data.count(b"\n"),
+        int(frame.headers.get(_TOKENS, "0")),
+        "closed" if phase == "closed" else "ended" if phase == "ended" else "open",
+        frame.sequence,
+    )
+
+
+class _AnyEvent(msgspec.Struct):
+    type: str
+    content: str = ""
+    status: str = ""
+
+
+def shown_text(frames: Sequence[Frame]) -> str:
+    """The concatenated tokens of a run's frames."""
+    lines = (line for frame in frames if frame.fenced for line in frame.data.split(b"\n"))
+    events = (msgspec.json.decode(line, type=_AnyEvent) for line in lines if line)
+    return "".join(event.content for event in events if event.type == "token")

@@ -1,0 +1,174 @@
+"""Follow a stream from a point on, for ever, whatever happens to the server: every message once, in stream order."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from bus.connection import status_of
+
+BATCH = 1000
+HEARTBEAT_S = 1.0
+EXPIRES_S = 20.0
+LOOKS = 5  # at the connection, a heartbeat
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message as a stream delivers it. `pending`: how many more were stored when it left."""
+
+    subject: str
+    sequence: int
+    data: bytes
+    headers: dict[str, str]
+    time: float
+    pending: int
+
+
+async def follow(
+    client: Client,
+    stream: str,
+    filters: Sequence[str],
+    *,
+    after: int | None = None,
+    since: float | None = None,
+    headers_only: bool = False,
+    ready: asyncio.Event | None = None,
+) -> AsyncIterator[Stored]:
+    """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on.
+
+    An ephemeral pull consumer, made anew from the last message seen when the server was lost or is silent for three heartbeats:
+    what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers. `ready` is set once it
+    listens.
+    """
+    last = after
+    while True:
+        queue: asyncio.Queue[Msg] = asyncio.Queue()
+        subscription: Subscription | None = None
+        try:
+            # Of its own: a consumer delivers under the stream's subject, by which a shared inbox cannot tell whose it is.
+            reply = client.new_inbox()
+            reconnects = client.stats["reconnects"]
+            subscription = await client.subscribe(
+                reply, cb=_putter(queue), pending_msgs_limit=-1, pending_bytes_limit=-1
+            )
+            name = await _create(client, stream, filters, last, since, headers_only)
+            expected = 1
+            fetch = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{name}"
+            left = 0
+            asked_at = 0.0
+            while True:
+                if left <= BATCH // 4 or time.monotonic() - asked_at > EXPIRES_S:
+                    asked_at = time.monotonic()
+                    left = BATCH
+                    await client.publish(fetch, _fetch_request(), reply=reply)
+                    if ready is not None:
+                        ready.set()
+                msg = await _next(client, queue, reconnects)
+                status = status_of(msg)
+                if status == "100":
+                    continue
+                if status == "408":  # the request expired or was used up
+                    left = 0
+                    continue
+                if status:
+                    raise TimeoutError(status)
+                stored, number = _stored(msg)
+                if number != expected:
+                    raise TimeoutError("a message was lost on the way")
+                expected += 1
+                left -= 1
+                last = stored.sequence
+                since = None
+                yield stored
+        except (TimeoutError, nats.errors.Error):
+            if last is None and since is None:
+                since = time.time() - 4 * HEARTBEAT_S
+            await asyncio.sleep(0.1)
+        finally:
+            if subscription is not None:
+                with contextlib.suppress(nats.errors.Error):
+                    await subscription.unsubscribe()
+
+
+def _putter(queue: asyncio.Queue[Msg]) -> Callable[[Msg], Awaitable[None]]:
+    async def put(msg: Msg) -> None:
+        queue.put_nowait(msg)
+
+    return put
+
+
+async def _next(client: Client, queue: asyncio.Queue[Msg], reconnects: int) -> Msg:
+    """Raises TimeoutError when it stays silent, or as soon as the server was lost: the consumer did not outlive it.
+
+    A time limit for what is there already would be a tenth of the whole cost.
+    """
+    if not queue.empty():
+        return queue.get_nowait()
+    for _ in range(3 * LOOKS):
+        if client.stats["reconnects"] != reconnects:
+            raise TimeoutError("the server was lost")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HEARTBEAT_S / LOOKS):
+                return await queue.get()
+    raise TimeoutError("silent")
+
+
+def _fetch_request() -> bytes:
+    return json.dumps(
+        {"batch": BATCH, "expires": int(EXPIRES_S * 1e9), "idle_heartbeat": int(HEARTBEAT_S * 1e9)}
+    ).encode()
+
+
+async def _create(
+    client: Client,
+    stream: str,
+    filters: Sequence[str],
+    after: int | None,
+    since: float | None,
+    headers_only: bool,
+) -> str:
+    config: dict[str, object] = {
+        "ack_policy": "none",
+        "filter_subjects": list(filters),
+        "mem_storage": True,
+        "num_replicas": 1,
+        "inactive_threshold": int(60e9),
+        "headers_only": headers_only,
+    }
+    if after is not None:
+        config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": after + 1}
+    elif since is not None:
+        at = datetime.fromtimestamp(since, UTC).isoformat().replace("+00:00", "Z")
+        config |= {"deliver_policy": "by_start_time", "opt_start_time": at}
+    else:
+        config |= {"deliver_policy": "new"}
+    answer = await client.request(
+        f"$JS.API.CONSUMER.CREATE.{stream}", json.dumps({"stream_name": stream, "config": config}).encode(), timeout=2
+    )
+    reply = json.loads(answer.data)
+    if "error" in reply:
+        raise TimeoutError(reply["error"].get("description", "refused"))
+    return str(reply["name"])
+
+
+def _stored(msg: Msg) -> tuple[Stored, int]:
+    """The message and its number in the consumer: `$JS.ACK.<stream>.<consumer>.<delivered>.<sseq>.<cseq>.<time>.<pending>`."""
+    parts = msg.reply.split(".")
+    sequence, number, nanoseconds, pending = (int(part) for part in parts[-4:])
+    return Stored(msg.subject, sequence, msg.data, dict(msg.headers or {}), nanoseconds / 1e9, pending), number
+
+
+async def cancel(task: "asyncio.Task[object]") -> None:
+    """End a task that follows something, and wait for it."""
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

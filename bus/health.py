@@ -1,0 +1,52 @@
+"""How a process says that it is there: a core request on `gw.health.<role>`, answered with JSON."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """`ready` once the process does its work; `detail` says what it has or waits for."""
+
+    ready: bool = False
+    detail: str = ""
+
+
+async def answer_health(client: Client, role: str, state: Callable[[], Mapping[str, object]]) -> None:
+    """Answer for this process until its connection closes."""
+
+    async def answer(msg: Msg) -> None:
+        if msg.reply:
+            await client.publish(msg.reply, msgspec.json.encode(dict(state())))
+
+    await client.subscribe(f"gw.health.{role}", cb=answer)
+
+
+async def answer_text(client: Client, subject: str, text: Callable[[], bytes]) -> None:
+    """Answer requests on a subject with what `text` gives at that moment."""
+
+    async def answer(msg: Msg) -> None:
+        if msg.reply:
+            await client.publish(msg.reply, text())
+
+    await client.subscribe(subject, cb=answer)
+
+
+async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> bytes:
+    """What is answered there; empty when nobody does."""
+    try:
+        return bytes((await client.request(subject, b"", timeout=timeout_s)).data)
+    except (nats.errors.Error, TimeoutError):
+        return b""
+
+
+async def health_of(client: Client, role: str, *, timeout_s: float = 0.3) -> Health:
+    """What that role says; not ready when nobody answers."""
+    try:
+        msg = await client.request(f"gw.health.{role}", b"", timeout=timeout_s)
+    except (nats.errors.Error, TimeoutError):
+        return Health(detail=f"no {role} process answers")
+    return msgspec.json.decode(msg.data, type=Health)

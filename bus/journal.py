@@ -1,0 +1,281 @@
+"""The journal: every record of every run, each key written once.
+
+A record is one or two lines of JSON: the message, then what the powers returned while it was made (`Stage`). The server refuses
+a second write to a key, which gives at-least-once execution and one kept result; a refused write counts as success.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, ServiceUnavailableError
+
+from bus.connection import Inbox, status_of
+from bus.errors import Poison, Unavailable
+from bus.messages import BY_TYPE, Message
+from bus.subjects import EVENTS, RUNS, Key, event_subject, parse, progress_subject, run_filters
+
+STORE_FAILED = 10077  # a limit of the stream; only its description says which
+KEY_EXISTS = "maximum messages per subject exceeded"
+WRONG_LAST = 10071  # "wrong last sequence"
+NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memory, limits
+
+DEADLINE = "Gw-Deadline"
+CAUSE = "Gw-Cause"
+TRACEPARENT = "traceparent"
+
+_encoder = msgspec.json.Encoder()
+_decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decoder(t) for name, t in BY_TYPE.items()}
+
+
+class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One reply of a model, as the trace keeps it. `variables` is a digest; times are seconds."""
+
+    prompt: str
+    variables: str
+    text: str
+    version: str = ""
+    schema: str = ""  # digest, empty for prose
+    seed: int = 0
+    probability: float | None = None  # of a verdict told in one token
+    engine: str = ""
+    model: str = ""
+    model_digest: str = ""
+    finish_reason: str = ""
+    tokens_in: int = 0
+    tokens_in_cached: int = 0
+    tokens_out: int = 0
+    queue_s: float = 0.0
+    prefill_s: float = 0.0
+    decode_s: float = 0.0
+    took_s: float = 0.0
+    cached: bool = False
+    shortened: str = ""
+    failure: str = ""
+
+
+class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One search: the query, and the hits as they came (JSON)."""
+
+    query: str
+    hits: msgspec.Raw
+    took_s: float = 0.0
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What made a record: the actor, how long it took, and what its powers returned."""
+
+    actor: str
+    took_s: float = 0.0
+    attempt: int = 1
+    fallback: str = ""
+    asks: tuple[AskRecord, ...] = ()
+    searches: tuple[SearchRecord, ...] = ()
+    first_shown_at: float = 0.0  # epoch seconds of the first token, 0 for none
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as it stands in the stream. `time` is the server's, in epoch seconds."""
+
+    key: Key
+    sequence: int
+    time: float
+    data: bytes
+    headers: Mapping[str, str]
+
+    @property
+    def message(self) -> Message:
+        return decode(self.key.type, self.data)
+
+    @property
+    def stage(self) -> Stage | None:
+        _, _, rest = self.data.partition(b"\n")
+        return msgspec.json.decode(rest, type=Stage) if rest.strip() else None
+
+
+def encode(message: Message, stage: Stage | None = None) -> bytes:
+    data = _encoder.encode(message)
+    return data if stage is None else data + b"\n" + _encoder.encode(stage)
+
+
+def decode(type_name: str, data: bytes) -> Message:
+    """The message of a record. Raises Poison when it is not what its subject says."""
+    decoder = _decoders.get(type_name)
+    if decoder is None:
+        raise Poison(f"no message is called {type_name!r}; see `groundwire graph` for those there are")
+    try:
+        return decoder.decode(data.partition(b"\n")[0])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Poison(f"this {type_name} cannot be read: {error}") from None
+
+
+class Journal:
+    """Reads and writes RUNS, and reads EVENTS back. One per connection."""
+
+    def __init__(self, client: Client, inbox: Inbox) -> None:
+        self.client = client
+        self.js: JetStreamContext = client.jetstream(timeout=2.0)
+        self.inbox = inbox
+
+    async def write(
+        self,
+        key: Key,
+        message: Message,
+        *,
+        stage: Stage | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience_s: float = 30.0,
+    ) -> bool:
+        """Write once. False: the key was there already, and what stands there is the result.
+
+        Tries again while the server is away. Raises Unavailable after `patience_s`, or at once when there is no room.
+        """
+        return await self.publish(key.subject, encode(message, stage), headers=headers, patience_s=patience_s)
+
+    async def publish(
+        self, subject: str, data: bytes, *, headers: Mapping[str, str] | None = None, patience_s: float = 30.0
+    ) -> bool:
+        """`write` for bytes that are a record already, or that could not become one."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + patience_s
+        while True:
+            try:
+                await self.js.publish(subject, data, headers=dict(headers or {}) or None, stream=RUNS, timeout=1.0)
+                return True
+            except APIError as error:
+                if error.err_code == STORE_FAILED and error.description == KEY_EXISTS:
+                    return False
+                problem = full_or_down(error)
+                if problem is not None:
+                    raise problem from None
+                last: Exception = error
+            except (nats.errors.Error, TimeoutError) as error:
+                last = error
+            if loop.time() > give_up:
+                raise Unavailable(f"the journal does not answer ({last}); is nats-server running?")
+            await asyncio.sleep(0.05)
+
+    async def latest(self, filters: Sequence[str]) -> list[Record]:
+        """Every record under the filters, oldest first. One request: `multi_last`, which nats-py lacks."""
+        return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
+
+    async def at(self, sequence: int) -> Record | None:
+        """The record with that sequence, None when it is gone."""
+        found = await self._batch(RUNS, {"seq": sequence})
+        return found[0] if found else None
+
+    async def run(self, run_id: str) -> list[Record]:
+        """The whole trace of a run, in the order it was written."""
+        return await self.latest(run_filters(run_id))
+
+    async def frames(self, run_id: str, *, progress: bool = False) -> list["Frame"]:
+        """The frames of events of a run so far, in order; with `progress` also those that `events=all` adds."""
+        found = await self._events(event_subject(run_id))
+        if progress:
+            found += await self._events(progress_subject(run_id))
+            found.sort(key=lambda frame: frame.sequence)
+        return found
+
+    async def last_frame(self, run_id: str) -> "Frame | None":
+        found = await self._raw(EVENTS, {"last_by_subj": event_subject(run_id)})
+        return frame_of(found[-1]) if found else None
+
+    async def last_sequence(self, stream: str) -> int:
+        """The sequence of a stream's newest message, 0 when it never had one. Raises Unavailable."""
+        try:
+            return int((await self.js.stream_info(stream)).state.last_seq)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unavailable(
+                f"the stream {stream} cannot be read ({error}); is nats-server running with -js?"
+            ) from None
+
+    async def _events(self, subject: str) -> list["Frame"]:
+        frames: list[Frame] = []
+        while True:
+            start = frames[-1].sequence + 1 if frames else 1
+            batch = await self._raw(EVENTS, {"seq": start, "next_by_subj": subject, "batch": 256})
+            frames += [frame_of(msg) for msg in batch]
+            if len(batch) < 256:
+                return frames
+
+    async def _batch(self, stream: str, request: dict[str, object]) -> list[Record]:
+        records = []
+        for msg in await self._raw(stream, request):
+            headers = msg.headers or {}
+            records.append(
+                Record(
+                    parse(headers["Nats-Subject"]),
+                    int(headers["Nats-Sequence"]),
+                    datetime.fromisoformat(headers["Nats-Time-Stamp"]).timestamp(),
+                    msg.data,
+                    headers,
+                )
+            )
+        return sorted(records, key=lambda record: record.sequence)
+
+    async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40) -> list[Msg]:
+        """Direct get of one or more messages; an empty list when there is none. Raises Unavailable."""
+        for _ in range(tries):
+            queue: asyncio.Queue[Msg] = asyncio.Queue()
+            reply = await self.inbox.open(queue.put_nowait)
+            try:
+                await self.client.publish(f"$JS.API.DIRECT.GET.{stream}", json.dumps(request).encode(), reply=reply)
+                return await self._drain(queue, single="batch" not in request)
+            except (TimeoutError, nats.errors.Error):
+                await asyncio.sleep(0.05)
+            finally:
+                self.inbox.close(reply)
+        raise Unavailable(f"the stream {stream} cannot be read; is nats-server running with -js?")
+
+    @staticmethod
+    async def _drain(queue: asyncio.Queue[Msg], *, single: bool) -> list[Msg]:
+        found: list[Msg] = []
+        while True:
+            async with asyncio.timeout(2.0):
+                msg = await queue.get()
+            status = status_of(msg)
+            if status in ("404", "204"):
+                return found
+            if status == "413":
+                raise Unavailable("the run has more records than one read returns")
+            if status:
+                raise ServiceUnavailableError
+            found.append(msg)
+            if single:
+                return found
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message of EVENTS: a few events, one JSON object per line."""
+
+    run_id: str
+    sequence: int
+    data: bytes
+    headers: Mapping[str, str]
+    fenced: bool
+
+
+def frame_of(msg: Msg) -> Frame:
+    headers = msg.headers or {}
+    subject = headers["Nats-Subject"]
+    return Frame(
+        subject.rpartition(".")[2], int(headers["Nats-Sequence"]), msg.data, headers, subject.startswith("gw.event.")
+    )
+
+
+def full_or_down(error: APIError) -> Unavailable | None:
+    """The failure to report when the server has no room; None when it may only be busy."""
+    if error.err_code in NO_ROOM or error.err_code == STORE_FAILED or "no space" in (error.description or ""):
+        return Unavailable(
+            f"the journal has no room ({error.description}); free disk space, lower bus.runs_max_age_s or raise bus.runs_max_bytes"
+        )
+    return None

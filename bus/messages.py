@@ -1,0 +1,464 @@
+"""Every message that travels on the bus, in pipeline order.
+
+A message carries all that the next actor needs, so that one recorded message replays one stage. Identity (run, lane, cause,
+deadline) travels in the subject and the headers, never in the body. The wire form is JSON with the type in `type`.
+"""
+
+import re
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+Confidence = Literal["high", "medium", "low"]
+Style = Literal["simple", "report", "synthesis", "structured", "hint"]
+Release = Literal["sentence", "draft", "token"]
+Outcome = Literal["answered", "refused", "declined", "failed", "cancelled"]
+Reason = Literal[
+    "no_results",
+    "low_relevance",
+    "no_evidence",
+    "insufficient",
+    "model_refused",
+    "citations_invalid",
+    "grounding_failed",
+    "timeout",
+    "model_unavailable",
+]
+
+#: The lane of everything that belongs to the whole run.
+MAIN = "main"
+
+
+def wire_name(name: str) -> str:
+    """`PassagesJudged` is `passages_judged` in a subject and in the `type` field."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of everything inside a message."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag=wire_name, tag_field="type"):
+    """Base of every message. `lane_key` names the field path that gives an item of a fan-out its lane."""
+
+    lane_key: ClassVar[str] = ""
+
+
+def message_type(message: type[Message]) -> str:
+    return wire_name(message.__name__)
+
+
+def lane_of(message: Message) -> str:
+    """The lane a message is written to: its own if its type has one, else the run's."""
+    if not message.lane_key:
+        return MAIN
+    value: object = message
+    for step in message.lane_key.split("."):
+        value = getattr(value, step)
+    return str(value)
+
+
+# ---------------------------------------------------------------- the request
+
+
+class Turn(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    role: Literal["user", "assistant"]
+    content: Annotated[str, Meta(max_length=4000)]
+
+
+class ContextMetadata(Part, frozen=True, kw_only=True):
+    """What the caller knows of a given context; unknown fields are read over."""
+
+    source_id: Annotated[str, Meta(min_length=1, max_length=256)]
+    language: str = ""
+    title: str = ""
+    url: str = ""
+    page: int | None = None
+
+
+class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A passage that the caller gives in place of retrieval."""
+
+    content: Annotated[str, Meta(max_length=20_000)]
+    metadata: ContextMetadata
+    score: float = 1.0
+    score_type: str = "given"
+
+
+class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    max_tokens: Annotated[int, Meta(ge=16, le=4096)] | None = None
+    style: Style | None = None
+    must_cite: bool | None = None
+
+
+class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The request, as it came by HTTP, WebSocket or NATS. -> classify_intent"""
+
+    question: Annotated[str, Meta(min_length=1, max_length=4000)]
+    conversation_history: Annotated[tuple[Turn, ...], Meta(max_length=50)] = ()
+    profile: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] = "general"
+    style: Style | None = None
+    language: Literal["ko", "en", "zh", "fr", "ar"] | None = None
+    contexts: Annotated[tuple[Context, ...], Meta(max_length=50)] | None = None
+    constraints: Constraints = Constraints()
+    release: Release | None = None
+    events: Literal["default", "all"] = "default"
+    on_disconnect: Literal["continue", "cancel"] = "continue"
+    deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
+    idempotency_key: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
+
+
+# ---------------------------------------------------------------- understanding
+
+
+class Question(Part, frozen=True, kw_only=True):
+    """The question as the stages see it. `text` stands alone; `asked` is what the person wrote."""
+
+    text: str
+    asked: str
+    language: str
+    profile: str
+    style: Style | None
+    release: Release
+    events: Literal["default", "all"]
+    constraints: Constraints
+    contexts: tuple[Context, ...] | None
+
+
+class SubQuery(Part, frozen=True, kw_only=True):
+    id: str
+    statement: str
+    focus: str
+
+
+class FollowUpAsked(Message, frozen=True, kw_only=True):
+    """A question with a history that it may lean on. classify_intent -> rewrite_query"""
+
+    question: Question
+    history: tuple[Turn, ...]
+
+
+class QuestionReady(Message, frozen=True, kw_only=True):
+    """A question in scope that stands alone. -> classify_query"""
+
+    question: Question
+
+
+class ComplexQuestionFound(Message, frozen=True, kw_only=True):
+    """classify_query -> decompose_query"""
+
+    question: Question
+
+
+class QueryDecomposed(Message, frozen=True, kw_only=True):
+    """The lanes to open, all of a round in one record. -> open_lanes
+
+    `round` is 1, or 2 for what judge_sufficiency adds; the record's lane is `main` or `round2`.
+    """
+
+    lane_key: ClassVar[str] = "lane"
+    lane: str
+    question: Question
+    sub_queries: tuple[SubQuery, ...]
+    earlier: tuple[SubQuery, ...] = ()
+    round: Annotated[int, Meta(ge=1, le=2)] = 1
+
+
+class SubQueryPlanned(Message, frozen=True, kw_only=True):
+    """One retrieval to make. `judged` is false on the simple path. -> retrieve
+
+    `siblings` are all the lanes that must be there before the round is over.
+    """
+
+    lane_key: ClassVar[str] = "sub_query.id"
+    question: Question
+    sub_query: SubQuery
+    plan: tuple[SubQuery, ...]
+    round: int
+    judged: bool
+
+
+# ---------------------------------------------------------------- reading
+
+
+class Passage(Part, frozen=True, kw_only=True):
+    """A retrieved passage. `score` as `score_type` says, higher is better; offsets are characters into the source."""
+
+    source_id: str
+    title: str
+    url: str
+    score: float
+    score_type: str
+    text: str
+    char_start: int
+    char_end: int
+    language: str
+    snapshot: str
+    page: int | None = None
+
+
+class Extract(Part, frozen=True, kw_only=True):
+    source_file: str
+    excerpt: str
+    relevance: Confidence
+
+
+class Analysis(Part, frozen=True, kw_only=True):
+    """What a judge found for one sub-query. `dropped`: excerpts that were no substring of their chunk."""
+
+    sub_query_id: str
+    sub_query_statement: str
+    relevant_extracts: tuple[Extract, ...]
+    sub_answer: str
+    confidence: Confidence
+    missing_aspects: tuple[str, ...]
+    dropped: int = 0
+    judged: bool = True
+
+
+class PassagesRetrieved(Message, frozen=True, kw_only=True):
+    """One lane's passages, best first; may be empty. retrieve -> judge_relevance"""
+
+    lane_key: ClassVar[str] = "sub_query.id"
+    question: Question
+    sub_query: SubQuery
+    plan: tuple[SubQuery, ...]
+    round: int
+    passages: tuple[Passage, ...]
+    snapshot: str
+
+
+class PassagesJudged(Message, frozen=True, kw_only=True):
+    """One lane, judged. Joined over its `plan` by judge_sufficiency."""
+
+    lane_key: ClassVar[str] = "sub_query.id"
+    question: Question
+    sub_query: SubQuery
+    plan: tuple[SubQuery, ...]
+    round: int
+    passages: tuple[Passage, ...]
+    analysis: Analysis
+    snapshot: str
+
+
+class PassagesReady(Message, frozen=True, kw_only=True):
+    """All that was found, ranked, best first; may be empty. -> select_evidence
+
+    `complex` tells the two paths apart; `missing` names aspects that two rounds did not cover.
+    """
+
+    question: Question
+    passages: tuple[Passage, ...]
+    analyses: tuple[Analysis, ...] = ()
+    missing: tuple[str, ...] = ()
+    complex: bool = False
+    rounds: int = 1
+    snapshot: str = ""
+
+
+# ---------------------------------------------------------------- answering
+
+
+class Span(Part, frozen=True, kw_only=True):
+    """A numbered verbatim slice of a source document; `n` never changes afterwards. Offsets are characters."""
+
+    n: int
+    source_id: str
+    title: str
+    url: str
+    text: str
+    source_start: int
+    source_end: int
+    language: str
+    score: float
+    page: int | None = None
+
+
+class Conflict(Part, frozen=True, kw_only=True):
+    """Two spans that give different values for the same thing."""
+
+    kind: Literal["value", "date", "scope"]
+    subject: str
+    first_n: int
+    second_n: int
+    first: str
+    second: str
+
+
+class EvidenceSelected(Message, frozen=True, kw_only=True):
+    """Base of the five requests for an answer: never sent itself."""
+
+    question: Question
+    evidence: tuple[Span, ...]
+    analyses: tuple[Analysis, ...]
+    conflicts: tuple[Conflict, ...]
+    snapshot: str
+    rounds: int
+
+
+class SimpleAnswerRequested(EvidenceSelected, frozen=True, kw_only=True):
+    """select_evidence -> answer_simple"""
+
+
+class ReportRequested(EvidenceSelected, frozen=True, kw_only=True):
+    """select_evidence -> answer_report"""
+
+
+class SynthesisRequested(EvidenceSelected, frozen=True, kw_only=True):
+    """select_evidence -> answer_synthesis"""
+
+
+class StructureRequested(EvidenceSelected, frozen=True, kw_only=True):
+    """select_evidence -> answer_structured"""
+
+
+class HintRequested(EvidenceSelected, frozen=True, kw_only=True):
+    """select_evidence -> answer_hint"""
+
+
+class Flag(Part, frozen=True, kw_only=True):
+    """What the gate holds against a sentence: which words, against which evidence, and why."""
+
+    kind: str
+    strength: Literal["strong", "weak"]
+    words: str
+    evidence_n: tuple[int, ...]
+    why: str
+
+
+class Sentence(Part, frozen=True, kw_only=True):
+    """One sentence of a draft with its trailing white space, in order, and what became of it."""
+
+    text: str
+    flags: tuple[Flag, ...] = ()
+    withheld: bool = False
+
+
+class Contradiction(Part, frozen=True, kw_only=True):
+    type: Literal["direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"]
+    severity: Literal["critical", "minor"]
+    claim: str
+    evidence_ref: str
+    explanation: str
+
+
+class Draft(Message, frozen=True, kw_only=True):
+    """Base of the messages that carry a draft: never sent itself. `shown` is what the client has of it already."""
+
+    question: Question
+    evidence: tuple[Span, ...]
+    conflicts: tuple[Conflict, ...]
+    sentences: tuple[Sentence, ...]
+    style: Style
+    shown: str = ""
+    confidence: Confidence = "high"
+    refused: bool = False
+    refuse_reason: str = ""
+    cited: tuple[str, ...] = ()  # source ids that a structured answer names beside its text
+    contradictions: tuple[Contradiction, ...] = ()
+    verified: bool = False
+    snapshot: str = ""
+    rounds: int = 1
+
+
+class DraftMistranslated(Draft, frozen=True, kw_only=True):
+    """A draft, not shown yet, in another language than asked. answer_* -> guard_language"""
+
+
+class AnswerDrafted(Draft, frozen=True, kw_only=True):
+    """-> verify_answer"""
+
+
+class AnswerVerified(Draft, frozen=True, kw_only=True):
+    """verify_answer -> settle_answer"""
+
+
+class Citation(Part, frozen=True, kw_only=True):
+    """Where one marker points: a slice of the source, and the sentence of the answer that it stands in."""
+
+    n: int
+    source_id: str
+    title: str
+    url: str
+    page: int | None
+    source_start: int
+    source_end: int
+    cited_text: str
+    answer_start: int
+    answer_end: int
+
+
+class Reference(Part, frozen=True, kw_only=True):
+    source_id: str
+    title: str
+    url: str
+    score: float
+
+
+class WithheldSentence(Part, frozen=True, kw_only=True):
+    text: str
+    flags: tuple[Flag, ...]
+
+
+class Settled(Part, frozen=True, kw_only=True):
+    """How a run ends for its client. `answer` is the text they are shown, in full."""
+
+    outcome: Outcome
+    question: str = ""
+    reason: Reason | None = None
+    answer: str = ""
+    detail: str = ""
+    confidence: Confidence | None = None
+    re_gate: str | None = None
+    citations: tuple[Citation, ...] = ()
+    references: tuple[Reference, ...] = ()
+    withheld: tuple[WithheldSentence, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    snapshot: str = ""
+    rounds: int = 1
+    language: str = ""
+    profile: str = "general"
+
+
+class AnswerSettled(Message, frozen=True, kw_only=True):
+    """The end of a run is known; what is not shown yet is `settled.answer` after `shown`. -> stream_answer
+
+    `retract`: sentences were shown that the answer no longer stands by.
+    """
+
+    settled: Settled
+    shown: str = ""
+    retract: bool = False
+
+
+class RunFinished(Message, frozen=True, kw_only=True):
+    """The last record of a run; the first one written wins. -> stream_references"""
+
+    settled: Settled
+
+
+CATALOGUE: tuple[type[Message], ...] = (
+    QuestionAsked,
+    FollowUpAsked,
+    QuestionReady,
+    ComplexQuestionFound,
+    QueryDecomposed,
+    SubQueryPlanned,
+    PassagesRetrieved,
+    PassagesJudged,
+    PassagesReady,
+    SimpleAnswerRequested,
+    ReportRequested,
+    SynthesisRequested,
+    StructureRequested,
+    HintRequested,
+    DraftMistranslated,
+    AnswerDrafted,
+    AnswerVerified,
+    AnswerSettled,
+    RunFinished,
+)
+
+BY_TYPE: dict[str, type[Message]] = {message_type(message): message for message in CATALOGUE}

@@ -1,0 +1,185 @@
+"""The events of many runs over one subscription: one `follow` of EVENTS a process, routed in memory to whoever reads a run.
+
+A reader gets what came before from the stream and the rest live, numbered 1, 2, 3… in stream order, each once. The seam is a
+sequence: the router notes how far it has come when a reader arrives; up to there the stream tells, from there on the router.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from nats.aio.client import Client
+
+from bus.errors import Unavailable
+from bus.events import DONE_LINE
+from bus.follow import follow
+from bus.journal import Journal
+from bus.subjects import EVENTS, EVENTS_SUBJECTS
+
+log = logging.getLogger("groundwire.events")
+
+#: What waits for one slow reader before it is let go; it resumes from the stream by the number of its last event.
+WAITING_FRAMES = 4096
+WAITING_BYTES = 16 * 1024 * 1024
+
+#: The header in which a frame's writer says how many events of the run came before it.
+_FIRST = "Gw-First"
+
+type Numbered = tuple[int, bytes]
+
+
+class TooSlow(Exception):
+    """The reader fell too far behind and was let go; read on from the last event it had."""
+
+
+class Reader:
+    """The events of one run, in batches. Use as a context manager: leaving it ends the subscription."""
+
+    def __init__(self, router: "EventRouter", run_id: str) -> None:
+        self.run_id = run_id
+        self.position = router.position
+        self.done = False
+        self._router = router
+        self._frames: deque[bytes] = deque()
+        self._bytes = 0
+        self._count = 0
+        self._woken = asyncio.Event()
+        self._problem: Exception | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._router.forget(self)
+
+    async def read_back(self, journal: Journal) -> int:
+        """Take in what the stream holds of the run from before this reader came; the number of frames. Raises Unavailable."""
+        before = [f for f in await journal.frames(self.run_id, progress=True) if f.sequence <= self.position]
+        if before and before[0].fenced:
+            # The beginning may have expired: what is left keeps its numbers.
+            self._count = int(before[0].headers.get(_FIRST, "1")) - 1
+        self._frames.extendleft(frame.data for frame in reversed(before))
+        if before:
+            self._woken.set()
+        return len(before)
+
+    def ends_by(self, after: int) -> bool:
+        """Whether DONE is among what was read back, with a number of at most `after`: nothing more to come."""
+        number = self._count
+        for data in self._frames:
+            for line in data.split(b"\n"):
+                number += 1
+                if line == DONE_LINE:
+                    return number <= after
+        return False
+
+    def put(self, data: bytes) -> None:
+        self._bytes += len(data)
+        if len(self._frames) >= WAITING_FRAMES or self._bytes > WAITING_BYTES:
+            self.fail(TooSlow(f"the reader of run {self.run_id} is {len(self._frames)} frames behind"))
+            self._frames.clear()
+            self.close()
+            return
+        self._frames.append(data)
+        self._woken.set()
+
+    def fail(self, problem: Exception) -> None:
+        self._problem = problem
+        self._woken.set()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether `batch` would answer at once."""
+        return bool(self._frames) or self.done
+
+    async def batch(self) -> list[Numbered]:
+        """All events that are there, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router ended.
+
+        May be cancelled (by a time limit) without losing an event.
+        """
+        while not self.done:
+            if self._frames:
+                return self._take()
+            if self._problem is not None:
+                raise self._problem
+            self._woken.clear()
+            await self._woken.wait()
+        return []
+
+    def _take(self) -> list[Numbered]:
+        found: list[Numbered] = []
+        self._bytes = 0
+        while self._frames:
+            for line in self._frames.popleft().split(b"\n"):
+                self._count += 1
+                found.append((self._count, line))
+                if line == DONE_LINE:
+                    self.done = True
+                    self.close()
+                    return found
+        return found
+
+
+class EventRouter:
+    """Follows EVENTS from when it started; `position` is the sequence that it has come to."""
+
+    def __init__(self, client: Client) -> None:
+        self.position = 0
+        self._client = client
+        self._readers: dict[str, list[Reader]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def readers(self) -> int:
+        return sum(map(len, self._readers.values()))
+
+    async def start(self, journal: Journal) -> None:
+        """Begin at the stream's end. Raises Unavailable when the stream is not there."""
+        self.position = await journal.last_sequence(EVENTS)
+        self._task = asyncio.create_task(self._run(), name="event router")
+        self._task.add_done_callback(self._ended)
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def reader(self, run_id: str) -> Reader:
+        """A reader of what the router sees from now on."""
+        reader = Reader(self, run_id)
+        self._readers.setdefault(run_id, []).append(reader)
+        if self._task is None or self._task.done():
+            reader.fail(_closing())
+        return reader
+
+    def forget(self, reader: Reader) -> None:
+        readers = self._readers.get(reader.run_id, [])
+        if reader in readers:
+            readers.remove(reader)
+        if not readers:
+            self._readers.pop(reader.run_id, None)
+
+    async def _run(self) -> None:
+        async for stored in follow(self._client, EVENTS, EVENTS_SUBJECTS, after=self.position):
+            self.position = stored.sequence
+            for reader in tuple(self._readers.get(stored.subject.rpartition(".")[2], ())):
+                reader.put(stored.data)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (bug := task.exception()) is not None:
+            log.error("the event router ended", exc_info=bug)
+        for reader in [each for readers in self._readers.values() for each in readers]:
+            reader.fail(_closing())
+
+
+def _closing() -> Unavailable:
+    return Unavailable("this process is closing; read on from the last event you had")

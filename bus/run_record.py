@@ -1,0 +1,165 @@
+"""The record of a run, as `GET /v1/runs/{id}` shows it: built from the journal, at any time, by whoever asks."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from bus.errors import Poison
+from bus.journal import AskRecord, Record, Stage
+from bus.messages import (
+    Citation,
+    Confidence,
+    Conflict,
+    Contradiction,
+    Draft,
+    Message,
+    Outcome,
+    PassagesReady,
+    QuestionAsked,
+    Reason,
+    Reference,
+    RunFinished,
+    Settled,
+    WithheldSentence,
+)
+
+
+class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
+    """One actor's work on one lane. `began_s` counts from the question's arrival; `fallback` says why it was taken."""
+
+    stage: str
+    lane: str
+    began_s: float
+    took_s: float
+    attempt: int = 1
+    fallback: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a question. Times in seconds; `asked_at` and `finished_at` in epoch seconds.
+
+    `first_shown_s`: from the question's arrival to the first token, None when none was shown.
+    `withheld_share`: withheld sentences of all the draft's sentences, 0..1. `tokens_in` and `tokens_out`: of all models together.
+    `model` names each model that worked on it as `engine:model`, with commas between.
+    """
+
+    run_id: str
+    status: Literal["running", "finished"]
+    question: str
+    profile: str
+    language: str = ""
+    outcome: Outcome | None = None
+    reason: Reason | None = None
+    detail: str = ""
+    answer: str = ""
+    confidence: Confidence | None = None
+    re_gate: str | None = None
+    citations: tuple[Citation, ...] = ()
+    references: tuple[Reference, ...] = ()
+    withheld: tuple[WithheldSentence, ...] = ()
+    withheld_share: float = 0.0
+    conflicts: tuple[Conflict, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    snapshot: str = ""
+    rounds: int = 0
+    model: str = ""
+    prompt_versions: dict[str, str] = {}
+    tokens_in: int = 0
+    tokens_out: int = 0
+    asked_at: float = 0.0
+    finished_at: float | None = None
+    took_s: float | None = None
+    first_shown_s: float | None = None
+    stages: tuple[StageTiming, ...] = ()
+
+
+def record_of(records: Sequence[Record]) -> RunRecord | None:
+    """The record of the run that these are all the journal's records of, oldest first; None without its question."""
+    first = next((record for record in records if record.key.type == "question_asked"), None)
+    if first is None:
+        return None
+    messages = [(record, m) for record in records if (m := readable(record)) is not None]
+    ended = next(((record, m.settled) for record, m in messages if isinstance(m, RunFinished)), None)
+    question = next((m for _, m in messages if isinstance(m, QuestionAsked)), None)
+    if question is None:  # somebody wrote what cannot be read; the run has failed, or will
+        question = QuestionAsked(question=ended[1].question if ended else "")
+    settled = ended[1] if ended else Settled(outcome="answered", profile=question.profile)
+    stages = [(record, stage) for record, _ in messages if (stage := record.stage) is not None]
+    asks = [ask for _, stage in stages for ask in stage.asks]
+    shown = min((stage.first_shown_at for _, stage in stages if stage.first_shown_at), default=0.0)
+    finished_at = ended[0].time if ended else None
+    return RunRecord(
+        run_id=first.key.run_id,
+        status="finished" if ended else "running",
+        question=question.question,
+        profile=question.profile,
+        language=settled.language or question.language or _language([m for _, m in messages]),
+        outcome=settled.outcome if ended else None,
+        reason=settled.reason,
+        detail=settled.detail,
+        answer=settled.answer,
+        confidence=settled.confidence,
+        re_gate=settled.re_gate,
+        citations=settled.citations,
+        references=settled.references,
+        withheld=settled.withheld,
+        withheld_share=_withheld_share([m for _, m in messages], settled),
+        conflicts=settled.conflicts,
+        contradictions=settled.contradictions,
+        snapshot=settled.snapshot or _snapshot([m for _, m in messages]),
+        rounds=settled.rounds if ended else 0,
+        model=", ".join(dict.fromkeys(_model(ask) for ask in asks if ask.model or ask.engine)),
+        prompt_versions={ask.prompt: ask.version for ask in asks if ask.version},
+        tokens_in=sum(ask.tokens_in for ask in asks),
+        tokens_out=sum(ask.tokens_out for ask in asks),
+        asked_at=first.time,
+        finished_at=finished_at,
+        took_s=round(finished_at - first.time, 6) if finished_at else None,
+        first_shown_s=round(max(0.0, shown - first.time), 6) if shown else None,
+        stages=tuple(_timing(record, stage, first.time) for record, stage in stages),
+    )
+
+
+def readable(record: Record) -> Message | None:
+    """The message, None for a record that was kept aside."""
+    try:
+        return record.message
+    except Poison:
+        return None
+
+
+def _timing(record: Record, stage: Stage, asked_at: float) -> StageTiming:
+    """The journal knows when a stage's output was written; it began as much earlier as it took."""
+    return StageTiming(
+        stage=stage.actor,
+        lane=record.key.lane,
+        began_s=round(max(0.0, record.time - asked_at - stage.took_s), 6),
+        took_s=stage.took_s,
+        attempt=stage.attempt,
+        fallback=stage.fallback,
+        tokens_in=sum(ask.tokens_in for ask in stage.asks),
+        tokens_out=sum(ask.tokens_out for ask in stage.asks),
+    )
+
+
+def _model(ask: AskRecord) -> str:
+    return (
+        f"{ask.engine}:{ask.model}" if ask.engine and ask.model and ask.engine != ask.model else ask.model or ask.engine
+    )
+
+
+def _withheld_share(messages: Sequence[Message], settled: Settled) -> float:
+    drafts = [m for m in messages if isinstance(m, Draft)]
+    sentences = len(drafts[-1].sentences) if drafts else 0
+    return round(len(settled.withheld) / sentences, 4) if sentences else 0.0
+
+
+def _snapshot(messages: Sequence[Message]) -> str:
+    return next((m.snapshot for m in reversed(messages) if isinstance(m, PassagesReady)), "")
+
+
+def _language(messages: Sequence[Message]) -> str:
+    return next((q.language for m in messages if (q := getattr(m, "question", None)) and hasattr(q, "language")), "")

@@ -1,0 +1,203 @@
+"""Ask, follow, cancel, look up: what a client of the pipeline does, whether edge, command line or integration."""
+
+import asyncio
+import contextlib
+import hashlib
+import secrets
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from nats.aio.client import Client
+
+from bus.connection import Inbox
+from bus.errors import Unavailable
+from bus.journal import Journal, Record
+from bus.messages import Message, QuestionAsked, RunFinished, Settled
+from bus.router import EventRouter, Numbered, Reader
+from bus.run_record import RunRecord, readable, record_of
+from bus.subjects import Key, cancel_subject, check_id, finished, key_of, run_filters
+
+#: How long a client waits for a server that does not answer before it is told.
+PATIENCE_S = 10.0
+
+
+class NoSuchRun(LookupError):
+    """There is no run of this id, or the journal does not keep it any more."""
+
+
+class EventsGone(LookupError):
+    """The run is over and its events have expired; its record is still there."""
+
+
+class KeyReused(ValueError):
+    """An idempotency key that belongs to another question already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """`created` is false when the run was there before."""
+
+    run_id: str
+    created: bool
+
+
+class Runs:
+    """The runs of one bus, for one process. `start` before anything is read, `stop` at the end."""
+
+    def __init__(
+        self,
+        client: Client,
+        inbox: Inbox,
+        journal: Journal,
+        *,
+        events_max_age_s: float = 3600.0,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self.client = client
+        self.inbox = inbox
+        self.journal = journal
+        self.router = EventRouter(client)
+        self._events_max_age_s = events_max_age_s
+        self._patience_s = patience_s
+
+    async def start(self) -> None:
+        """Listen to the events of all runs. Raises Unavailable."""
+        await self.router.start(self.journal)
+
+    async def stop(self) -> None:
+        await self.router.stop()
+
+    # ------------------------------------------------------------ asking
+
+    async def submit(
+        self, question: QuestionAsked, run_id: str | None = None, deadline_s: float | None = None
+    ) -> Submitted:
+        """Write the question into the journal, once. `deadline_s` is for a question that names none.
+
+        The run id comes from the idempotency key when there is one, so that a repeat is the same run.
+        Raises BadId, KeyReused, Unavailable.
+        """
+        given = run_id is not None or question.idempotency_key is not None
+        run_id = check_id(run_id or run_id_for(question))
+        if question.deadline_s is None and deadline_s is not None:
+            question = msgspec.structs.replace(question, deadline_s=deadline_s)
+        key = key_of(QuestionAsked, run_id)
+        # An answer that got lost makes the second try find the first: with an id of our own making that is no repeat.
+        created = await self._write(key, question) or not given
+        if not created:
+            there = readable((await self._latest([key.subject]))[0])
+            if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
+                raise KeyReused(f"run {run_id} has another question already; use a new idempotency_key")
+        return Submitted(run_id, created)
+
+    async def ask(self, question: QuestionAsked, deadline_s: float | None = None) -> tuple[Submitted, Reader]:
+        """`submit`, with a reader of its events that was there first. Raises what submit and `read` raise."""
+        run_id = run_id_for(question)
+        reader = self.router.reader(run_id)
+        try:
+            submitted = await self.submit(question, run_id, deadline_s)
+            if question.idempotency_key is not None:
+                async with self._patience():
+                    await reader.read_back(self.journal)
+        except BaseException:
+            reader.close()
+            raise
+        return submitted, reader
+
+    # ------------------------------------------------------------ reading
+
+    async def read(self, run_id: str) -> Reader:
+        """A reader of a run's events from the first one on. Raises BadId, NoSuchRun, EventsGone, Unavailable."""
+        reader = self.router.reader(check_id(run_id))
+        try:
+            async with self._patience():
+                if not await reader.read_back(self.journal):
+                    await self._check_awaited(run_id)
+        except BaseException:
+            reader.close()
+            raise
+        return reader
+
+    async def _check_awaited(self, run_id: str) -> None:
+        """Whether a run without events will have some."""
+        found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
+        if not found:
+            raise NoSuchRun(f"there is no run {run_id}")
+        if found[-1].key == finished(run_id) and time.time() - found[-1].time > self._events_max_age_s:
+            raise EventsGone(f"the events of run {run_id} are no longer kept; read its record instead")
+
+    async def events(self, run_id: str, after: int = 0) -> AsyncIterator[Numbered]:
+        """A run's events with a number above `after`, up to and with DONE: each once, in order, whatever the server does.
+
+        Raises BadId, NoSuchRun, EventsGone, TooSlow, Unavailable.
+        """
+        with await self.read(run_id) as reader:
+            while batch := await reader.batch():
+                for number, event in batch:
+                    if number > after:
+                        yield number, event
+
+    async def record(self, run_id: str) -> RunRecord | None:
+        """What became of a run so far; None when there is no such run. Raises BadId, Unavailable."""
+        return record_of(await self._latest(run_filters(check_id(run_id))))
+
+    # ------------------------------------------------------------ ending
+
+    async def cancel(self, run_id: str) -> bool:
+        """End a run. False: it was over already. Raises BadId, NoSuchRun, Unavailable."""
+        asked = await self._latest([key_of(QuestionAsked, check_id(run_id)).subject])
+        if not asked:
+            raise NoSuchRun(f"there is no run {run_id}")
+        question = readable(asked[0])
+        settled = Settled(outcome="cancelled")
+        if isinstance(question, QuestionAsked):
+            settled = Settled(
+                outcome="cancelled",
+                question=question.question,
+                language=question.language or "",
+                profile=question.profile,
+            )
+        ended = await self._write(finished(run_id), RunFinished(settled=settled))
+        if ended:
+            await self.client.publish(cancel_subject(run_id), b"")
+        return ended
+
+    # ------------------------------------------------------------ within patience
+
+    async def _write(self, key: Key, message: Message) -> bool:
+        async with self._patience():
+            return await self.journal.write(key, message, patience_s=self._patience_s)
+
+    async def _latest(self, filters: Sequence[str]) -> list[Record]:
+        async with self._patience():
+            return await self.journal.latest(filters)
+
+    @contextlib.asynccontextmanager
+    async def _patience(self) -> AsyncIterator[None]:
+        """A connected server, within the time that there is. Raises Unavailable.
+
+        Nothing is sent before it is there: a question must not go out later, when nobody waits for its answer.
+        """
+        try:
+            async with asyncio.timeout(self._patience_s):
+                while True:  # nats-py has no event for this
+                    if self.client.is_connected:
+                        break
+                    await asyncio.sleep(0.02)
+                yield
+        except TimeoutError:
+            raise Unavailable("nats-server does not answer; try again when it is back") from None
+
+
+def run_id_for(question: QuestionAsked) -> str:
+    """A new id, or the one that the question's idempotency key stands for."""
+    if question.idempotency_key is None:
+        return secrets.token_hex(12)
+    return hashlib.blake2b(question.idempotency_key.encode(), digest_size=12, person=b"groundwire-run").hexdigest()
+
+
+def _essence(question: QuestionAsked) -> QuestionAsked:
+    """What makes two requests the same: not how their answer is delivered."""
+    return msgspec.structs.replace(question, events="default", on_disconnect="continue", deadline_s=None)

@@ -1,0 +1,151 @@
+"""BM25 by Pyserini: one Lucene index per language, each with that language's analyzer. Needs the Java machine."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from index import jvm
+from index.codes import code_words
+from index.errors import IndexProblem
+from index.language import LANGUAGES
+from index.model import Passage, indexed_text
+
+#: Anserini's names for the analyzers; a passage in no known language is cut at white space and punctuation, unstemmed.
+_PLAIN = ["-stemmer", "none", "-keepStopwords"]
+_BATCH = 1000
+_OTHER_LANGUAGE = 0.7
+# Lucene refuses a query of more than 1,024 clauses; the longest question allowed has 4,000 characters.
+_QUERY_CHARS = 1200
+_LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
+
+
+def contents(passage: Passage) -> str:
+    """What Lucene is given of a passage: its text, title and headings, and its codes in a form no analyzer breaks."""
+    text = indexed_text(passage)
+    return f"{text}\n{' '.join(code_words(text))}"
+
+
+def update(directory: Path, language: str, passages: Iterable[Passage], removed: Sequence[int]) -> int:
+    """Bring one language's Lucene index up to date in place; returns how many passages it then holds.
+
+    The files that are there may be hard links into an older snapshot: Lucene never changes a file that it has written.
+    """
+    jvm.start(brief=True)
+    exists = any(directory.glob("segments_*"))
+    if exists and removed:
+        _delete(directory, removed)
+    analyzer = ["-language", language] if language in LANGUAGES else _PLAIN
+    # Pyserini's LuceneIndexer is this class with these arguments; importing it costs a second for pandas. One thread, because
+    # with more the order of equal scores would vary.
+    args = ["-input", "", "-collection", "JsonCollection", "-threads", "1", "-memoryBuffer", "512", *analyzer]
+    indexer = jvm.java_class("io.anserini.index.SimpleIndexer")(
+        [*args, "-index", str(directory), *(["-append"] if exists else [])]
+    )
+    try:
+        batch: list[str] = []
+        for passage in passages:
+            batch.append(_document(passage))
+            if len(batch) == _BATCH:
+                indexer.addRawDocuments(batch)
+                batch = []
+        if batch:
+            indexer.addRawDocuments(batch)
+    finally:
+        indexer.close()
+    (directory / "write.lock").unlink(missing_ok=True)
+    return count(directory)
+
+
+def _document(passage: Passage) -> str:
+    return msgspec.json.encode({"id": str(passage.number), "contents": contents(passage)}).decode()
+
+
+def _open_directory(directory: Path) -> Any:
+    return jvm.java_class("org.apache.lucene.store.FSDirectory").open(
+        jvm.java_class("java.nio.file.Paths").get(str(directory))
+    )
+
+
+def count(directory: Path) -> int:
+    """How many passages one language's Lucene index holds; the Java machine must have been started."""
+    opened = _open_directory(directory)
+    reader = jvm.java_class("org.apache.lucene.index.DirectoryReader").open(opened)
+    count = int(reader.numDocs())
+    reader.close()
+    opened.close()
+    return count
+
+
+def _delete(directory: Path, numbers: Sequence[int]) -> None:
+    bytes_ref = jvm.java_class("org.apache.lucene.util.BytesRef")
+    terms = jvm.java_class("java.util.ArrayList")()
+    for number in numbers:
+        terms.add(bytes_ref(str(number).encode()))
+    opened = _open_directory(directory)
+    writer = jvm.java_class("org.apache.lucene.index.IndexWriter")(
+        opened, jvm.java_class("org.apache.lucene.index.IndexWriterConfig")()
+    )
+    try:
+        writer.deleteDocuments(jvm.java_class("org.apache.lucene.search.TermInSetQuery")("id", terms))
+        writer.commit()
+    finally:
+        writer.close()
+        opened.close()
+
+
+class Bm25:
+    """Searches the Lucene indexes of one snapshot; safe for any number of threads, each of which detaches at its end."""
+
+    def __init__(self, directory: Path, languages: Mapping[str, int]) -> None:
+        """`languages`: the languages there are and how many passages each has. Raises IndexProblem."""
+        jvm.start()
+        self._searchers: dict[str, Any] = {}
+        try:
+            for language in sorted(languages, key=lambda name: -languages[name]):
+                self._searchers[language] = _searcher(directory / language, language)
+        except jvm.java_error() as error:
+            raise IndexProblem(f"{directory} is no readable Lucene index ({error}); build the index again") from error
+
+    def search(self, query: str, language: str, k: int) -> list[tuple[int, float]]:
+        """Passage numbers and BM25 scores, best first.
+
+        The query goes to its own language's index and, with their analyzers, to the others: names and codes are the same in
+        all. What they find counts for less, since a word of one language that is rare in another looks weightier than it is.
+        """
+        text = query_text(query)
+        if not text or k < 1:
+            return []
+        hits: list[tuple[int, float]] = []
+        for name, searcher in self._searchers.items():
+            weight = 1.0 if name == language or len(self._searchers) == 1 else _OTHER_LANGUAGE
+            hits.extend((int(hit.docid), hit.score * weight) for hit in searcher.search(text, k))
+        if len(self._searchers) > 1:
+            hits.sort(key=lambda hit: (-hit[1], hit[0]))
+        return hits[:k]
+
+    def close(self) -> None:
+        for searcher in self._searchers.values():
+            searcher.close()
+
+
+def query_text(query: str) -> str:
+    cleaned = _LUCENE_SPECIAL.sub(" ", query)[:_QUERY_CHARS].strip()
+    codes = code_words(cleaned)
+    return f"{cleaned} {' '.join(codes)}" if codes else cleaned
+
+
+def _searcher(directory: Path, language: str) -> Any:
+    searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory))
+    if language in LANGUAGES:
+        searcher.set_language(language)
+    else:
+        searcher.set_analyzer(
+            jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newNonStemmingInstance(
+                jvm.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
+            )
+        )
+    searcher.search("a", 1)  # opens the reader now and not under the first two queries at once
+    return searcher

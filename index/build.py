@@ -1,0 +1,253 @@
+"""Makes the next snapshot of an index from the documents that came, changed or went.
+
+Only what changed is cut, analysed and embedded again; the rest is hard-linked from the parent snapshot. The Lucene work and
+the vector work run at the same time in two processes of their own (worker.py).
+"""
+
+import contextlib
+import hashlib
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from index import lsa, passages, snapshot, vectors, workers
+from index.embedder import Embedder, EmbedderSpec, check_match
+from index.errors import IndexProblem
+from index.model import FORMAT, Document, Entry, Passage, indexed_text
+from index.snapshot import Manifest
+from index.store import PassageStore, write_segment
+from index.worker import Job, Tell
+
+_EMBED_BATCH = 64
+_ENTRIES = msgspec.msgpack.Decoder(list[Entry])
+
+
+def no_progress(task: str, done: int, total: int) -> None:
+    """Says nothing."""
+
+
+def read_catalogue(directory: Path) -> dict[str, Entry]:
+    """The documents of a snapshot by source id. Raises IndexProblem."""
+    try:
+        entries = _ENTRIES.decode((directory / "documents.msgpack").read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        raise IndexProblem(
+            f"{directory / 'documents.msgpack'} cannot be read ({error}); build the index again"
+        ) from error
+    return {entry.source_id: entry for entry in entries}
+
+
+class Build:
+    """One build: `put` and `remove` documents, then `publish`. Use it inside `snapshot.writing`."""
+
+    def __init__(
+        self,
+        index: Path,
+        embedder: Embedder | None = None,
+        progress: Tell = no_progress,
+        *,
+        foreign_vectors: bool = False,
+    ) -> None:
+        """`embedder` None is LSA. Raises IndexProblem when the index was built with another one.
+
+        `foreign_vectors`: nothing will be put, only removed, so whatever embedder it was will do.
+        """
+        self._index = index
+        self._embedder = embedder
+        self._progress = progress
+        self._began = time.monotonic()
+        self._parent = snapshot.hold(index) if snapshot.exists(index) else None
+        self.catalogue: dict[str, Entry] = {}
+        self._next = 0
+        self._foreign = False
+        if self._parent is not None:
+            spec = self._parent.manifest.embedder
+            self._foreign = foreign_vectors and spec.name != lsa.NAME
+            if not self._foreign:
+                try:
+                    check_match(spec, embedder.spec if embedder is not None else self._lsa_spec(spec))
+                except IndexProblem:
+                    self._parent.close()
+                    raise
+            self.catalogue = read_catalogue(self._parent.directory)
+            self._next = self._parent.manifest.next_number
+        self._id = snapshot.next_id(index)
+        self._building = index / "building" / self._id
+        (self._building / "passages").mkdir(parents=True)
+        (self._building / "lucene").mkdir()
+        (self._building / "vectors").mkdir()
+        self._removed: list[tuple[int, int]] = []
+        self._fresh: list[Passage] = []
+        self._segments: list[Path] = []
+        self.added = self.changed = self.removed = 0
+
+    @staticmethod
+    def _lsa_spec(known: EmbedderSpec) -> EmbedderSpec:
+        return known if known.name == lsa.NAME else EmbedderSpec(lsa.NAME, "fitted on the corpus", lsa.DIMENSION)
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
+
+    def put(self, document: Document, origin: str = "", stamp: str = "") -> bool:
+        """Take in a document; False when the index holds just that already."""
+        digest = _digest(document)
+        known = self.catalogue.get(document.source_id)
+        if known is not None and known.digest == digest:
+            self.catalogue[document.source_id] = msgspec.structs.replace(known, origin=origin, stamp=stamp)
+            return False
+        if known is not None:
+            self._removed.append((known.first, known.count))
+            self.changed += 1
+        else:
+            self.added += 1
+        cut = passages.cut(document, self._next)
+        self.catalogue[document.source_id] = Entry(
+            document.source_id, document.title, document.url, origin, stamp, digest, self._next, len(cut), len(document.text)
+        )  # fmt: skip
+        self._next += len(cut)
+        self._fresh.extend(cut)
+        if len(self._fresh) >= 20_000:
+            self._flush()
+        return True
+
+    def remove(self, source_id: str) -> bool:
+        """False when there is no such document."""
+        known = self.catalogue.pop(source_id, None)
+        if known is None:
+            return False
+        self._removed.append((known.first, known.count))
+        self.removed += 1
+        return True
+
+    def _flush(self) -> None:
+        if self._fresh:
+            path = self._building / "passages" / f"{self._fresh[0].number:012d}.bin"
+            write_segment(path, self._fresh)
+            self._segments.append(path)
+            self._fresh = []
+
+    def publish(self, *, refit: bool = False) -> Manifest:
+        """Make the new snapshot current; the parent's manifest comes back when nothing changed."""
+        parent = self._parent
+        if parent is not None and not self.is_changed and not refit:
+            return parent.manifest
+        self._flush()
+        live = [(entry.first, entry.count) for entry in self.catalogue.values() if entry.count]
+        live.sort()
+        total = sum(count for _, count in live)
+        if parent is not None:
+            for path in (parent.directory / "passages").iterdir():
+                snapshot.link(path, self._building / "passages" / path.name)
+        refit = refit or self._must_refit(total)
+        job = self._job(live, total, refit)
+        self._embed(job)
+        results = workers.run(job, self._building, self._progress)
+        (self._building / "documents.msgpack").write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
+        manifest = self._manifest(total, results, fresh=refit or parent is None)
+        manifest = snapshot.publish(self._index, self._building, manifest, parent.manifest if parent else None)
+        self.close()
+        snapshot.prune(self._index)
+        return manifest
+
+    def close(self) -> None:
+        if self._parent is not None:
+            self._parent.close()
+        if self._building.is_dir():
+            with contextlib.suppress(OSError):
+                snapshot.discard(self._building)
+
+    def _must_refit(self, total: int) -> bool:
+        """LSA directions of a corpus that has doubled since no longer fit it; smaller growth is left to the person."""
+        if self._embedder is not None or self._foreign or self._parent is None:
+            return False
+        return total > 2 * max(self._parent.manifest.fitted_on, 8)
+
+    def _job(self, live: list[tuple[int, int]], total: int, refit: bool) -> Job:
+        parent = self._parent
+        languages: dict[str, list[int]] = {}
+        old_removed: list[tuple[int, int]] = []
+        if parent is not None:
+            store = PassageStore(parent.directory / "passages")
+            languages = {language: [] for language in parent.manifest.languages}
+            for first, count in self._removed:
+                if first >= parent.manifest.next_number:
+                    continue  # put and removed within this very build
+                old_removed.append((first, count))
+                for number in range(first, first + count):
+                    languages[store.get(number).language].append(number)
+        added = self._next - (parent.manifest.next_number if parent else 0)
+        graph_size = (parent.manifest.graph_size if parent else 0) + added
+        return Job(
+            building=str(self._building),
+            parent=str(parent.directory) if parent else "",
+            live=live,
+            removed=old_removed,
+            new=[str(path) for path in self._segments],
+            languages=languages,
+            dimension=self._spec_dimension(),
+            refit=refit,
+            lsa=self._embedder is None and not self._foreign,
+            graph_rebuild=vectors.needs_rebuild(graph_size, total),
+        )
+
+    def _spec_dimension(self) -> int:
+        if self._embedder is not None:
+            return self._embedder.spec.dimension
+        return self._parent.manifest.embedder.dimension if self._parent is not None else lsa.DIMENSION
+
+    def _embed(self, job: Job) -> None:
+        """Vectors of an embedder that only this process can reach, left where the worker looks for them."""
+        if self._embedder is None:
+            return  # LSA, or nothing to embed
+        store = PassageStore(self._building / "passages")
+        if job.refit or not job.parent:
+            numbers = [number for first, count in job.live for number in range(first, first + count)]
+        else:
+            numbers = list(range(self._parent.manifest.next_number if self._parent else 0, self._next))
+        rows = [np.zeros((0, self._embedder.spec.dimension), dtype=np.float32)]
+        for start in range(0, len(numbers), _EMBED_BATCH):
+            self._progress("embed", start, len(numbers))
+            texts = [indexed_text(store.get(number)) for number in numbers[start : start + _EMBED_BATCH]]
+            rows.append(self._embedder.embed(texts, query=False))
+        self._progress("embed", len(numbers), len(numbers))
+        np.save(self._building / "vectors" / "new.npy", np.concatenate(rows))
+
+    def _manifest(self, total: int, results: dict[str, float], *, fresh: bool) -> Manifest:
+        old = self._parent.manifest if self._parent else None
+        languages = dict(old.languages) if old else {}
+        for key, count in results.items():
+            if key.startswith("language."):
+                languages[key.removeprefix("language.")] = int(count)
+        added = self._next - (old.next_number if old else 0)
+        if self._embedder is not None:
+            spec = self._embedder.spec
+        elif old is None or (fresh and not self._foreign):
+            spec = EmbedderSpec(lsa.NAME, self._id, int(results["dimension"]), lsa.THRESHOLD)
+        else:
+            spec = old.embedder
+        return Manifest(
+            format=FORMAT,
+            snapshot=self._id,
+            parent=old.snapshot if old else "",
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            embedder=spec,
+            languages=languages,
+            documents=len(self.catalogue),
+            passages=total,
+            next_number=self._next,
+            graph_size=int(results["graph_size"]),
+            fitted_on=total if fresh or old is None else old.fitted_on,
+            folded_in=0 if fresh or old is None else old.folded_in + added,
+            coverage=results.get("coverage", 1.0) if added else (old.coverage if old else 1.0),
+            source_chars=sum(entry.characters for entry in self.catalogue.values()),
+            build_s=round(time.monotonic() - self._began, 3),
+        )
+
+
+def _digest(document: Document) -> str:
+    parts = (passages.VERSION, document.title, document.url, document.language, document.text)
+    return hashlib.sha256(msgspec.msgpack.encode(parts)).hexdigest()[:32]

@@ -1,0 +1,122 @@
+"""What an index holds, whether it is whole, and whether it would gain from a new fit."""
+
+from pathlib import Path
+
+import msgspec
+
+from index import jvm, lsa, snapshot
+from index.bm25 import count
+from index.build import read_catalogue
+from index.errors import IndexProblem
+from index.snapshot import Manifest
+from index.store import PassageStore
+from index.vectors import VectorIndex
+
+_REFIT_SHARE, _REFIT_COVERAGE = 0.25, 0.85
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """`coverage`: share of the n-grams of the passages added last that the LSA model knows. Sizes are on this disk."""
+
+    snapshot: str
+    snapshots: list[str]
+    created: str
+    documents: int
+    passages: int
+    languages: dict[str, int]
+    characters: int
+    embedder: str
+    dimension: int
+    fitted_on: int
+    folded_in: int
+    coverage: float
+    size_bytes: int
+    all_snapshots_bytes: int
+    advice: str
+
+
+def stats(index: Path, name: str | None = None) -> Stats:
+    """Raises IndexProblem."""
+    handle = snapshot.hold(index, name)
+    try:
+        manifest = handle.manifest
+        inodes = {
+            (status.st_dev, status.st_ino): status.st_size
+            for path in (index / "snapshots").rglob("*")
+            if path.is_file() and (status := path.stat())
+        }
+        return Stats(
+            snapshot=manifest.snapshot,
+            snapshots=snapshot.names(index),
+            created=manifest.created,
+            documents=manifest.documents,
+            passages=manifest.passages,
+            languages=manifest.languages,
+            characters=manifest.source_chars,
+            embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
+            dimension=manifest.embedder.dimension,
+            fitted_on=manifest.fitted_on,
+            folded_in=manifest.folded_in,
+            coverage=round(manifest.coverage, 3),
+            size_bytes=sum(size for size, _ in manifest.files.values()),
+            all_snapshots_bytes=sum(inodes.values()),
+            advice=advice(manifest),
+        )
+    finally:
+        handle.close()
+
+
+def advice(manifest: Manifest) -> str:
+    """Empty when nothing needs to be done."""
+    if manifest.embedder.name != lsa.NAME or not manifest.folded_in:
+        return ""
+    if manifest.coverage < _REFIT_COVERAGE:
+        return (
+            f"the vectors know {manifest.coverage:.0%} of what was added last: a new fit pays"
+            " ('groundwire index build PATH --out DIR --refit')"
+        )
+    if manifest.folded_in > _REFIT_SHARE * manifest.fitted_on:
+        return (
+            f"{manifest.folded_in} passages were folded into a fit on {manifest.fitted_on}: a new fit pays"
+            " ('groundwire index build PATH --out DIR --refit')"
+        )
+    return ""
+
+
+def verify(index: Path, name: str | None = None) -> list[str]:
+    """What is wrong with a snapshot, one line each; empty for a whole one. Starts the Java machine. Raises IndexProblem."""
+    handle = snapshot.hold(index, name)
+    try:
+        return _problems(handle.directory, handle.manifest)
+    finally:
+        handle.close()
+
+
+def _problems(directory: Path, manifest: Manifest) -> list[str]:
+    if problems := snapshot.verify_files(directory, manifest):
+        return problems
+    try:
+        store = PassageStore(directory / "passages")
+        languages: dict[str, int] = {}
+        for entry in read_catalogue(directory).values():
+            for number in range(entry.first, entry.first + entry.count):
+                passage = store.get(number)
+                languages[passage.language] = languages.get(passage.language, 0) + 1
+                whole = (
+                    passage.char_end - passage.char_start == len(passage.text) and passage.char_end <= entry.characters
+                )
+                if passage.source_id != entry.source_id or not whole:
+                    problems.append(f"passage {number} of {entry.source_id} does not fit its document")
+        if sum(languages.values()) != manifest.passages:
+            problems.append(f"{sum(languages.values())} passages where the manifest says {manifest.passages}")
+        graph = VectorIndex(directory / "vectors" / "graph.hnsw", manifest.embedder.dimension, manifest.passages)
+        if graph.size != manifest.graph_size:
+            problems.append(f"{graph.size} vectors where the manifest says {manifest.graph_size}")
+        jvm.start()
+        for language in sorted(manifest.languages.keys() | languages.keys()):
+            found = count(directory / "lucene" / language)
+            if found != languages.get(language, 0):
+                problems.append(f"Lucene index {language} holds {found} passages, not {languages.get(language, 0)}")
+    except (IndexProblem, jvm.java_error()) as error:
+        problems.append(str(error))
+    return problems

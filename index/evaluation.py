@@ -1,0 +1,116 @@
+"""Measures rankings against judgements, as trec_eval does: MRR, nDCG and recall at k, with bootstrap intervals."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from index.errors import IndexProblem
+from index.searcher import Searcher
+
+SYSTEMS = ("bm25", "vectors", "fusion")
+#: Passages looked at per side for k sources: a source may hold several of the best passages.
+_DEPTH_PER_K = 5
+_RESAMPLES = 1000
+
+
+class Question(msgspec.Struct, frozen=True):
+    """One line of a questions file. Without `source_ids` it has no judged answer and is left out."""
+
+    id: str
+    question: str
+    source_ids: tuple[str, ...] = ()
+    language: str | None = None
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """A mean over questions and its 95 % bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+#: question id -> (source id, score), best first
+Run = dict[str, list[tuple[str, float]]]
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Raises IndexProblem, with the line, for a file that is no list of questions."""
+    decoder = msgspec.json.Decoder(Question)
+    questions = []
+    try:
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            if line.strip():
+                try:
+                    questions.append(decoder.decode(line))
+                except msgspec.DecodeError as error:
+                    raise IndexProblem(
+                        f"{path} line {number}: {error}; each needs id, question and source_ids"
+                    ) from error
+    except OSError as error:
+        raise IndexProblem(f"{path} cannot be read ({error.strerror})") from error
+    judged = list({question.id: question for question in questions if question.source_ids}.values())
+    if not judged:
+        raise IndexProblem(f"{path} has no question with source_ids; nothing can be measured")
+    return judged
+
+
+def run(searcher: Searcher, questions: Iterable[Question], system: str, k: int) -> Run:
+    """Sources ranked by their best passage, `k` for each question."""
+    depth = _DEPTH_PER_K * k
+    rankings: Run = {}
+    for question in questions:
+        hits = searcher.search(
+            question.question,
+            language=question.language,
+            k=2 * depth,
+            bm25_k=0 if system == "vectors" else depth,
+            vector_k=0 if system == "bm25" else depth,
+            threshold=-1.0,
+        )
+        sources: dict[str, float] = {}
+        for hit in hits:
+            for source in (hit.source_id, *hit.also_in):
+                sources.setdefault(source, hit.score)
+        rankings[question.id] = list(sources.items())[:k]
+    return rankings
+
+
+def measure(
+    rankings: Mapping[str, Sequence[str]], relevant: Mapping[str, Collection[str]], k: int
+) -> dict[str, list[float]]:
+    """Per question, in the order of `relevant`, each measure at `k`; a question without a ranking counts 0."""
+    values: dict[str, list[float]] = {f"MRR@{k}": [], f"nDCG@{k}": [], f"R@{k}": []}
+    for question, wanted in relevant.items():
+        found = [source in wanted for source in rankings.get(question, ())[:k]]
+        first = next((rank for rank, good in enumerate(found, 1) if good), None)
+        gain = sum(1 / math.log2(rank + 1) for rank, good in enumerate(found, 1) if good)
+        ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(wanted), k) + 1))
+        values[f"MRR@{k}"].append(1 / first if first else 0.0)
+        values[f"nDCG@{k}"].append(gain / ideal if ideal else 0.0)
+        values[f"R@{k}"].append(sum(found) / len(wanted) if wanted else 0.0)
+    return values
+
+
+def interval(values: Sequence[float], seed: int = 1) -> Interval:
+    """Mean and percentile bootstrap over questions."""
+    array = np.array(values)
+    picks = np.random.default_rng(seed).integers(0, len(array), size=(_RESAMPLES, len(array)))
+    means = array[picks].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Interval(float(array.mean()), float(low), float(high))
+
+
+def trec_lines(rankings: Run, tag: str) -> Iterable[str]:
+    """A run in TREC's format; spaces in ids, which it does not allow, become underscores."""
+    for question, sources in rankings.items():
+        for rank, (source, score) in enumerate(sources, 1):
+            # Ranks decide, but trec_eval sorts by score: equal scores are kept apart.
+            yield f"{_word(question)} Q0 {_word(source)} {rank} {score - rank * 1e-7:.7f} {tag}"
+
+
+def _word(name: str) -> str:
+    return "_".join(name.split())

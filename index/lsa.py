@@ -1,0 +1,162 @@
+"""The default embedder: latent semantic analysis over character n-grams, fitted on the corpus it will search.
+
+Counts of n-grams, weighted as in BM25, are projected on the strongest directions of the corpus. It needs no download, knows
+no language and bridges none. New passages are folded in with the old directions; `coverage` tells how much of a text those
+directions know.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.embedder import EmbedderSpec, Vectors, unit
+from index.errors import IndexProblem
+from index.ngrams import Hashes, encode, grams
+
+NAME = "lsa"
+DIMENSION = 384
+THRESHOLD = 0.1
+_MAX_FEATURES = 131_072
+#: Saturation of repeats and share of length that is corrected for.
+_K1, _B = 1.2, 0.4
+#: Directions settle long before the corpus ends; past this many passages an even sample decides.
+FIT_ON = 3_000
+_SEED = 7
+_EXACT_UP_TO = 800
+_SPARE = 16
+_ROW_BY_ROW = 8
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Progress = Callable[[int], None]
+
+
+class Lsa:
+    """A fitted model; safe for any number of threads."""
+
+    def __init__(self, directory: Path, version: str) -> None:
+        """Raises IndexProblem when the model's files are not whole."""
+        try:
+            self._features: Hashes = np.load(directory / "features.npy")
+            self._idf: NDArray[np.float32] = np.load(directory / "idf.npy")
+            self._mean_length = float(np.load(directory / "length.npy")[0])
+            # Mapped, not read: replicas on one machine share it.
+            self._components: NDArray[np.float16] = np.load(directory / "components.npy", mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise IndexProblem(f"the LSA model in {directory} cannot be read ({error}); build it again") from error
+        self.spec = EmbedderSpec(NAME, version, self._components.shape[1], THRESHOLD)
+
+    def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        weighed = [self._weigh(text, query=query)[:2] for text in texts]
+        if len(texts) > _ROW_BY_ROW:
+            return unit(_matrix(weighed, len(self._features)) @ np.asarray(self._components, dtype=np.float32))
+        rows = np.zeros((len(texts), self.spec.dimension), dtype=np.float32)
+        for row, (places, weights) in zip(rows, weighed, strict=True):
+            if len(places):
+                np.matmul(weights, self._components[places].astype(np.float32), out=row)
+        return unit(rows)
+
+    def coverage(self, text: str) -> float:
+        """Share of the text's distinct n-grams that the model knows, 0 to 1; 1 for a text without any."""
+        return self._weigh(text, query=False)[2]
+
+    def _weigh(self, text: str, *, query: bool) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
+        counted = np.unique(grams(encode(text)), return_counts=True)
+        return weigh(*counted, self._features, self._idf, 0.0 if query else self._mean_length)
+
+
+def weigh(
+    held: Hashes,
+    counts: NDArray[np.intp],
+    features: Hashes,
+    idf: NDArray[np.float32],
+    mean_length: float,
+) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
+    """The known features of a text, their weights (a vector of length 1), and the share of its n-grams that is known.
+
+    `mean_length` 0 weighs a question: repeats count by their logarithm and its length does not.
+    """
+    if not len(held) or not len(features):
+        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32), float(not len(held))
+    places = np.searchsorted(features, held)
+    places[places == len(features)] = 0
+    known = features[places] == held
+    places = places[known]
+    repeats = counts[known].astype(np.float32)
+    if mean_length:
+        saturation = _K1 * (1 - _B + _B * float(counts.sum()) / mean_length)
+        weights = repeats / (repeats + np.float32(saturation)) * idf[places]
+    else:
+        weights = (1 + np.log(repeats)) * idf[places]
+    length = float(np.linalg.norm(weights))
+    return places, (weights / length if length else weights).astype(np.float32), float(known.mean())
+
+
+def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done: None) -> int:
+    """Fit on `texts`, write the model, return its dimension. Beside a Java machine BLAS must have one thread."""
+    sample = texts[:: max(1, -(-len(texts) // FIT_ON))]
+    counted = []
+    for done, text in enumerate(sample):
+        if done % 100 == 0:
+            progress(done)
+        counted.append(np.unique(grams(encode(text)), return_counts=True))
+    features, idf = _choose_features([held for held, _ in counted])
+    mean_length = sum(float(counts.sum()) for _, counts in counted) / max(len(counted), 1) or 1.0
+    weighed = [weigh(held, counts, features, idf, mean_length)[:2] for held, counts in counted]
+    dimension = min(DIMENSION, len(sample), len(features))
+    components = np.zeros((len(features), max(dimension, 1)), dtype=np.float16)
+    if dimension:
+        components = np.ascontiguousarray(_directions(_matrix(weighed, len(features)), dimension), dtype=np.float16)
+    progress(len(sample))
+    directory.mkdir(parents=True, exist_ok=True)
+    np.save(directory / "features.npy", features)
+    np.save(directory / "idf.npy", idf)
+    np.save(directory / "length.npy", np.array([mean_length]))
+    np.save(directory / "components.npy", components)
+    return int(components.shape[1])
+
+
+def _matrix(weighed: Sequence[tuple[NDArray[np.intp], NDArray[np.float32]]], features: int) -> "csr_matrix":
+    from scipy.sparse import csr_matrix
+
+    indptr = np.cumsum([0, *(len(places) for places, _ in weighed)])
+    indices = np.concatenate([np.zeros(0, dtype=np.int32), *(places.astype(np.int32) for places, _ in weighed)])
+    data = np.concatenate([np.zeros(0, dtype=np.float32), *(weights for _, weights in weighed)])
+    return csr_matrix((data, indices, indptr), shape=(len(weighed), features))
+
+
+def _directions(matrix: "csr_matrix", dimension: int) -> NDArray[np.float64]:
+    """The strongest right singular vectors, one a column.
+
+    Exactly for a small corpus; for a large one by subspace iteration among the texts, which are far fewer than the features
+    (Halko, Martinsson and Tropp, 2011).
+    """
+    flipped = matrix.T.tocsr()
+    if matrix.shape[0] <= _EXACT_UP_TO:
+        gram = (matrix @ flipped).toarray().astype(np.float64)
+        basis = np.eye(len(gram))
+    else:
+        start = np.random.default_rng(_SEED).standard_normal((matrix.shape[0], dimension + _SPARE)).astype(np.float32)
+        basis = np.linalg.qr(matrix @ (flipped @ start))[0]
+        basis = np.linalg.qr(matrix @ (flipped @ basis))[0]
+        gram = (basis.T @ (matrix @ (flipped @ basis))).astype(np.float64)
+    values, vectors = np.linalg.eigh(gram)
+    strongest = np.argsort(-values)[:dimension]
+    lengths = np.sqrt(np.maximum(values[strongest], 1e-12))
+    return np.asarray(flipped @ (basis @ (vectors[:, strongest] / lengths)).astype(np.float32))
+
+
+def _choose_features(seen: Sequence[Hashes]) -> tuple[Hashes, NDArray[np.float32]]:
+    """All n-grams, or the most frequent when they are too many, and their weights by rarity."""
+    held, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.uint32), *seen]), return_counts=True)
+    if len(seen) > _EXACT_UP_TO:  # too many texts for the directions to remember what only one of them says
+        held, counts = held[counts > 1], counts[counts > 1]
+    if len(held) > _MAX_FEATURES:
+        strongest = np.sort(np.argpartition(-counts, _MAX_FEATURES)[:_MAX_FEATURES])
+        held, counts = held[strongest], counts[strongest]
+    idf = np.log((1 + len(seen)) / (1 + counts)) + 1
+    return held.astype(np.uint32), idf.astype(np.float32)

@@ -1,0 +1,114 @@
+"""Character n-grams of a text as numbers, by arithmetic on whole arrays: fast enough for every passage of a corpus.
+
+A text becomes an array of character codes in one case, one width and one form of Arabic letters, without marks above or
+below them, with one space around every word. How long its n-grams are depends on the script: a Han character says as much
+as three Latin letters.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint32]
+Hashes = NDArray[np.uint32]
+Flags = NDArray[np.bool_]
+
+SPACE = 32
+_DROPPED = 0
+_ARABIC_LETTERS = dict(zip("أإآٱىةؤئ", "اااايهوي", strict=True))
+_TATWEEL = "\u0640"
+#: Shortest and longest n-gram: of letters, with a Hangul syllable in it, with a Han character in it.
+_LETTERS, _HANGUL, _HAN = (3, 5), (2, 3), (1, 2)
+_FIRST_DENSE = 0x2E80
+_P1, _P2, _P3 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+
+
+@cache
+def _table() -> Codes:
+    """What each character of the basic plane becomes: a letter or digit, a space, or nothing."""
+    table = np.full(0x10000, SPACE, dtype=np.uint32)
+    for code in range(0x10000):
+        character = chr(code)
+        if character == _TATWEEL or unicodedata.category(character) == "Mn":
+            table[code] = _DROPPED
+            continue
+        first = unicodedata.normalize("NFKC", character).casefold()[:1]
+        first = _ARABIC_LETTERS.get(first, first)
+        if first.isalnum() and ord(first) < 0x10000:
+            table[code] = ord(first)
+    return table
+
+
+def encode(text: str) -> Codes:
+    """The text's codes; begins and ends with a space and has no two in a row."""
+    raw = np.frombuffer(f" {text} ".encode("utf-32-le", "replace"), dtype=np.uint32)
+    table = _table()
+    wide = raw > 0xFFFF
+    codes: Codes = np.where(wide, raw, table[np.where(wide, 0, raw)]) if wide.any() else table[raw]
+    codes = codes[codes != _DROPPED]
+    space = codes == SPACE
+    kept = np.ones(len(codes), dtype=bool)
+    kept[1:] = ~(space[1:] & space[:-1])
+    return codes[kept]
+
+
+def grams(codes: Codes) -> Hashes:
+    """Hashes of all n-grams, repeats included. An n-gram may begin or end with a space but has none inside."""
+    space = codes == SPACE
+    parts: list[Hashes] = []
+    # Most texts are in one script: those without Han or Hangul need only look at spaces.
+    dense = bool(len(codes)) and int(codes.max()) >= _FIRST_DENSE
+    with_han, with_hangul = (is_han(codes), is_hangul(codes)) if dense else (space, space)
+    han, hangul = with_han, with_hangul
+    inside = np.zeros(len(codes), dtype=bool)
+    for n, rolled in enumerate(_rolling(codes, _LETTERS[1]), 1):
+        if n == 2:
+            inside = inside[:-1]
+        elif n > 2:
+            inside = inside[:-1] | space[n - 2 : -1]
+        fits = _LETTERS[0] <= n <= _LETTERS[1]
+        kept = ~(inside if n > 1 else space)
+        if dense:
+            if n > 1:
+                with_han, with_hangul = with_han[:-1] | han[n - 1 :], with_hangul[:-1] | hangul[n - 1 :]
+            kept &= np.where(
+                with_han,
+                _HAN[0] <= n <= _HAN[1],
+                np.where(with_hangul, _HANGUL[0] <= n <= _HANGUL[1], fits),
+            )
+        elif not fits:
+            continue
+        parts.append(fold(rolled[kept]))
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint32)
+
+
+def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:
+    """The 64-bit hashes of the n characters at each place, for n = 1, 2 … up to `longest` or the text's length."""
+    wide = codes.astype(np.uint64)
+    rolled = wide * _P1
+    for n in range(1, min(longest, len(codes)) + 1):
+        if n > 1:
+            rolled = (rolled[:-1] ^ (rolled[:-1] >> np.uint64(29))) * _P2 + wide[n - 1 :] * _P3
+        yield rolled
+
+
+def fixed_grams(codes: Codes, *lengths: int) -> list[Hashes]:
+    """For each length n the hash of the n characters at each place, whatever they are; none for a text shorter than that."""
+    hashes = list(_rolling(codes, max(lengths)))
+    return [fold(hashes[n - 1]) if n <= len(hashes) else np.zeros(0, dtype=np.uint32) for n in lengths]
+
+
+def fold(hashes: NDArray[np.uint64]) -> Hashes:
+    return ((hashes ^ (hashes >> np.uint64(32))) & _LOW_HALF).astype(np.uint32)
+
+
+def is_han(codes: Codes) -> Flags:
+    return ((codes >= 0x2E80) & (codes <= 0x9FFF)) | ((codes >= 0x20000) & (codes <= 0x2FA1F))
+
+
+def is_hangul(codes: Codes) -> Flags:
+    return (codes >= 0xAC00) & (codes <= 0xD7A3)

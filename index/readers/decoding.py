@@ -1,0 +1,47 @@
+"""Bytes of unknown encoding into text, for the five languages' usual encodings."""
+
+import codecs
+import re
+
+from charset_normalizer import from_bytes
+
+from index.readers.unreadable import Unreadable
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CANDIDATES = ["cp949", "gb18030", "big5", "cp1256", "cp1252", "utf_16_le", "utf_16_be"]
+_LOOKED_AT = 64 * 1024
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
+
+
+def decode(data: bytes) -> str:
+    """The text, with plain newlines. Raises Unreadable for what is no text in any known encoding."""
+    text = _decode(data)
+    if len(_CONTROL.findall(text[:_LOOKED_AT])) > 0.1 * len(text[:_LOOKED_AT]):
+        raise Unreadable("binary data, no text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decode(data: bytes) -> str:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data.decode(encoding, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        # Broken UTF-8 still has many whole characters of several bytes; another encoding has hardly any by chance.
+        whole = sum(1 for character in text[:_LOOKED_AT] if ord(character) > 0x7F and character != "\ufffd")
+        broken = text[:_LOOKED_AT].count("\ufffd") or 1
+        if whole >= 4 * broken or (whole == 0 and broken <= 2 and error.start > 200):
+            return text
+    head = data[:_LOOKED_AT]
+    best = from_bytes(head, cp_isolation=_CANDIDATES).best()
+    if best is None:
+        raise Unreadable("binary data or an unknown encoding; save it as UTF-8")
+    return data.decode(best.encoding, "replace")

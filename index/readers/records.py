@@ -1,0 +1,65 @@
+"""JSONL: one document a line, `{source_id, title, text, url?, language?}`; a broken line is named and the rest is read."""
+
+import io
+from collections.abc import Iterator
+from typing import IO
+
+import msgspec
+
+from index.language import LANGUAGES
+from index.model import Document
+from index.readers.decoding import decode
+from index.readers.plain import chapters
+from index.readers.unreadable import Unreadable
+from index.surrogates import without_surrogates as clean
+
+_MAX_ID = 400
+
+
+class _Record(msgspec.Struct):
+    source_id: str | int
+    text: str
+    title: str = ""
+    url: str | None = None
+    language: str | None = None
+
+
+_decoder = msgspec.json.Decoder(_Record)
+
+
+def read_records(file: IO[bytes]) -> Iterator[tuple[int, Document | Unreadable]]:
+    """Line number, from 1, and the document or what is wrong with the line. Empty lines are passed over."""
+    head = file.peek(4)[:4] if isinstance(file, io.BufferedReader) else b""
+    lines: Iterator[bytes] | IO[bytes] = file
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        lines = io.BytesIO(decode(file.read()).encode())
+    for number, line in enumerate(lines, 1):
+        stripped = line.removeprefix(b"\xef\xbb\xbf").strip()
+        if stripped:
+            try:
+                yield number, _document(stripped)
+            except Unreadable as reason:
+                yield number, reason
+
+
+def _document(line: bytes) -> Document:
+    try:
+        record = _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"not a record ({error}); each line needs source_id and text") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable(f"broken JSON ({error})") from error
+    source_id = clean(str(record.source_id)).strip()
+    if not source_id or len(source_id) > _MAX_ID or not source_id.isprintable():
+        raise Unreadable(f"source_id must be 1 to {_MAX_ID} printable characters")
+    if not any(map(str.isalnum, record.text)):
+        raise Unreadable("its text is empty", failed=False)
+    text = clean(record.text)
+    return Document(
+        source_id=source_id,
+        title=clean(record.title),
+        text=text,
+        url=record.url or "",
+        language=record.language if record.language in LANGUAGES else None,
+        blocks=chapters(text),
+    )

@@ -1,0 +1,140 @@
+"""Finds files and reads each by its kind. What cannot be read is left out with its reason; nothing here stops an index."""
+
+import glob
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+from urllib.parse import quote
+
+from index.errors import IndexProblem
+from index.model import Document
+from index.readers.decoding import decode
+from index.readers.unreadable import Unreadable
+
+RECORDS = frozenset((".jsonl", ".ndjson"))
+_TEXT = frozenset((".txt", ".text", ".rst", ".log"))
+_MARKDOWN = frozenset((".md", ".markdown"))
+_HTML = frozenset((".html", ".htm", ".xhtml"))
+_TABLES = frozenset((".csv", ".tsv"))
+_OFFICE = frozenset((".docx", ".pptx", ".xlsx"))
+SUFFIXES = RECORDS | _TEXT | _MARKDOWN | _HTML | _TABLES | _OFFICE | {".pdf"}
+MAX_BYTES = 100 * 1024 * 1024
+
+
+class Found(NamedTuple):
+    """A file to be read, under the source id that it will have; `problem` says why it will not be."""
+
+    path: Path
+    source_id: str
+    problem: Unreadable | None = None
+
+    @property
+    def origin(self) -> str:
+        return os.fsencode(os.path.abspath(self.path)).decode("utf-8", "replace")
+
+
+def find(patterns: list[str]) -> Iterator[Found]:
+    """Every file under the given folders, files and globs, in a fixed order. Raises IndexProblem for one that is not there.
+
+    A source id is the file's path below its folder, with the folder's name before it when several were given.
+    """
+    roots: list[Path] = []
+    for pattern in patterns:
+        path = Path(pattern)
+        if path.exists():
+            roots.append(path)
+        elif matched := sorted(glob.glob(pattern, recursive=True)):
+            roots.extend(map(Path, matched))
+        else:
+            raise IndexProblem(f"no file or folder {pattern}; check the path")
+    folders = sum(root.is_dir() for root in roots)
+    for root in roots:
+        if root.is_dir():
+            prefix = f"{root.resolve().name}/" if folders > 1 else ""
+            yield from _walk(root, prefix)
+        else:
+            yield _look(root, root.name)
+
+
+def _walk(root: Path, prefix: str) -> Iterator[Found]:
+    inside = root.resolve()
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in [name for name in folders if (Path(folder) / name).is_symlink()]:
+            yield _left_out(Path(folder) / name, root, prefix, "a link to a folder; links are not followed")
+        for name in sorted(files):
+            path = Path(folder) / name
+            if name.startswith("."):
+                continue
+            if path.is_symlink():
+                target = path.resolve()
+                if not target.is_relative_to(inside):
+                    yield _left_out(path, root, prefix, "a link that leaves the folder")
+                    continue
+                if not target.exists():
+                    yield _left_out(path, root, prefix, "a link to nothing")
+                    continue
+            yield _look(path, prefix + _name(path.relative_to(root)))
+
+
+def _left_out(path: Path, root: Path, prefix: str, reason: str) -> Found:
+    return Found(path, prefix + _name(path.relative_to(root)), Unreadable(reason, failed=False))
+
+
+def _name(path: Path | PurePosixPath) -> str:
+    """A printable id for a path; whatever is not printable is written as in a URL."""
+    name = path.as_posix()
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else quote(c.encode("utf-8", "surrogateescape")) for c in name)
+
+
+def _look(path: Path, source_id: str) -> Found:
+    try:
+        status = path.stat()
+    except OSError as error:
+        return Found(path, source_id, Unreadable(error.strerror or "cannot be read"))
+    suffix = path.suffix.lower()
+    problem = None
+    if not stat.S_ISREG(status.st_mode):
+        problem = Unreadable("no regular file", failed=False)
+    elif suffix not in SUFFIXES:
+        problem = Unreadable(f"kind {suffix or 'without a suffix'} is not read", failed=False)
+    elif status.st_size == 0:
+        problem = Unreadable("empty", failed=False)
+    elif suffix not in RECORDS and status.st_size > MAX_BYTES:
+        problem = Unreadable(f"{status.st_size // 1024**2} MB, over the limit of {MAX_BYTES // 1024**2} MB; split it")
+    return Found(path, source_id, problem)
+
+
+def read(data: bytes, source_id: str, suffix: str, stem: str) -> Document:
+    """The document in `data`; `stem` is its title where it names none itself. Raises Unreadable."""
+    reader = _reader(suffix)
+    document = reader(data, source_id, stem)
+    if not any(map(str.isalnum, document.text)):
+        raise Unreadable("no text in it", failed=False)
+    return document
+
+
+def _reader(suffix: str) -> Callable[[bytes, str, str], Document]:
+    # Imported when first met: a folder of Markdown should not wait for the PDF and office libraries.
+    if suffix == ".pdf":
+        from index.readers.pdf import read_pdf
+
+        return read_pdf
+    if suffix in _OFFICE:
+        from index.readers.office import read_office
+
+        return lambda data, source_id, stem: read_office(data, source_id, stem, suffix)
+    if suffix in _HTML:
+        from index.readers.html import read_html
+
+        return read_html
+    from index.readers import plain
+
+    reader = {**dict.fromkeys(_MARKDOWN, plain.read_markdown), **dict.fromkeys(_TABLES, plain.read_csv)}.get(
+        suffix, plain.read_text
+    )
+    return lambda data, source_id, stem: reader(decode(data), source_id, stem)

@@ -1,0 +1,159 @@
+"""The passages of a snapshot on disk: segments that are written once and shared by the snapshots that hold them.
+
+A segment is four files: `NAME.bin`, msgpack records one after the other; `NAME.grams` and `NAME.phrases`, each passage's two
+sets of hashes (coverage.py) one after the other; `NAME.npz` with each record's passage number, where it begins in the three,
+its sketch (duplicates.py), and how many of the segment's passages hold each hash. Reading maps the records and decodes one at
+a time.
+"""
+
+import mmap
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from index.coverage import SLOTS, GramSet, hash_sets, rarity
+from index.duplicates import SKETCH_WIDTH, sketch
+from index.errors import IndexProblem
+from index.model import Passage, indexed_text
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Passage)
+
+
+class HashSets:
+    """One set of hashes per passage, in the order of the segment."""
+
+    def __init__(self, path: Path, starts: NDArray[np.int64], counts: NDArray[np.int32]) -> None:
+        """`counts`: how many of the passages hold each hash. Raises OSError."""
+        self._starts = starts.tolist()
+        self.counts = counts.astype(np.int64)
+        self._hashes: GramSet = np.fromfile(path, dtype=np.uint16)
+
+    def at(self, place: int) -> GramSet:
+        return self._hashes[self._starts[place] : self._starts[place + 1]]
+
+
+class Segment:
+    """One segment opened for reading; safe for any number of threads."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises IndexProblem when the segment is not whole."""
+        try:
+            with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
+                self.numbers: NDArray[np.int64] = arrays["numbers"]
+                self._starts: NDArray[np.int64] = arrays["starts"]
+                self.sketches: NDArray[np.uint32] = arrays["sketches"]
+                self.grams = HashSets(path.with_suffix(".grams"), arrays["gram_starts"], arrays["gram_counts"])
+                self.phrases = HashSets(path.with_suffix(".phrases"), arrays["phrase_starts"], arrays["phrase_counts"])
+            with path.open("rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError, KeyError) as error:
+            raise IndexProblem(f"passages {path.name} cannot be read ({error}); build the index again") from error
+
+        self.first, self._end = int(self.numbers[0]), int(self.numbers[-1]) + 1
+        # Passages written together are numbered without gaps: then the place is a subtraction and no search.
+        self._dense = self._end - self.first == len(self.numbers)
+
+    def place(self, number: int) -> int | None:
+        if not self.first <= number < self._end:
+            return None
+        if self._dense:
+            return number - self.first
+        at = int(np.searchsorted(self.numbers, number))
+        return at if self.numbers[at] == number else None
+
+    def read(self, place: int) -> Passage:
+        return _decoder.decode(self._map[self._starts[place] : self._starts[place + 1]])
+
+    def __iter__(self) -> Iterator[Passage]:
+        return (self.read(place) for place in range(len(self.numbers)))
+
+
+class PassageStore:
+    """All segments of a snapshot. Passages of removed documents stay in their segment until it is rewritten."""
+
+    def __init__(self, directory: Path) -> None:
+        self.segments = sorted((Segment(path) for path in directory.glob("*.bin")), key=lambda segment: segment.first)
+        self._firsts = [segment.first for segment in self.segments]
+        #: Weight of every gram, by rarity; passages of removed documents still count until their segment is rewritten.
+        self.rarity = self._rarity(segment.grams for segment in self.segments)
+        self.phrase_rarity = self._rarity(segment.phrases for segment in self.segments)
+
+    def _rarity(self, sets: Iterable[HashSets]) -> NDArray[np.float32]:
+        counts = sum((one.counts for one in sets), np.zeros(SLOTS, dtype=np.int64))
+        return rarity(counts, sum(len(segment.numbers) for segment in self.segments))
+
+    def _find(self, number: int) -> tuple[Segment, int]:
+        at = bisect_right(self._firsts, number) - 1
+        place = self.segments[at].place(number) if at >= 0 else None
+        if place is None:
+            raise IndexProblem(f"passage {number} is not in the index; run 'groundwire index verify'")
+        return self.segments[at], place
+
+    def get(self, number: int) -> Passage:
+        """Raises IndexProblem for a number that no segment holds."""
+        segment, place = self._find(number)
+        return segment.read(place)
+
+    def sketches(self, numbers: Iterable[int]) -> NDArray[np.uint32]:
+        """One row per number, in that order."""
+        rows = [segment.sketches[place] for segment, place in map(self._find, numbers)]
+        return np.array(rows, dtype=np.uint32).reshape(-1, SKETCH_WIDTH)
+
+    def grams(self, numbers: Iterable[int]) -> list[GramSet]:
+        """One gram set per number, in that order."""
+        return [segment.grams.at(place) for segment, place in map(self._find, numbers)]
+
+    def phrases(self, numbers: Iterable[int]) -> list[GramSet]:
+        """One set of phrases per number, in that order."""
+        return [segment.phrases.at(place) for segment, place in map(self._find, numbers)]
+
+    def __contains__(self, number: int) -> bool:
+        at = bisect_right(self._firsts, number) - 1
+        return at >= 0 and self.segments[at].place(number) is not None
+
+
+def write_segment(path: Path, passages: Iterable[Passage]) -> int:
+    """Write one segment, passages in ascending number; returns how many. Nothing is written for none."""
+    numbers: list[int] = []
+    starts = [0]
+    sketches: list[NDArray[np.uint32]] = []
+    gram_sets: list[GramSet] = []
+    phrase_sets: list[GramSet] = []
+    with path.open("wb") as file:
+        for passage in passages:
+            record = _encoder.encode(passage)
+            file.write(record)
+            numbers.append(passage.number)
+            starts.append(starts[-1] + len(record))
+            sketches.append(sketch(passage.text))
+            grams, phrases = hash_sets(indexed_text(passage))
+            gram_sets.append(grams)
+            phrase_sets.append(phrases)
+    if not numbers:
+        path.unlink()
+        return 0
+    gram_starts, gram_counts = _write_sets(path.with_suffix(".grams"), gram_sets)
+    phrase_starts, phrase_counts = _write_sets(path.with_suffix(".phrases"), phrase_sets)
+    np.savez(
+        path.with_suffix(".npz"),
+        numbers=np.array(numbers, dtype=np.int64),
+        starts=np.array(starts, dtype=np.int64),
+        sketches=np.array(sketches, dtype=np.uint32),
+        gram_starts=gram_starts,
+        gram_counts=gram_counts,
+        phrase_starts=phrase_starts,
+        phrase_counts=phrase_counts,
+    )
+    return len(numbers)
+
+
+def _write_sets(path: Path, sets: Sequence[GramSet]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Where each set begins in the file, and how many sets hold each hash."""
+    hashes = np.concatenate(sets)
+    hashes.tofile(path)
+    return np.cumsum([0, *map(len, sets)], dtype=np.int64), np.bincount(hashes, minlength=SLOTS).astype(np.int32)

@@ -1,0 +1,6 @@
+"""Lone surrogates: JSON can carry them, UTF-8 cannot."""
+
+
+def without_surrogates(text: str) -> str:
+    """The text with a replacement mark for every half of a broken character; its length stays."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,84 @@
+"""Does the two halves of a build, Lucene's here and the vectors' in a process of its own when there is much to fit."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+
+from index import lucene_work, vector_work
+from index.errors import IndexProblem
+from index.worker import Job, Progress, Tell, numbers
+
+#: Below this many passages a second process would cost more than it saves, and one BLAS thread is enough.
+_ALONE_UP_TO = 1000
+
+
+def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
+    """What both halves found out. Raises IndexProblem when one fails."""
+    whole = job.refit or not job.parent
+    work = sum(1 for _ in numbers(job.live)) if whole else vector_work.count_new(job)
+    if not job.lsa or work <= _ALONE_UP_TO:
+        return lucene_work.run(job, progress) | vector_work.run(job, progress)
+    path = building.with_suffix(".job")
+    path.write_bytes(msgspec.json.encode(job))
+    child = _Child(path, progress)
+    try:
+        results = lucene_work.run(job, progress)
+        return results | child.results()
+    finally:
+        child.end()
+        path.unlink(missing_ok=True)
+
+
+class _Child:
+    """A worker process, heard by two threads."""
+
+    def __init__(self, job: Path, progress: Tell) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "index.worker", str(job)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=Path(__file__).parent.parent,
+        )
+        self._progress = progress
+        self._results: dict[str, float] = {}
+        self._problem = ""
+        self._last_words: list[bytes] = []
+        self._threads = [threading.Thread(target=target) for target in (self._listen, self._drain)]
+        for thread in self._threads:
+            thread.start()
+
+    def _listen(self) -> None:
+        for line in self._process.stdout or ():
+            heard = msgspec.json.decode(line, type=Progress)
+            self._problem = self._problem or heard.error
+            self._results |= heard.results
+            if not heard.error and not heard.results:
+                self._progress(heard.task, heard.done, heard.total)
+
+    def _drain(self) -> None:
+        # A full pipe would stop the worker; the last line of a traceback says most.
+        for line in self._process.stderr or ():
+            self._last_words[:] = [line]
+
+    def results(self) -> dict[str, float]:
+        """Waits for the worker. Raises IndexProblem when it failed."""
+        code = self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        if self._problem or not self._results:
+            said = self._problem or b"".join(self._last_words).decode(errors="replace").strip() or f"exit code {code}"
+            raise IndexProblem(f"making the vectors failed ({said}); the index is as it was before")
+        return self._results
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()

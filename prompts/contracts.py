@@ -1,0 +1,315 @@
+"""What each prompt is given and what it must answer: one variables Struct and one reply Struct per agent.
+
+`Prompt` subclasses are the variables; their `name` is the prompt file's stem, the actor's and the test's. `reply` is the
+type of a finished reply, `str` for the agents that write prose. The JSON schema in the prompt file is the source for
+decoding and the grammar; a test holds these Structs and those schemas together.
+"""
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+Confidence = Literal["high", "medium", "low"]
+Language = Literal["ko", "en", "zh", "fr", "ar"]
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One turn of the conversation so far."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of everything inside variables and replies."""
+
+
+class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
+    """The variables of one prompt. `Reply` is the type that `ask` returns for it."""
+
+    name: ClassVar[str]
+    reply: ClassVar[type]
+
+
+# ---------------------------------------------------------------- understanding the question
+
+
+class Intent(Part, frozen=True, kw_only=True):
+    intent: Literal["in_scope", "edge_case", "out_of_scope", "greeting", "unclear"]
+    confidence: Confidence
+    category: str
+    reasoning: str
+    suggested_response: str
+
+
+class ClassifyIntent(Prompt[Intent], frozen=True, kw_only=True):
+    """Scope words come from the profile; an empty scope admits every subject."""
+
+    name = "classify_intent"
+    reply = Intent
+    user_query: str
+    conversation_history: tuple[Turn, ...] = ()
+    language: str
+    in_scope: tuple[str, ...] = ()
+    edge_scope: tuple[str, ...] = ()
+    out_of_scope: tuple[str, ...] = ()
+
+
+class RewrittenQuery(Part, frozen=True, kw_only=True):
+    original_query: str
+    rewritten_query: str
+    needs_rewrite: bool
+    rewrite_reason: str
+
+
+class RewriteQuery(Prompt[RewrittenQuery], frozen=True, kw_only=True):
+    name = "rewrite_query"
+    reply = RewrittenQuery
+    current_query: str
+    conversation_history: tuple[Turn, ...]
+    language: str
+
+
+class QueryClass(Part, frozen=True, kw_only=True):
+    query_type: Literal["simple", "complex"]
+    confidence: Confidence
+    reasoning: str
+    suggested_search_term: str
+
+
+class ClassifyQuery(Prompt[QueryClass], frozen=True, kw_only=True):
+    name = "classify_query"
+    reply = QueryClass
+    original_query: str
+    language: str
+
+
+class SubQuery(Part, frozen=True, kw_only=True):
+    """A statement to search for; `id` is `sq_1`… or, in the second round, `sq_add_1`…, and names the lane."""
+
+    id: str
+    statement: str
+    focus: str
+
+
+class Decomposition(Part, frozen=True, kw_only=True):
+    sub_queries: tuple[SubQuery, ...]
+    reasoning: str
+
+
+class DecomposeQuery(Prompt[Decomposition], frozen=True, kw_only=True):
+    name = "decompose_query"
+    reply = Decomposition
+    original_query: str
+    query_type: Literal["simple", "complex"] = "complex"
+    language: str
+
+
+# ---------------------------------------------------------------- reading what was found
+
+
+class Chunk(Part, frozen=True, kw_only=True):
+    """A retrieved passage as a judge sees it. `score` is the fused retrieval score, higher is better."""
+
+    source_file: str
+    score: float
+    content: str
+
+
+class Extract(Part, frozen=True, kw_only=True):
+    source_file: str
+    excerpt: str
+    relevance: Confidence
+
+
+class Relevance(Part, frozen=True, kw_only=True):
+    sub_query_id: str
+    sub_query_statement: str
+    relevant_extracts: tuple[Extract, ...]
+    sub_answer: str
+    confidence: Confidence
+    missing_aspects: tuple[str, ...]
+
+
+class JudgeRelevance(Prompt[Relevance], frozen=True, kw_only=True):
+    name = "judge_relevance"
+    reply = Relevance
+    sub_query_id: str
+    sub_query_statement: str
+    sub_query_focus: str
+    retrieved_chunks: tuple[Chunk, ...]
+    language: str
+
+
+class AddedSubQuery(Part, frozen=True, kw_only=True):
+    id: str
+    statement: str
+    focus: str
+    reason: str
+
+
+class Sufficiency(Part, frozen=True, kw_only=True):
+    is_sufficient: bool
+    confidence: Confidence
+    covered_aspects: tuple[str, ...]
+    missing_critical_aspects: tuple[str, ...]
+    reasoning: str
+    additional_sub_queries: tuple[AddedSubQuery, ...]
+
+
+class JudgeSufficiency(Prompt[Sufficiency], frozen=True, kw_only=True):
+    name = "judge_sufficiency"
+    reply = Sufficiency
+    original_query: str
+    sub_queries: tuple[SubQuery, ...]
+    sub_query_analyses: tuple[Relevance, ...]
+    language: str
+
+
+class PickedSpan(Part, frozen=True, kw_only=True):
+    """`passage` counts the prompt's chunks from 1; `text` must be a slice of that chunk."""
+
+    passage: int
+    text: str
+
+
+class EvidencePick(Part, frozen=True, kw_only=True):
+    spans: tuple[PickedSpan, ...]
+
+
+class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
+    name = "select_evidence"
+    reply = EvidencePick
+    original_query: str
+    retrieved_chunks: tuple[Chunk, ...]
+    language: str
+
+
+# ---------------------------------------------------------------- answering
+
+
+class Evidence(Part, frozen=True, kw_only=True):
+    """One numbered span: all that an answering prompt sees of a document."""
+
+    n: int
+    source_id: str
+    title: str
+    text: str
+
+
+class AnswerSimple(Prompt[str], frozen=True, kw_only=True):
+    """`safety_advice`: the profile's closing advice, empty for none. `already_shown` is continued, never repeated."""
+
+    name = "answer_simple"
+    reply = str
+    original_query: str
+    retrieved_chunks: tuple[Evidence, ...]
+    language: str
+    safety_advice: str = ""
+    already_shown: str = ""
+
+
+class AnswerReport(Prompt[str], frozen=True, kw_only=True):
+    name = "answer_report"
+    reply = str
+    original_query: str
+    sub_query_analyses: tuple[Relevance, ...]
+    evidence: tuple[Evidence, ...]
+    language: str
+    safety_advice: str = ""
+    already_shown: str = ""
+
+
+class Synthesis(Part, frozen=True, kw_only=True):
+    answer: str
+    used_citations: tuple[int, ...]
+    confidence: Confidence
+    refused: bool
+    refuse_reason: str
+
+
+class AnswerSynthesis(Prompt[Synthesis], frozen=True, kw_only=True):
+    name = "answer_synthesis"
+    reply = Synthesis
+    query: str
+    evidence: tuple[Evidence, ...]
+    language: str
+
+
+class StructuredAnswer(Part, frozen=True, kw_only=True):
+    """`citations` holds `source_id`s of the evidence."""
+
+    summary: str
+    details: tuple[str, ...]
+    citations: tuple[str, ...]
+
+
+class AnswerStructured(Prompt[StructuredAnswer], frozen=True, kw_only=True):
+    name = "answer_structured"
+    reply = StructuredAnswer
+    question: str
+    contexts: tuple[Evidence, ...]
+    language: str
+    max_tokens: int = 600
+    style: str = ""
+    must_cite: bool = True
+
+
+class AnswerHint(Prompt[StructuredAnswer], frozen=True, kw_only=True):
+    name = "answer_hint"
+    reply = StructuredAnswer
+    question: str
+    contexts: tuple[Evidence, ...]
+    language: str
+    max_tokens: int = 600
+    style: str = ""
+    must_cite: bool = True
+
+
+# ---------------------------------------------------------------- checking
+
+
+class Contradiction(Part, frozen=True, kw_only=True):
+    type: Literal["direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"]
+    severity: Literal["critical", "minor"]
+    claim: str
+    evidence_ref: str
+    explanation: str
+
+
+class Verdict(Part, frozen=True, kw_only=True):
+    contradictions: tuple[Contradiction, ...]
+    verdict: Literal["clean", "minor_issues", "major_issues"]
+
+
+class VerifyAnswer(Prompt[Verdict], frozen=True, kw_only=True):
+    name = "verify_answer"
+    reply = Verdict
+    answer: str
+    evidence: tuple[Evidence, ...]
+    language: str
+
+
+class GuardLanguage(Prompt[str], frozen=True, kw_only=True):
+    name = "guard_language"
+    reply = str
+    text: str
+    target_language: str
+
+
+PROMPTS: tuple[type[Prompt], ...] = (  # type: ignore[type-arg]
+    ClassifyIntent,
+    RewriteQuery,
+    ClassifyQuery,
+    DecomposeQuery,
+    JudgeRelevance,
+    JudgeSufficiency,
+    SelectEvidence,
+    AnswerSimple,
+    AnswerReport,
+    AnswerSynthesis,
+    AnswerStructured,
+    AnswerHint,
+    VerifyAnswer,
+    GuardLanguage,
+)

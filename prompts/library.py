@@ -1,0 +1,191 @@
+"""Read the `.prompt` files once, and render the variables of any agent into the text a model is given.
+
+Values never go through the template: it is filled with marks, split at its roles, and only then do the values take the
+places of the marks, in one pass. So nothing inside a value can open a role or be read as a template.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from dotpromptz import ParsedPrompt, parse_document
+from dotpromptz_handlebars import EscapeFunction, Handlebars, HelperOptions, SafeString
+
+from prompts import messages
+from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
+from prompts.neutral import Neutral
+from prompts.profiles import AgentOverride
+
+FOLDER = Path(__file__).parent
+LANGUAGE_NAMES = {"ko": "Korean", "en": "English", "zh": "Chinese", "fr": "French", "ar": "Arabic"}
+
+#: Fields that stand in a quoted attribute, and those that stand inside a line; all others stand between tags of their own.
+ATTRIBUTES = frozenset({"id", "source_file", "source_id", "sub_query_id", "title"})
+LINES = frozenset({
+    "confidence", "edge_scope", "excerpt", "focus", "in_scope", "language", "missing_aspects", "out_of_scope", "query_type",
+    "relevance", "role", "statement", "sub_answer", "sub_query_focus", "sub_query_statement", "target_language",
+})  # fmt: skip
+
+_MARK = re.compile("\ue000([0-9]+)\ue001")
+_ROLE = re.compile("\ue002([a-z]+)\ue003")
+_TAG = re.compile(r"</?([a-z_]+)[ >]")
+
+
+class RenderedPrompt(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt ready for a model. `version` is a digest of the prompt file and what it includes."""
+
+    system: str
+    user: str
+    version: str
+    schema: dict[str, Any] | None  # None: free text
+    temperature: float
+    max_tokens: int
+    model: str = ""  # this prompt's own model, empty for the engine's
+
+
+class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One parsed `.prompt` file. `fill` is its compiled template; `system` never changes between calls."""
+
+    name: str
+    description: str
+    version: str
+    temperature: float
+    max_tokens: int
+    input: dict[str, Any]  # Picoschema
+    schema: dict[str, Any] | None
+    system: str
+    fill: Callable[[dict[str, Any]], str]
+
+
+class Library:
+    """All prompts, compiled. `overrides` change the sampling and the model of single ones."""
+
+    def __init__(self, overrides: Mapping[str, AgentOverride] | None = None, folder: Path = FOLDER) -> None:
+        self._overrides = dict(overrides or {})
+        sources = {prompt.name: (folder / f"{prompt.name}.prompt").read_text(encoding="utf-8") for prompt in PROMPTS}
+        partials = {
+            path.stem.removeprefix("_"): path.read_text(encoding="utf-8").strip() for path in folder.glob("_*.prompt")
+        }
+        self._files = {name: _compiled(name, source, partials) for name, source in sources.items()}
+        self._neutral = Neutral(
+            tag for source in (*sources.values(), *partials.values()) for tag in _TAG.findall(source)
+        )
+
+    def render(self, variables: Prompt[Any]) -> RenderedPrompt:
+        """The system and user text of one call. What is constant stands first, then evidence, then the question."""
+        file = self._files[variables.name]
+        override = self._overrides.get(variables.name, _NO_OVERRIDE)
+        values: list[str] = []
+        data = self._marked(_data(variables), "", values)
+        parts = _ROLE.split(file.fill(data | _constants(variables)))
+        user = _MARK.sub(lambda mark: values[int(mark[1])], parts[-1]).strip()
+        return RenderedPrompt(
+            system=file.system,
+            user=user,
+            version=file.version,
+            schema=file.schema,
+            temperature=file.temperature if override.temperature is None else override.temperature,
+            max_tokens=_max_tokens(variables, file, override),
+            model=override.model or "",
+        )
+
+    def schema(self, name: str) -> dict[str, Any] | None:
+        """The JSON Schema of a prompt's reply, None for prose."""
+        return self._files[name].schema
+
+    def version(self, name: str) -> str:
+        """Digest of the prompt file with what it includes; part of a cache key and of the run record."""
+        return self._files[name].version
+
+    def file(self, name: str) -> PromptFile:
+        return self._files[name]
+
+    def model(self, name: str) -> str:
+        """The model that was named for this prompt, empty for the engine's own."""
+        return self._overrides.get(name, _NO_OVERRIDE).model or ""
+
+    def reasoning_effort(self, name: str) -> str:
+        """What a reasoning model is told for this prompt, empty for nothing."""
+        return self._overrides.get(name, _NO_OVERRIDE).reasoning_effort or ""
+
+    def _marked(self, value: Any, field: str, values: list[str]) -> Any:
+        """`value` with every non-empty string replaced by a mark for its place in `values`, made harmless there."""
+        if isinstance(value, str):
+            if not value:
+                return value  # {{#if}} must still see that it is empty
+            values.append(self._harmless(value, field))
+            return f"\ue000{len(values) - 1}\ue001"
+        if isinstance(value, dict):
+            return {key: self._marked(inner, key, values) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._marked(inner, field, values) for inner in value]
+        if isinstance(value, bool | int | float):
+            return value
+        raise TypeError(f"{field}: a {type(value).__name__} cannot stand in a prompt")
+
+    def _harmless(self, value: str, field: str) -> str:
+        if field in ATTRIBUTES:
+            return self._neutral.attribute(value)
+        return self._neutral.line(value) if field in LINES else self._neutral.block(value)
+
+
+_NO_OVERRIDE = AgentOverride()
+
+
+def _compiled(name: str, source: str, partials: Mapping[str, str]) -> PromptFile:
+    parsed: ParsedPrompt[Any] = parse_document(source, source_name=f"{name}.prompt")
+    engine = Handlebars(escape_fn=EscapeFunction.NO_ESCAPE)
+    engine.register_helper("role", _role)
+    for partial, text in partials.items():
+        engine.register_partial(partial, f"{text}\n")
+    template = engine.compile(parsed.template)
+    config, raw = parsed.config or {}, parsed.raw or {}
+    used = [partials[partial] for partial in sorted(partials) if f"{{{{> {partial}}}}}" in source]
+    _, *roles = _ROLE.split(template({}, {}))
+    if roles[0::2] != ["system", "user"]:
+        raise ValueError(f'{name}.prompt: must have {{{{role "system"}}}} and then {{{{role "user"}}}}, and no other')
+    return PromptFile(
+        name=name,
+        description=parsed.description or "",
+        version=hashlib.sha256("\0".join((source, *used)).encode()).hexdigest()[:12],
+        temperature=float(config["temperature"]),
+        max_tokens=int(config["maxOutputTokens"]),
+        input=raw["input"]["schema"],
+        schema=raw["output"].get("schema"),
+        system=roles[1].strip(),
+        fill=lambda data: template(data, {}),
+    )
+
+
+def _role(params: list[Any], _options: HelperOptions) -> str:
+    return SafeString(f"\ue002{params[0]}\ue003")
+
+
+def _data(variables: Prompt[Any]) -> dict[str, Any]:
+    """The variables as the template sees them; passages get the number that a reply names them by."""
+    data: dict[str, Any] = msgspec.to_builtins(variables)
+    for field in msgspec.structs.fields(variables):
+        items = getattr(variables, field.name)
+        if isinstance(items, tuple) and items and isinstance(items[0], Chunk):
+            for number, item in enumerate(data[field.name], 1):
+                item |= {"n": number, "score": f"{item['score']:.3f}"}
+    return data
+
+
+def _constants(variables: Prompt[Any]) -> dict[str, str]:
+    """What the template needs besides, all of it our own text."""
+    language: str = getattr(variables, "target_language", "") or getattr(variables, "language", "")
+    labels = {
+        f"label_{name}": messages.label(name, language) for name in ("source", "summary", "conclusion", "arguments")
+    }
+    return labels | {"language_name": LANGUAGE_NAMES.get(language, "the language of the question")}
+
+
+def _max_tokens(variables: Prompt[Any], file: PromptFile, override: AgentOverride) -> int:
+    if isinstance(variables, GuardLanguage):  # as long as the text: a token is rarely shorter than half a character
+        return min(override.max_tokens or file.max_tokens, max(64, 2 * len(variables.text)))
+    wanted: int | None = getattr(variables, "max_tokens", None)
+    return override.max_tokens or wanted or file.max_tokens

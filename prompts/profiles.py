@@ -1,0 +1,224 @@
+"""Profiles: what a service answers about, how it writes, how strict it is. One TOML file each, and users add their own.
+
+`load` reads the file, puts it on top of the one it extends, and refuses what it does not know with the nearest name.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from prompts.contracts import Language
+from prompts.schema_check import nearest, problems
+from prompts.words import first_match
+
+Style = Literal["simple", "report", "synthesis", "structured", "hint"]
+Release = Literal["sentence", "draft", "token"]
+AgentName = Literal[
+    "classify_intent",
+    "rewrite_query",
+    "classify_query",
+    "decompose_query",
+    "judge_relevance",
+    "judge_sufficiency",
+    "select_evidence",
+    "answer_simple",
+    "answer_report",
+    "answer_synthesis",
+    "answer_structured",
+    "answer_hint",
+    "verify_answer",
+    "guard_language",
+]
+Text = Annotated[str, msgspec.Meta(max_length=1000)]
+Word = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Depth = Annotated[int, msgspec.Meta(ge=1, le=100)]
+Tokens = Annotated[int, msgspec.Meta(ge=16, le=8192)]
+
+BUILT_IN = Path(__file__).with_name("profiles")
+
+
+class ProfileError(ValueError):
+    """A profile that cannot be used. The message is one line a problem: the file, the key, the remedy."""
+
+
+class AgentOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a profile or a setting changes of one prompt; None keeps the prompt file's own value."""
+
+    temperature: Annotated[float, msgspec.Meta(ge=0.0, le=2.0)] | None = None
+    max_tokens: Tokens | None = None
+    model: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Words by category. All three empty: every subject is admitted."""
+
+    in_scope: dict[str, tuple[Word, ...]] = {}
+    edge_scope: dict[str, tuple[Word, ...]] = {}
+    out_of_scope: dict[str, tuple[Word, ...]] = {}
+
+
+class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much is fetched, and what is too little."""
+
+    k: Depth = 10  # passages after fusion
+    bm25_k: Depth = 5
+    vector_k: Depth = 5
+    bm25_threshold: Annotated[float, msgspec.Meta(ge=0.0)] = 0.0
+    vector_threshold: Share | None = None  # None: the embedder's own
+    #: Share (0..1) of the question's content words, weighted by rarity, that the best passage must hold.
+    #: Below it the run is refused with `low_relevance`.
+    low_relevance: Share = 0.15
+    rerank: bool = False
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`simple_style` and `complex_style` choose the answering agent; `exercise_hints` turn a question to `hint`."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
+    description: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+    languages: Annotated[tuple[Language, ...], msgspec.Meta(min_length=1)]
+    default_language: Language
+    scope: Scope = Scope()
+    simple_style: Style = "simple"
+    complex_style: Style = "report"
+    release: Release = "sentence"
+    retrieval: Retrieval = Retrieval()
+    second_round: bool = True
+    verify: bool = True
+    verifier_numeric_promote: bool = False
+    must_cite: bool = True
+    max_tokens: Tokens = 600  # of a structured or hint answer, unless the request says
+    max_answer_chars: Annotated[int, msgspec.Meta(ge=0, le=20_000)] = 0  # 0: no limit
+    safety_advice: dict[Language, Text] = {}
+    policy_words: dict[Language, tuple[Word, ...]] = {}
+    safe_reply: dict[Language, Text] = {}  # a language left out takes the general one of the messages
+    exercise_hints: dict[Language, tuple[Word, ...]] = {}
+    mask_personal_data: bool = True
+    agents: dict[AgentName, AgentOverride] = {}
+
+    def scope_words(self, kind: Literal["in_scope", "edge_scope", "out_of_scope"]) -> tuple[str, ...]:
+        """One scope list without its categories, in file order, as the intent prompt takes it."""
+        lists: dict[str, tuple[str, ...]] = getattr(self.scope, kind)
+        return tuple(dict.fromkeys(word for words in lists.values() for word in words))
+
+    def category(self, text: str) -> str:
+        """The category of the first scope word in `text`, in-scope before edge before out; empty when none occurs."""
+        for lists in (self.scope.in_scope, self.scope.edge_scope, self.scope.out_of_scope):
+            for category, words in lists.items():
+                if first_match(words, text):
+                    return category
+        return ""
+
+    def policy_word(self, text: str) -> str:
+        """The policy word that `text` holds, in whichever language; empty for none."""
+        return first_match((word for words in self.policy_words.values() for word in words), text)
+
+    def is_exercise(self, text: str) -> bool:
+        """Whether `text` asks for an exercise to be solved: it then gets a hint and never the solution."""
+        return bool(first_match((word for words in self.exercise_hints.values() for word in words), text))
+
+    def style(self, text: str, query_type: Literal["simple", "complex"], asked: Style | None = None) -> Style:
+        """The answering style for a question: `hint` for an exercise whatever is asked for, else `asked`, else by type."""
+        if self.is_exercise(text):
+            return "hint"
+        if asked is not None:
+            return asked
+        return self.simple_style if query_type == "simple" else self.complex_style
+
+
+def names(folder: Path | None = None) -> tuple[str, ...]:
+    """Every profile there is, sorted: the built-in ones and those in `folder`."""
+    return tuple(sorted({path.stem for place in _places(folder) for path in place.glob("*.toml")}))
+
+
+def load(name: str, folder: Path | None = None) -> Profile:
+    """The profile of that name; one in `folder` goes before a built-in one. Raises: ProfileError."""
+    path = find(name, folder)
+    raw, found = read(path, folder)
+    if found:
+        raise ProfileError("\n".join(f"{path}: {problem}" for problem in found))
+    return msgspec.convert(raw, Profile, strict=True)
+
+
+def find(name: str, folder: Path | None = None) -> Path:
+    """The file of a profile. Raises: ProfileError, with the nearest name there is."""
+    for place in _places(folder):
+        path = place / f"{name}.toml"
+        if name == Path(name).name and path.is_file():
+            return path
+    raise ProfileError(f"there is no profile '{name}'{nearest(name, names(folder))}; see `groundwire profiles list`")
+
+
+def read(path: Path, folder: Path | None = None) -> tuple[dict[str, Any], list[str]]:
+    """A profile file on top of those it extends, and every problem with it, one line each; none means usable."""
+    try:
+        raw = _layers(path, folder, ())
+    except ProfileError as problem:
+        return {}, [str(problem)]
+    found = problems(raw, Profile)
+    if not found:
+        found = _disagreements(msgspec.convert(raw, Profile, strict=True))
+    return raw, found
+
+
+def _places(folder: Path | None) -> tuple[Path, ...]:
+    return (folder, BUILT_IN) if folder is not None else (BUILT_IN,)
+
+
+def _layers(path: Path, folder: Path | None, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if path in seen:
+        raise ProfileError(f"extends: {' -> '.join(p.stem for p in (*seen, path))} goes round in a circle")
+    raw = _toml(path)
+    if raw.setdefault("name", path.stem) != path.stem:
+        raise ProfileError(f"name: is '{raw['name']}' but the file is called {path.name}; leave the key out")
+    base_name = raw.pop("extends", None)
+    if base_name is None:
+        return raw
+    if not isinstance(base_name, str):
+        raise ProfileError("extends: expected the name of a profile")
+    # A file that extends its own name means the built-in one.
+    try:
+        base = find(base_name, None if base_name == path.stem else folder)
+    except ProfileError as problem:
+        raise ProfileError(f"extends: {problem}") from problem
+    return _merged(_layers(base, folder, (*seen, path)), raw)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ProfileError(f"cannot be read: {problem}") from problem
+    except tomllib.TOMLDecodeError as problem:
+        raise ProfileError(f"is not TOML: {problem}") from problem
+
+
+def _merged(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
+    """Tables merge key by key; lists and values of `top` replace those of `base`."""
+    both = {**base, **top}
+    for key, value in top.items():
+        below = base.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            both[key] = _merged(below, value)
+    return both
+
+
+def _disagreements(profile: Profile) -> list[str]:
+    """What is well-formed but cannot be meant."""
+    found: list[str] = []
+    if profile.default_language not in profile.languages:
+        found.append(f"default_language: '{profile.default_language}' is not one of languages")
+    for key in ("safety_advice", "exercise_hints"):
+        texts: dict[str, object] = getattr(profile, key)
+        missing = [language for language in profile.languages if texts and language not in texts]
+        if missing:
+            found.append(f"{key}: has no {', '.join(missing)}, which languages promises")
+    if profile.release == "token" and profile.max_answer_chars:
+        found.append("max_answer_chars: cannot be kept when release is 'token'; use 'sentence' or 'draft'")
+    if profile.retrieval.k > profile.retrieval.bm25_k + profile.retrieval.vector_k:
+        found.append("retrieval.k: is more than bm25_k + vector_k can ever find")
+    return found

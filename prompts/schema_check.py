@@ -1,0 +1,74 @@
+"""Check a decoded TOML table against a Struct and name every wrong key, with the nearest right one."""
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+
+def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
+    """Every problem with `raw`, one line each: the key's path, what is wrong, the nearest valid name."""
+    found = list(_walk(raw, inspect.type_info(into), ""))
+    if not found:  # what the walk does not look at: types, bounds, missing keys
+        try:
+            msgspec.convert(raw, into, strict=True)
+        except msgspec.ValidationError as problem:
+            found.append(_plain(_with_key(str(problem), raw, into)))
+    return found
+
+
+def nearest(word: str, valid: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or the valid names when none is near and they are few."""
+    choices = sorted(valid)
+    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; one of {', '.join(choices)}" if len(choices) <= 14 else ""
+
+
+def _walk(value: Any, wanted: inspect.Type, path: str) -> Iterable[str]:
+    if isinstance(wanted, inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name: field.type for field in wanted.fields}
+        for key, inner in value.items():
+            if key in fields:
+                yield from _walk(inner, fields[key], _joined(path, key))
+            else:
+                yield f"{_joined(path, key)}: unknown key{nearest(key, fields)}"
+    elif isinstance(wanted, inspect.DictType) and isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _walk(key, wanted.key_type, _joined(path, key))
+            yield from _walk(inner, wanted.value_type, _joined(path, key))
+    elif isinstance(wanted, inspect.VarTupleType) and isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _walk(inner, wanted.item_type, f"{path}[{index}]")
+    elif isinstance(wanted, inspect.LiteralType) and isinstance(value, str) and value not in wanted.values:
+        yield f"{path}: unknown value '{value}'{nearest(value, map(str, wanted.values))}"
+    elif isinstance(wanted, inspect.UnionType) and isinstance(value, str):
+        for choice in wanted.types:
+            if isinstance(choice, inspect.LiteralType):
+                yield from _walk(value, choice, path)
+
+
+def _joined(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _with_key(problem: str, raw: dict[str, Any], into: type[msgspec.Struct]) -> str:
+    """msgspec writes `$.agents[...]`: put the key there whose entry alone gives the same problem."""
+    for field, table in raw.items():
+        if isinstance(table, dict) and f"`$.{field}[...]" in problem:
+            for key, value in table.items():
+                try:
+                    msgspec.convert({**raw, field: {key: value}}, into, strict=True)
+                except msgspec.ValidationError as alone:
+                    if str(alone) == problem:
+                        return problem.replace("[...]", f".{key}", 1)
+    return problem
+
+
+def _plain(problem: str) -> str:
+    """msgspec's message with the path first, as the other lines have it."""
+    what, _, where = problem.partition(" - at `$.")
+    return f"{where.rstrip('`')}: {what[:1].lower()}{what[1:]}" if where else problem

@@ -1,0 +1,78 @@
+"""The command line. Each subcommand is loaded when it is called: `groundwire --help` imports no index and no bus.
+
+Exit codes: 0 answered or done, 3 refused or declined, 1 failed, 2 usage.
+"""
+
+import importlib
+import sys
+
+import click
+
+#: name of the command -> module under runtime.commands, attribute, one line of help
+COMMANDS = {
+    "demo": ("demo", "demo_command", "Ask three questions in three languages over the demo documents."),
+    "ask": ("ask", "ask_command", "Ask one question over an index and stream the checked answer."),
+    "up": ("up", "up_command", "Run the whole stack and serve it over HTTP."),
+    "index": ("index", "index_group", "Build, change and inspect an index."),
+    "search": ("search", "search_command", "Search an index, without an answer."),
+    "replay": ("replay", "replay_command", "A recorded run through today's code, or a new one from a stage on."),
+    "trace": ("trace", "trace_group", "List, show and export recorded runs."),
+    "diff": ("diff", "diff_command", "Where two runs part."),
+    "play": ("play", "play_command", "What the client of a run was shown, once more."),
+    "gate": ("gate", "gate_command", "Check answers against their evidence, a JSON line each."),
+    "profiles": ("profiles", "profiles_group", "List, show and check profiles."),
+    "eval": ("eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on a set."),
+    "bench": ("bench", "bench_group", "Measure this machine."),
+    "top": ("top", "top_command", "Watch the device at work."),
+    "graph": ("graph", "graph_command", "Print the pipeline as Mermaid."),
+    "doctor": ("doctor", "doctor_command", "Say what is missing on this machine, and how to get it."),
+    "serve": ("serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."),
+}
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute, _ = COMMANDS[name]
+        command = getattr(importlib.import_module(f"runtime.commands.{module}"), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"runtime.commands.{module}.{attribute} is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_line) for name, (_, _, help_line) in COMMANDS.items()])
+
+
+@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="groundwire")
+def groundwire() -> None:
+    """Answers questions over your own documents, each sentence checked against its evidence before it is shown."""
+
+
+def main() -> None:
+    """The entry point: what is wrong with the input is one line, never a traceback."""
+    try:
+        status = groundwire.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("stopped", err=True)
+        sys.exit(1)
+    except click.exceptions.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except click.UsageError as error:
+        hint = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
+        click.echo(f"error: {error.format_message()}{hint}", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    sys.exit(status if isinstance(status, int) else 0)

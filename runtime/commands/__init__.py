@@ -1,0 +1,1 @@
+"""The subcommands of `groundwire`, one module each; `runtime.cli` puts them together."""

@@ -1,0 +1,172 @@
+"""`groundwire ask`: one question, its answer as it is shown, and where it comes from."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from bus.errors import Failure
+from bus.messages import QuestionAsked
+from bus.run_record import RunRecord
+from bus.runs import Runs
+from runtime.commands.common import check_index, check_profile, read_settings
+from runtime.commands.session import stack_for
+from runtime.nats_server import NoServer
+
+EXIT = {"answered": 0, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
+
+#: Budgets of the stages on the reference machine, in seconds (README, "Time").
+BUDGETS = {
+    "classify_intent": 0.3,
+    "rewrite_query": 0.3,
+    "classify_query": 0.3,
+    "decompose_query": 1.0,
+    "retrieve": 1.5,
+    "judge_relevance": 1.5,
+    "judge_sufficiency": 0.5,
+}
+
+
+@click.command("ask")
+@click.argument("question")
+@click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="Folder made by `index build`.")
+@click.option("--profile", default="general", show_default=True, help="See `groundwire profiles list`.")
+@click.option("--json", "as_json", is_flag=True, help="One event per line, the same as the HTTP stream.")
+@click.option("--timings", is_flag=True, help="Afterwards, what each stage took and what it may take.")
+@click.option("--language", type=click.Choice(["ko", "en", "zh", "fr", "ar"]), help="Answer in this language.")
+@click.option("--style", type=click.Choice(["simple", "report", "synthesis", "structured", "hint"]))
+@click.option("--release", type=click.Choice(["sentence", "draft", "token"]), help="When sentences are shown.")
+@click.option("--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS")
+@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.pass_context
+def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path | None, **options: Any) -> None:
+    """Ask QUESTION over an index.
+
+    Exit code 0: answered; 3: refused or declined; 1: failed; 2: wrong usage.
+    """
+    as_json, timings = options.pop("as_json"), options.pop("timings")
+    deadline = options.pop("deadline")
+    check_profile(options["profile"])
+    settings = read_settings(config, index=check_index(index))
+    fields = {k: v for k, v in options.items() if v is not None}
+    asked = question_from({"question": question, "deadline_s": deadline, **fields})
+    console = Console(stderr=True)
+
+    async def ask() -> int:
+        with console.status("") as status:
+            async with stack_for(settings, say=status.update) as runs:
+                status.stop()
+                return await show(runs, asked, as_json=as_json, timings=timings, console=console)
+
+    ctx.exit(run(ask()))
+
+
+def question_from(fields: dict[str, Any]) -> QuestionAsked:
+    """A checked request. Raises click.UsageError in one line."""
+    question = fields["question"]
+    if not question.strip():
+        raise click.UsageError("the question is empty; write it in quotes")
+    if any(ord(c) < 32 and c not in "\t\n\r" for c in question):
+        raise click.UsageError("the question holds control characters; write plain text")
+    if len(question) > 4000:
+        raise click.UsageError(f"the question has {len(question):,} characters; ask in at most 4,000")
+    try:
+        return msgspec.convert({k: v for k, v in fields.items() if v is not None}, QuestionAsked)
+    except msgspec.ValidationError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def run(coroutine: Any) -> int:
+    """Run it; what cannot be done is one line and exit code 1."""
+    try:
+        return int(asyncio.run(coroutine))
+    except (Failure, NoServer) as failure:
+        click.echo(f"error: {failure}", err=True)
+        return 1
+
+
+class _Event(msgspec.Struct):
+    type: str
+    content: str = ""
+    items: list[dict[str, object]] = []
+
+
+async def show(
+    runs: Runs, asked: QuestionAsked, *, as_json: bool = False, timings: bool = False, console: Console
+) -> int:
+    """Ask, print what comes as it comes. Returns the exit code."""
+    submitted = await runs.submit(asked)
+    decoder = msgspec.json.Decoder(_Event)
+    async for _, line in runs.events(submitted.run_id):
+        if as_json:
+            click.echo(line.decode())
+            continue
+        event = decoder.decode(line)
+        if event.type == "token":
+            sys.stdout.write(event.content)
+            sys.stdout.flush()
+        elif event.type == "references":
+            click.echo("\n")
+            await _print_sources(runs, submitted.run_id, event)
+        elif event.type == "error":
+            click.echo(f"\n{event.content}", err=True)
+    record = await runs.record(submitted.run_id)
+    if record is None or record.outcome is None:
+        return 1
+    if not as_json:
+        if record.outcome in ("refused", "declined"):
+            click.echo()
+            console.print(f"[dim]{record.outcome}: {record.reason or record.detail}[/dim]")
+        if timings:
+            console.print(timing_table(record))
+    return EXIT[record.outcome]
+
+
+async def _print_sources(runs: Runs, run_id: str, event: _Event) -> None:
+    """The cited sources, with the numbers that the answer's markers carry."""
+    record = await runs.record(run_id)
+    numbers: dict[str, list[int]] = {}
+    for citation in record.citations if record else ():
+        if citation.n not in numbers.setdefault(citation.source_id, []):
+            numbers[citation.source_id].append(citation.n)
+    for item in event.items:
+        source = str(item["source_id"])
+        marks = "".join(f"[{n}]" for n in numbers.get(source, [])) or "-"
+        name = str(item["title"] or source)
+        place = str(item["url"] or source)
+        click.echo(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
+
+
+def timing_table(record: RunRecord) -> Table:
+    """What each stage took beside its budget."""
+    table = Table(title=f"run {record.run_id}", title_justify="left")
+    for column, justify in (
+        ("stage", "left"),
+        ("lane", "left"),
+        ("began", "right"),
+        ("took", "right"),
+        ("budget", "right"),
+    ):
+        table.add_column(column, justify="right" if justify == "right" else "left")
+    for stage in record.stages:
+        budget = BUDGETS.get(stage.stage)
+        late = budget is not None and stage.took_s > budget
+        table.add_row(
+            stage.stage,
+            stage.lane,
+            f"{stage.began_s * 1000:.1f} ms",
+            f"{'[red]' if late else ''}{stage.took_s * 1000:.1f} ms{'[/red]' if late else ''}",
+            f"{budget * 1000:.0f} ms" if budget else "",
+        )
+    first = "" if record.first_shown_s is None else f"{record.first_shown_s * 1000:.1f} ms"
+    took = "" if record.took_s is None else f"{record.took_s * 1000:.1f} ms"
+    table.caption = (
+        f"first shown sentence {first}, whole run {took}, withheld {record.withheld_share:.0%}, "
+        f"tokens in {record.tokens_in}, out {record.tokens_out}"
+    )
+    return table

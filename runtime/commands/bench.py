@@ -1,0 +1,36 @@
+"""`groundwire bench`: measure this machine."""
+
+import asyncio
+
+import click
+
+from bus.errors import Failure
+from runtime.engines.bench.figures import Table
+from runtime.engines.bench.run import MEASURES, bench
+from runtime.engines.bench.scale import FULL, QUICK
+from runtime.engines.device.settings import DEFAULT_MODEL
+
+
+@click.group("bench")
+def bench_group() -> None:
+    """Measure this machine."""
+
+
+@bench_group.command("inference")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder or a hub id.")
+@click.option("--full", is_flag=True, help="As many requests as on a tiny model; takes long on a real one.")
+@click.option("--only", multiple=True, type=click.Choice(list(MEASURES)), help="Measure only this; may be repeated.")
+@click.pass_context
+def inference(ctx: click.Context, model: str, full: bool, only: tuple[str, ...]) -> None:
+    """Throughput, latency, caching and correctness of a local model, against mlx-lm's own loop and server.
+
+    Prints each figure with its target, and how near decoding comes to the chip's memory bandwidth. Exit code 1: a target
+    was missed.
+    """
+    table = Table(show=click.echo)
+    try:
+        asyncio.run(bench(model, FULL if full else QUICK, only=only, table=table))
+    except Failure as failure:
+        click.echo(f"error: {failure}", err=True)
+        ctx.exit(1)
+    ctx.exit(1 if table.missed else 0)

@@ -1,0 +1,69 @@
+"""`groundwire demo`: the whole thing at work over documents that come with it."""
+
+import tomllib
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+
+from bus.messages import QuestionAsked
+from index.ingest import bring_in
+from runtime import demo
+from runtime.commands.ask import run, show
+from runtime.commands.common import read_settings
+from runtime.commands.index import bars, one_line_errors
+from runtime.commands.session import stack_for
+from runtime.supervisor import state_home
+
+HERE = Path(demo.__file__).parent
+LANGUAGES = {"ko": "Korean", "en": "English", "zh": "Chinese", "fr": "French", "ar": "Arabic"}
+
+
+class DemoQuestion(msgspec.Struct, kw_only=True):
+    """An entry of questions.toml."""
+
+    id: str
+    language: str
+    profile: str
+    kind: str
+    text: str
+    demo: bool = False
+
+
+def questions() -> list[DemoQuestion]:
+    raw = tomllib.loads((HERE / "questions.toml").read_text(encoding="utf-8"))
+    return msgspec.convert(raw["question"], list[DemoQuestion])
+
+
+@click.command("demo")
+@click.option("--timings", is_flag=True, help="After each answer, what each stage took.")
+@click.pass_context
+def demo_command(ctx: click.Context, timings: bool) -> None:
+    """Build an index of the demo documents, start what is needed, and ask three questions in three languages."""
+    index = state_home() / "demo-index"
+    console = Console(stderr=True)
+    with one_line_errors(), bars() as tell:
+        report = bring_in(index, [str(HERE / "documents")], only=True, progress=tell)
+    held = ", ".join(f"{LANGUAGES.get(name, name)} {count}" for name, count in sorted(report.languages.items()))
+    console.print(f"[dim]{report.documents} documents in {index} ({report.passages} passages: {held})[/dim]")
+    settings = read_settings(index=index)
+
+    async def ask_all() -> int:
+        worst = 0
+        with console.status("") as status:
+            async with stack_for(settings, say=status.update) as runs:
+                status.stop()
+                for question in (q for q in questions() if q.demo):
+                    console.print(f"\n[bold]{LANGUAGES[question.language]}[/bold]  {question.text}\n")
+                    asked = QuestionAsked(question=question.text)
+                    worst = max(worst, await show(runs, asked, timings=timings, console=console))
+        return worst
+
+    status = run(ask_all())
+    if status == 0:
+        console.print(
+            f'\n[dim]Ask your own: groundwire ask --index {index} "…"   '
+            f"or serve it: groundwire up --index {index}[/dim]"
+        )
+    ctx.exit(status)

@@ -1,0 +1,88 @@
+"""`groundwire diff`: where two runs part, and what that came to."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from actors.pipeline import pipeline
+from runtime.commands.journals import run, settings_for, trace_of
+from runtime.replay.parting import Change, Contrast, contrast
+
+STYLES: dict[Change, str] = {"same": "", "gone": "red strike", "new": "green"}
+MARKS: dict[Change, str] = {"same": " ", "gone": "-", "new": "+"}
+
+
+@click.command("diff")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--index", type=click.Path(path_type=Path), help="The index that the questions were asked over.")
+@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.pass_context
+def diff_command(ctx: click.Context, first: str, second: str, index: Path | None, config: Path | None) -> None:
+    """Show where A and B part (ids of runs, or trace files): the first record that differs, then answers, citations, flags, times.
+
+    Exit code 0: the same messages in both; 1: they part; 2: wrong usage.
+    """
+    settings = settings_for(index, config)
+
+    async def found() -> Contrast:
+        return contrast(await trace_of(first, settings), await trace_of(second, settings), pipeline())
+
+    between = run(found)
+    show(between, Console(highlight=False))
+    ctx.exit(0 if between.parting is None else 1)
+
+
+def show(between: Contrast, console: Console) -> None:
+    """Print it: what is gone with a minus, what is new with a plus, so that it reads without colour too."""
+    one, other, parting = between.first, between.second, between.parting
+    console.print(f"A {one.run_id}  {one.question}", markup=False)
+    console.print(f"B {other.run_id}  {other.question}", markup=False)
+    if parting is None:
+        console.print("every message is the same")
+    else:
+        where = f"at {parting.stage}, lane {parting.lane}" if parting.stage else "in the question"
+        console.print(f"\n[bold]they part {where}[/bold]")
+        place = f"{parting.difference.path}  " if parting.difference.path else ""
+        console.print(f"  A  {place}{parting.difference.recorded}", markup=False)
+        console.print(f"  B  {place}{parting.difference.now}", markup=False)
+    for name, a, b in between.fields:
+        console.print(f"  {name}: {a or 'none'} -> {b or 'none'}", markup=False)
+    if any(change != "same" for change, _ in between.answer):
+        console.print("\n[bold]answer[/bold]")
+        console.print(_words(between.answer))
+    for title, rows in (("citations", between.citations), ("withheld", between.flags)):
+        if any(change != "same" for change, _ in rows):
+            console.print(f"\n[bold]{title}[/bold]")
+            for change, text in rows:
+                console.print(Text(f"{MARKS[change]} {text}", style=STYLES[change]))
+    console.print(_times(between))
+
+
+def _words(changes: tuple[tuple[Change, str], ...]) -> Text:
+    """An answer with its changes in place, each stretch between marks: [-gone-] and {+new+}."""
+    text = Text()
+    before: Change = "same"
+    ends = {"same": "", "gone": "-]", "new": "+}"}
+    begins = {"same": "", "gone": "[-", "new": "{+"}
+    for change, word in (*changes, ("same", "")):
+        if change != before:
+            text.append(ends[before] + begins[change], style="dim")
+            before = change
+        text.append(word, style=STYLES[change])
+    return text
+
+
+def _times(between: Contrast) -> Table:
+    table = Table("stage", title="times", title_justify="left")
+    for name in ("A", "B", "B - A"):
+        table.add_column(name, justify="right")
+    for row in between.times:
+        both = None if row.first_s is None or row.second_s is None else row.second_s - row.first_s
+        table.add_row(
+            row.stage, *(("" if s is None else f"{s * 1000:.1f} ms") for s in (row.first_s, row.second_s, both))
+        )
+    return table

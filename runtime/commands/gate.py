@@ -1,0 +1,42 @@
+"""`groundwire gate`: which answers the gate would withhold, and why."""
+
+import sys
+from typing import BinaryIO
+
+import click
+import msgspec
+
+from actors.gate.flags import Flag
+from actors.gate.gate import check_answer, withholds
+
+from .gate_lines import BadLine, read_lines
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    verdict: str
+    flags: tuple[Flag, ...]
+
+
+@click.command("gate")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead of a text.")
+@click.option("--file", "source", type=click.File("rb"), default="-", help="Read from this file instead of stdin.")
+def gate_command(*, as_json: bool, source: BinaryIO) -> None:
+    """Check answers against their evidence, without a model.
+
+    Reads lines {"id", "answer", "evidence": [{"n", "text"}]} and prints for each {"id", "verdict", "flags"}; the verdict
+    is pass or withhold. A line may ask for a language with "language".
+    """
+    try:
+        for line in read_lines(source):
+            flags = check_answer(line.answer, line.numbered(), language=line.language)
+            checked = Checked(id=line.id, verdict="withhold" if withholds(flags) else "pass", flags=flags)
+            click.echo(msgspec.json.encode(checked).decode() if as_json else _told(checked))
+            sys.stdout.flush()
+    except BadLine as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _told(checked: Checked) -> str:
+    reasons = [f"    {one.strength} {one.kind}: “{one.words}” – {one.why}" for one in checked.flags]
+    return "\n".join([f"{checked.id}: {checked.verdict}", *reasons])

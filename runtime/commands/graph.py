@@ -1,0 +1,15 @@
+"""`groundwire graph`: the pipeline as it is wired."""
+
+import click
+
+
+@click.command("graph")
+def graph_command() -> None:
+    """Print the pipeline as a Mermaid flowchart, read from the actors' signatures."""
+    from actors.pipeline import pipeline
+    from bus.graph import GraphError
+
+    try:
+        click.echo(pipeline().mermaid())
+    except GraphError as error:
+        raise click.ClickException(str(error)) from None

@@ -1,0 +1,222 @@
+"""`groundwire index`: build an index from documents, keep it up to date, look into it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from index import snapshot
+from index.build import read_catalogue
+from index.check import stats, verify
+from index.errors import IndexProblem
+from index.ingest import Report, bring_in, take_out
+from index.worker import Tell
+from runtime.commands.embedding import embedder, embedder_options
+
+_LABELS = {
+    "read": "Reading files",
+    "records": "Reading records",
+    "bm25": "BM25",
+    "fit": "Fitting vectors",
+    "vectors": "Vectors",
+    "embed": "Embedding",
+}
+_SHOWN_SKIPS = 20
+
+
+@click.group("index")
+def index_group() -> None:
+    """Build an index from documents and keep it up to date.
+
+    \b
+    Exit codes: 0 all was read; 1 an error, or some files could not be read (they are named, the rest is indexed);
+    2 wrong usage.
+    """
+
+
+@index_group.command("build")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--out", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@embedder_options
+@click.option("--refit", is_flag=True, help="Fit the vectors anew on all passages.")
+@click.option(
+    "--stdin-name", default="stdin.jsonl", show_default=True, help="Name, and so the kind, of what '-' reads."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def build_command(
+    paths: tuple[str, ...],
+    directory: Path,
+    embed_url: str | None,
+    embed_model: str,
+    refit: bool,
+    stdin_name: str,
+    as_json: bool,
+) -> None:
+    """Make an index of PATHS: folders, files, globs, or '-' for standard input.
+
+    Run again, it reads only what changed and removes what is gone: the index holds PATHS and nothing else. Exit code 1 when a
+    file could not be read; the rest is indexed all the same.
+    """
+    _bring_in(
+        directory, paths, (embed_url, embed_model), only=True, refit=refit, stdin_name=stdin_name, as_json=as_json
+    )
+
+
+@index_group.command("add")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@embedder_options
+@click.option("--refit", is_flag=True, help="Fit the vectors anew on all passages.")
+@click.option(
+    "--stdin-name", default="stdin.jsonl", show_default=True, help="Name, and so the kind, of what '-' reads."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def add_command(
+    paths: tuple[str, ...],
+    directory: Path,
+    embed_url: str | None,
+    embed_model: str,
+    refit: bool,
+    stdin_name: str,
+    as_json: bool,
+) -> None:
+    """Add PATHS to an index, or read them again; all else stays. Exit code 1 when a file could not be read."""
+    _bring_in(
+        directory, paths, (embed_url, embed_model), only=False, refit=refit, stdin_name=stdin_name, as_json=as_json
+    )
+
+
+@index_group.command("remove")
+@click.argument("source_ids", nargs=-1, required=True)
+@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def remove_command(source_ids: tuple[str, ...], directory: Path, as_json: bool) -> None:
+    """Remove documents by SOURCE_ID, all or none."""
+    with one_line_errors(), bars() as tell:
+        report = take_out(directory, source_ids, tell)
+    _print_report(report, as_json)
+
+
+@index_group.command("list")
+@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document.")
+def list_command(directory: Path, name: str | None, as_json: bool) -> None:
+    """List the documents of an index."""
+    with one_line_errors():
+        handle = snapshot.hold(directory, name)
+        entries = sorted(read_catalogue(handle.directory).values(), key=lambda entry: entry.source_id)
+        handle.close()
+    for entry in entries:
+        if as_json:
+            row = {"source_id": entry.source_id, "title": entry.title, "url": entry.url, "passages": entry.count,
+                   "characters": entry.characters, "origin": entry.origin}  # fmt: skip
+            click.echo(msgspec.json.encode(row).decode())
+        else:
+            click.echo(f"{entry.source_id}\t{entry.count}\t{entry.title}")
+
+
+@index_group.command("stats")
+@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
+    """Say what an index holds, how big it is, and whether a new fit of its vectors pays."""
+    with one_line_errors():
+        found = stats(directory, name)
+    if as_json:
+        click.echo(msgspec.json.encode(found).decode())
+        return
+    table = Table(show_header=False, box=None)
+    for key, value in msgspec.to_builtins(found).items():
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        table.add_row(key, ", ".join(shown) if isinstance(shown, list) else str(shown))
+    Console().print(table)
+
+
+@index_group.command("verify")
+@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+def verify_command(directory: Path, name: str | None) -> None:
+    """Check every file and every passage of a snapshot. Exit code 1 when something is wrong with it."""
+    with one_line_errors():
+        problems = verify(directory, name)
+        held = name or snapshot.current(directory)
+    for problem in problems[:_SHOWN_SKIPS]:
+        click.echo(problem, err=True)
+    if problems:
+        raise click.ClickException(f"{len(problems)} faults in {held}; build the index again")
+    click.echo(f"{held} is whole")
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """An IndexProblem becomes the command's one-line error, exit code 1."""
+    try:
+        yield
+    except IndexProblem as problem:
+        raise click.ClickException(" ".join(str(problem).split())) from problem
+
+
+@contextmanager
+def bars() -> Iterator[Tell]:
+    """A bar for every task that is told of; none where nobody looks, and gone when all is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def tell(task: str, done: int, total: int) -> None:
+            if task not in tasks:
+                tasks[task] = progress.add_task(_LABELS.get(task, task), total=total)
+            progress.update(tasks[task], completed=done, total=total)
+
+        yield tell
+
+
+def _bring_in(
+    directory: Path,
+    paths: tuple[str, ...],
+    server: tuple[str | None, str],
+    *,
+    only: bool,
+    refit: bool,
+    stdin_name: str,
+    as_json: bool,
+) -> None:
+    with one_line_errors(), embedder(*server) as vectors, bars() as tell:
+        report = bring_in(
+            directory,
+            list(paths),
+            only=only,
+            refit=refit,
+            embedder=vectors,
+            progress=tell,
+            stdin=sys.stdin.buffer,
+            stdin_name=stdin_name,
+        )
+    _print_report(report, as_json)
+
+
+def _print_report(report: Report, as_json: bool) -> None:
+    if as_json:
+        click.echo(msgspec.json.encode(report).decode())
+    else:
+        languages = ", ".join(f"{name} {count}" for name, count in sorted(report.languages.items()) if count)
+        click.echo(
+            f"{report.snapshot}: {report.documents} documents ({report.added} added, {report.changed} changed,"
+            f" {report.removed} removed), {report.passages} passages ({languages}); {report.files} files read,"
+            f" {report.unchanged_files} unchanged, {report.skipped_count} skipped; {report.megabytes:.1f} MB"
+            f" in {report.seconds:.1f} s"
+        )
+        for skip in sorted(report.skipped, key=lambda skip: not skip.failed)[:_SHOWN_SKIPS]:
+            click.echo(f"skipped {skip.name}: {skip.reason}", err=True)
+        if report.skipped_count > _SHOWN_SKIPS:
+            click.echo(f"and {report.skipped_count - _SHOWN_SKIPS} more; --json names up to 1,000", err=True)
+    if report.failed_count:
+        sys.exit(1)

@@ -1,0 +1,32 @@
+"""`groundwire play`: what the client of a run was shown, once more."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from runtime.commands.journals import refuse, run, settings_for, trace_of
+from runtime.replay.pacing import paced
+
+
+@click.command("play")
+@click.argument("run_id", metavar="RUN")
+@click.option("--index", type=click.Path(path_type=Path), help="The index that the question was asked over.")
+@click.option(
+    "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="Times as fast as it was."
+)
+@click.option("--instant", is_flag=True, help="All at once.")
+@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+def play_command(run_id: str, index: Path | None, speed: float, instant: bool, config: Path | None) -> None:
+    """Print the events of RUN (an id, or a trace file), a JSON object a line, at the pace at which they came."""
+    settings = settings_for(index, config)
+    trace = run(lambda: trace_of(run_id, settings))
+    events = paced(trace, None if instant else speed)
+    if not events:
+        refuse(f"the events of run {trace.run_id} are no longer kept; `groundwire trace show` shows what is")
+    for wait, line in events:
+        if wait:
+            time.sleep(wait)
+        sys.stdout.write(line.decode() + "\n")
+        sys.stdout.flush()

@@ -1,0 +1,115 @@
+"""`groundwire profiles list|show|check`: what profiles there are, what one says in full, and what is wrong with a file."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
+
+FOLDER = click.option(
+    "--folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    envvar="GROUNDWIRE_PROFILES",
+    help="Folder with profiles of your own; they go before built-in ones of the same name.",
+)
+
+
+@click.group("profiles")
+def profiles_group() -> None:
+    """Profiles: what a service answers about, how it writes, how strict it is."""
+
+
+@profiles_group.command("list")
+@FOLDER
+def list_profiles(folder: Path | None) -> None:
+    """Print every profile there is, one row each."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("profile", "languages", "simple / complex", "release", "verifier", "from", "what it is"):
+        table.add_column(heading, overflow="fold")
+    wrong = []
+    for name in names(folder):
+        path = find(name, folder)
+        try:
+            profile = load(name, folder)
+        except ProfileError as problem:
+            wrong.append(str(problem))
+            continue
+        styles = f"{profile.simple_style} / {profile.complex_style}"
+        languages, verifier = " ".join(profile.languages), "yes" if profile.verify else "no"
+        place = "built in" if path.parent == BUILT_IN else str(path.parent)
+        table.add_row(name, languages, styles, profile.release, verifier, place, profile.description)
+    Console(markup=False, width=None if sys.stdout.isatty() else 200).print(table)
+    _end(wrong)
+
+
+@profiles_group.command("show")
+@click.argument("name")
+@FOLDER
+def show_profile(name: str, folder: Path | None) -> None:
+    """Print a profile in full as TOML, with what it takes over and every default."""
+    try:
+        profile = load(name, folder)
+    except ProfileError as problem:
+        _end([str(problem)])
+        return
+    click.echo(to_toml(profile), nl=False)
+
+
+@profiles_group.command("check")
+@click.argument("which", nargs=-1)
+@FOLDER
+def check_profiles(which: tuple[str, ...], folder: Path | None) -> None:
+    """Check profiles, given by name or as files; all of them when none is given. Exits 2 when one is wrong."""
+    wrong: list[str] = []
+    for one in which or names(folder):
+        try:
+            path = Path(one) if one.endswith(".toml") else find(one, folder)
+        except ProfileError as problem:
+            wrong.append(str(problem))
+            continue
+        problems = read(path, folder or path.parent)[1]
+        wrong += [f"{path}: {problem}" for problem in problems]
+        if not problems:
+            click.echo(f"{path.stem}: good")
+    _end(wrong)
+
+
+def to_toml(profile: Profile) -> str:
+    """A profile as a file that `load` reads back to the same profile; None is left out, the name a comment."""
+    raw: dict[str, Any] = msgspec.to_builtins(profile)
+    return "\n\n".join([f"# {raw.pop('name')}", *_tables(raw, "")]) + "\n"
+
+
+def _tables(raw: dict[str, Any], path: str) -> list[str]:
+    """The table at `path` and those below it, each with its header; one without values of its own has none."""
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in raw.items() if not isinstance(value, dict | None)]
+    tables = ["\n".join([f"[{path}]", *lines] if path else lines)] if lines else []
+    for key, value in raw.items():
+        if isinstance(value, dict):
+            tables += _tables(value, f"{path}.{_key(key)}" if path else _key(key))
+    return tables
+
+
+def _key(key: str) -> str:
+    return key if key.isascii() and key.replace("_", "").replace("-", "").isalnum() else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    # TOML's basic strings, numbers and booleans are JSON's, but for DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _end(problems: list[str]) -> None:
+    """Each problem on a line of its own, and exit status 2 when there is one."""
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        raise SystemExit(2)

@@ -1,0 +1,137 @@
+"""`groundwire replay`: a recorded run through today's code, or a new one from a stage on."""
+
+import difflib
+import secrets
+from pathlib import Path
+
+import click
+import msgspec
+
+from actors.pipeline import ACTORS, pipeline
+from runtime.commands.common import check_profile
+from runtime.commands.journals import is_file, journal_of, refuse, run, settings_for, trace_of
+from runtime.replay.forking import NothingToFork, fork
+from runtime.replay.keeping import keep
+from runtime.replay.live import hits_of, replies_of
+from runtime.replay.making import live_for
+from runtime.replay.parting import parting
+from runtime.replay.replaying import Replayed, replay
+from runtime.replay.trace import Trace, write
+from runtime.settings import Settings
+
+ENGINES = ["extractive", "recorded", "mlx", "openai", "scripted"]
+
+
+@click.command("replay")
+@click.argument("run_id", metavar="RUN", required=False)
+@click.option("--index", type=click.Path(path_type=Path), help="The index that the question was asked over.")
+@click.option("--trace", "file", type=click.Path(path_type=Path), help="A file by `trace export`, in place of RUN.")
+@click.option("--from", "stage", metavar="STAGE", help="Make a new run: all before STAGE kept, the rest done anew.")
+@click.option("--profile", help="With --from: what goes into STAGE comes under this profile.")
+@click.option(
+    "--engine", type=click.Choice(ENGINES), help="With --from: what answers. recorded: what the trace still answers."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="With --from: the new run's file; NEW-RUN.jsonl if not given."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.pass_context
+def replay_command(
+    ctx: click.Context,
+    run_id: str | None,
+    index: Path | None,
+    file: Path | None,
+    stage: str | None,
+    profile: str | None,
+    engine: str | None,
+    out: Path | None,
+    as_json: bool,
+    config: Path | None,
+) -> None:
+    """Feed what RUN recorded through today's code and compare every output, byte by byte; no model answers.
+
+    RUN is the id of a run or a trace file. Exit code 0: identical; 1: it diverged, or a fork could not be made; 2: wrong usage.
+    """
+    source = str(file) if file is not None else run_id
+    if source is None:
+        refuse("name a run, or a file with --trace; `groundwire trace list --index DIR` shows the runs")
+    if file is not None and not is_file(source):
+        source = f"./{source}"
+    settings = settings_for(index, config)
+    if stage is None:
+        if wrong := next(
+            (name for name, given in (("profile", profile), ("engine", engine), ("out", out)) if given), None
+        ):
+            refuse(f"--{wrong} is for a fork; name its first stage with --from")
+        done = run(lambda: _replayed(source, settings))
+        click.echo(msgspec.json.encode(done).decode() if as_json else told(done))
+        ctx.exit(0 if done.divergence is None else 1)
+    check_stage(stage)
+    if profile is not None:
+        check_profile(profile)
+    forked, first = run(lambda: _forked(source, settings, stage, profile or "", engine or "extractive"))
+    place = out or Path(f"{forked.run_id}.jsonl")
+    try:
+        write(place, forked)
+    except OSError as error:
+        refuse(f"{place}: cannot be written ({error.strerror})")
+    if as_json:
+        made = {
+            "run_id": forked.run_id,
+            "parent": forked.parent,
+            "forked_at": stage,
+            "trace": str(place),
+            "parts_at": first,
+        }
+        click.echo(msgspec.json.encode(made).decode())
+        return
+    click.echo(f"run {forked.run_id} forks {forked.parent} at {stage}; its trace is {place}")
+    click.echo(f"it parts from its parent at {first}" if first else "it says the same as its parent")
+    click.echo(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
+
+
+def check_stage(stage: str) -> None:
+    """Raises click.UsageError with the nearest stage there is."""
+    names = [actor.name for actor in ACTORS]
+    if stage not in names:
+        close = difflib.get_close_matches(stage, names, n=1, cutoff=0.4)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        refuse(f"no stage is called {stage!r}; {hint}")
+
+
+async def _replayed(source: str, settings: Settings) -> Replayed:
+    return await replay(await trace_of(source, settings), pipeline())
+
+
+async def _forked(source: str, settings: Settings, stage: str, profile: str, engine: str) -> tuple[Trace, str]:
+    """The fork, kept in the journal where its parent came from one, and the stage at which the two part."""
+    trace = await trace_of(source, settings)
+    async with live_for(settings, engine) as live:
+        if engine == "recorded":
+            live.replies = replies_of(trace)
+        if engine == "recorded" or live.find is None:
+            live.hits = hits_of(trace)
+        try:
+            forked = await fork(trace, pipeline(), stage, secrets.token_hex(12), live, profile=profile)
+        except NothingToFork as nothing:
+            refuse(str(nothing))
+    if not is_file(source):
+        async with journal_of(settings) as journal:
+            await keep(journal, forked)
+    parted = parting(trace, forked, pipeline())
+    return forked, "" if parted is None else f"{parted.stage or 'the question'}, lane {parted.lane}"
+
+
+def told(done: Replayed) -> str:
+    """What came out, for a person."""
+    kept = f", {done.inherited} stages of its parent not judged" if done.inherited else ""
+    events = f"{done.events} events" if done.events else "its events are no longer kept"
+    lost = f"; the end of the run cut off {', '.join(done.unfinished)}" if done.unfinished else ""
+    open_end = "" if done.finished else "; the run is not over yet"
+    if done.divergence is None:
+        return f"identical: {done.stages} stages, {events}{kept}{lost}{open_end}"
+    where = done.divergence
+    lines = [f"diverged at {where.stage}, lane {where.lane}: {where.part} (after {done.stages} identical stages)"]
+    lines += [f"  at        {where.path}"] if where.path else []
+    return "\n".join([*lines, f"  recorded  {where.recorded}", f"  now       {where.now}"])

@@ -1,0 +1,51 @@
+"""`groundwire search`: look something up in an index, without asking anything of a model."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from index.searcher import Searcher
+from runtime.commands.embedding import embedder, embedder_options
+from runtime.commands.index import one_line_errors
+
+_MAX_QUERY = 4000
+
+
+@click.command("search")
+@click.argument("query")
+@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many passages.")
+@click.option(
+    "--language", type=click.Choice(["ko", "en", "zh", "fr", "ar"]), help="The query's; found out if not given."
+)
+@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@embedder_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")
+def search_command(
+    query: str,
+    directory: Path,
+    k: int,
+    language: str | None,
+    name: str | None,
+    embed_url: str | None,
+    embed_model: str,
+    as_json: bool,
+) -> None:
+    """Print the passages that best match QUERY, best first. Exit code 1 when the index cannot be read."""
+    if len(query) > _MAX_QUERY:
+        raise click.UsageError(f"the query has {len(query)} characters; {_MAX_QUERY} are allowed")
+    with one_line_errors(), embedder(embed_url, embed_model) as vectors:
+        searcher = Searcher.open(directory, name, embedder=vectors)
+        depth = max(2 * k, 10)
+        hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth)
+        searcher.close()
+    for number, hit in enumerate(hits, 1):
+        if as_json:
+            click.echo(msgspec.json.encode(hit).decode())
+            continue
+        place = f", page {hit.page}" if hit.page is not None else ""
+        click.echo(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}")
+        click.echo(f"   {' '.join(hit.text.split())[:300]}")
+    if not hits and not as_json:
+        click.echo("nothing found", err=True)

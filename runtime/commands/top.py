@@ -1,0 +1,96 @@
+"""`groundwire top`: the devices at work, as a table that renews itself."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from bus.connection import connect
+from bus.errors import Failure
+from runtime.commands.common import read_settings
+from runtime.engines.watching import Watched, views
+from runtime.supervisor import running, state_folder
+
+type Key = tuple[str, int]
+
+
+@click.command("top")
+@click.option("--index", type=click.Path(path_type=Path), help="The index that `groundwire up` serves.")
+@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.option("--every", default=1.0, show_default=True, type=click.FloatRange(0.1, 60), help="Seconds between looks.")
+@click.option("--once", is_flag=True, help="Look once, print, and end.")
+@click.pass_context
+def top_command(ctx: click.Context, index: Path | None, config: Path | None, every: float, once: bool) -> None:
+    """Slots, queue by priority, tokens per second, cache hits and memory of every device on the bus. Ctrl-C ends it."""
+    there = running(state_folder(index)) if index is not None else None
+    if index is not None and there is None:
+        raise click.UsageError(f"nothing runs over {index}; start it with `groundwire up --index {index}`")
+    url = there.nats_url if there is not None else read_settings(config).bus.url
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_watch(url, every, once))
+    except Failure as failure:
+        click.echo(f"error: {failure}", err=True)
+        ctx.exit(1)
+
+
+async def _watch(url: str, every_s: float, once: bool) -> None:
+    client = await connect(url, name="groundwire-top")
+    try:
+        before, then = dict[Key, Watched](), time.monotonic()
+        console = Console()
+        with Live(console=console, auto_refresh=False) as live:
+            while True:
+                now_seen, now = await views(client), time.monotonic()
+                live.update(table(now_seen, before, now - then), refresh=True)
+                if once:
+                    return
+                before, then = {(w.host, w.process): w for w in now_seen}, now
+                await asyncio.sleep(every_s)
+    finally:
+        await client.close()
+
+
+def table(seen: Sequence[Watched], before: Mapping[Key, Watched], spent_s: float) -> Table:
+    """One column per device; rates are over the `spent_s` seconds since `before`."""
+    out = Table(title="devices" if seen else "no device answers; is `groundwire up` running?", show_lines=False)
+    out.add_column("")
+    for watched in seen:
+        out.add_column(f"{watched.host} {watched.process}", justify="right")
+    rows = [_cells(watched, before.get((watched.host, watched.process)), spent_s) for watched in seen]
+    for name in rows[0] if rows else ():
+        out.add_row(name, *(cells[name] for cells in rows))
+    return out
+
+
+def _cells(watched: Watched, earlier: Watched | None, spent_s: float) -> dict[str, str]:
+    view = watched.view
+    last = view if earlier is None else earlier.view
+    read = view.tokens_cached + view.tokens_prefilled
+    memory = view.memory_bytes / view.memory_limit_bytes if view.memory_limit_bytes else 0.0
+
+    def rate(now: int, then: int) -> str:
+        return f"{max(0, now - then) / spent_s:.0f}/s" if spent_s > 0 else "-"
+
+    return {
+        "model": view.model,
+        "state": view.state,
+        "decoding": str(view.rows_decoding),
+        "prefilling": str(view.rows_prefilling),
+        **{f"waiting: {priority}": str(count) for priority, count in view.waiting.items()},
+        "longest wait": f"{view.queue_age_s:.1f} s",
+        "tokens out": rate(view.tokens_out, last.tokens_out),
+        "tokens prefilled": rate(view.tokens_prefilled, last.tokens_prefilled),
+        "steps": rate(view.steps, last.steps),
+        "running step": f"{view.step_age_s * 1e3:.0f} ms",
+        "read from cache": f"{100 * view.tokens_cached / read:.0f} %" if read else "-",
+        "prefixes": f"{view.pinned_prefixes} pinned, {view.shared_prefixes} shared",
+        "memory": f"{view.memory_bytes / 1e9:.2f} GB, {100 * memory:.0f} %",
+        "faults": str(view.faults),
+    }

@@ -1,0 +1,137 @@
+"""`groundwire trace`: the runs of a journal, what happened in one, and a file of it."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Column, Table
+
+from actors.pipeline import pipeline
+from bus.journal import Stage
+from bus.run_record import record_of
+from runtime.commands.journals import journal_of, refuse, run, settings_for, trace_of
+from runtime.replay.reading import Found, latest_runs
+from runtime.replay.steps import steps_of
+from runtime.replay.trace import ASKED, Trace, dump, write
+
+INDEX = click.option("--index", type=click.Path(path_type=Path), help="The index that the questions were asked over.")
+CONFIG = click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+
+
+@click.group("trace")
+def trace_group() -> None:
+    """List, show and export recorded runs. RUN is the id of a run, or a trace file where one may stand."""
+
+
+@trace_group.command("list")
+@INDEX
+@click.option("-n", "count", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
+@CONFIG
+def list_command(index: Path | None, count: int, as_json: bool, config: Path | None) -> None:
+    """List the runs that were asked last, newest first."""
+    settings = settings_for(index, config)
+
+    async def found() -> list[Found]:
+        async with journal_of(settings) as journal:
+            return await latest_runs(journal, count)
+
+    runs = run(found)
+    if as_json:
+        for each in runs:
+            click.echo(msgspec.json.encode(each).decode())
+        return
+    table = Table(*(Column(name, no_wrap=name in ("run", "asked", "fork of")) for name in _columns(runs)))
+    for each in runs:
+        asked = datetime.fromtimestamp(each.asked_at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        row = (each.run_id, asked, each.outcome or "running", _short(each.question), each.parent)
+        table.add_row(*row[: len(table.columns)])
+    Console().print(table)
+
+
+def _columns(runs: list[Found]) -> list[str]:
+    names = ["run", "asked", "outcome", "question", "fork of"]
+    return names if any(each.parent for each in runs) else names[:-1]
+
+
+@trace_group.command("export")
+@click.argument("run_id", metavar="RUN")
+@INDEX
+@click.option("--out", type=click.Path(path_type=Path), help="The file; RUN.jsonl if not given, - for standard output.")
+@CONFIG
+def export_command(run_id: str, index: Path | None, out: Path | None, config: Path | None) -> None:
+    """Write RUN into one file, which `groundwire replay --trace` needs nothing else for."""
+    settings = settings_for(index, config)
+    trace = run(lambda: trace_of(run_id, settings))
+    if str(out) == "-":
+        sys.stdout.buffer.writelines(line + b"\n" for line in dump(trace))
+        return
+    place = out or Path(f"{trace.run_id}.jsonl")
+    try:
+        write(place, trace)
+    except OSError as error:
+        refuse(f"{place}: cannot be written ({error.strerror})")
+    click.echo(f"{place}: {len(trace.records)} records, {len(trace.frames)} frames of events")
+
+
+@trace_group.command("show")
+@click.argument("run_id", metavar="RUN")
+@INDEX
+@CONFIG
+def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
+    """Show the stages of RUN: when each began, what it took, what it asked and found, and its fallback if it took it."""
+    settings = settings_for(index, config)
+    trace = run(lambda: trace_of(run_id, settings))
+    console = Console()
+    console.print(stage_table(trace))
+    record = record_of(trace.records)
+    if record is not None:
+        end = f"{record.outcome or 'running'}{f' ({record.reason})' if record.reason else ''}"
+        took = "" if record.took_s is None else f" in {record.took_s * 1000:.0f} ms"
+        fork = f", a fork of {trace.parent} at {trace.forked_at}" if trace.parent else ""
+        console.print(f"{_short(record.question)}\n{end}{took}, profile {record.profile}{fork}", highlight=False)
+        console.print(record.answer, highlight=False, markup=False)
+
+
+def stage_table(trace: Trace) -> Table:
+    """A row for each step, in order."""
+    steps = steps_of(trace, pipeline())
+    asked = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
+    table = Table(title=f"run {trace.run_id}", title_justify="left")
+    for name in ("stage", "lane", "gave", "began", "took", "asked", "fallback"):
+        table.add_column(name, justify="right" if name in ("began", "took") else "left")
+    for step in (*steps.taken, *steps.unfinished):
+        stage = step.stage
+        gave = ", ".join(dict.fromkeys(record.key.type for record in step.outputs)) or (
+            "" if step.actor.gives else "DONE"
+        )
+        began = step.outputs[0].time - asked - (stage.took_s if stage else 0.0) if step.outputs else None
+        table.add_row(
+            step.actor.name,
+            step.lane,
+            gave or "[dim]cut off[/dim]",
+            "" if began is None else f"{max(0.0, began) * 1000:.1f} ms",
+            "" if stage is None else f"{stage.took_s * 1000:.1f} ms",
+            "\n".join(_asked(stage)) if stage else "",
+            stage.fallback if stage else "",
+        )
+    return table
+
+
+def _asked(stage: Stage) -> list[str]:
+    """What the powers were asked, a line each."""
+    lines = []
+    for ask in stage.asks:
+        who = ask.failure or ":".join(dict.fromkeys(filter(None, (ask.engine, ask.model))))
+        cached = ", remembered" if ask.cached else ""
+        lines.append(
+            f"{ask.prompt} {ask.took_s * 1000:.1f} ms ({who}{cached}, {ask.tokens_in}+{ask.tokens_out} tokens)"
+        )
+    return lines + [f"search {_short(s.query, 40)!r} {s.took_s * 1000:.1f} ms" for s in stage.searches]
+
+
+def _short(text: str, most: int = 70) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,61 @@
+"""`groundwire up`: the whole stack over one index, until it is stopped."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bus.errors import Failure
+from runtime.commands.common import check_index, read_settings
+from runtime.nats_server import NoServer, port_taken
+from runtime.process import ROLES
+from runtime.settings import Settings
+from runtime.supervisor import Busy, Stack, state_folder
+
+
+@click.command("up")
+@click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="Folder made by `index build`.")
+@click.option("--port", type=click.IntRange(1, 65535), help="HTTP port.  [default: 8080]")
+@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.pass_context
+def up_command(ctx: click.Context, index: Path, port: int | None, config: Path | None) -> None:
+    """Run nats-server, search, inference, actors and the edge; restart what dies; stop with Ctrl-C."""
+    settings = read_settings(config, index=check_index(index), port=port)
+    if port_taken(settings.edge.host, settings.edge.port):
+        raise click.UsageError(f"port {settings.edge.port} is in use; choose another with --port")
+    try:
+        ctx.exit(asyncio.run(_up(settings)))
+    except (Failure, NoServer, Busy) as failure:
+        click.echo(f"error: {failure}", err=True)
+        ctx.exit(1)
+
+
+async def _up(settings: Settings) -> int:
+    console = Console(stderr=True)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    stack = Stack(settings, state_folder(Path(settings.index.dir)), ROLES, say=console.print)
+    with console.status("starting nats-server, search, inference, actors, edge…"):
+        try:
+            await stack.start()
+            await stack.ready()
+        except BaseException:
+            await stack.stop()
+            raise
+    url = f"http://{settings.edge.host}:{settings.edge.port}"
+    console.print(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
+    broken = asyncio.create_task(stack.wait_broken())
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait([broken, stopped], return_when=asyncio.FIRST_COMPLETED)
+    for task in (broken, stopped):
+        task.cancel()
+    with console.status("stopping…"):
+        await stack.stop()
+    if stack.failed:
+        console.print(f"error: {stack.failed}")
+        return 1
+    return 0

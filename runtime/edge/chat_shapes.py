@@ -1,0 +1,128 @@
+"""What OpenAI clients send and expect, as far as it means something here; fields that are not named are read over."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from bus.messages import Reference, Release, Style
+
+#: `content_filter`: the check at the end withdrew the answer.
+Finish = Literal["stop", "content_filter"]
+
+
+class Part(msgspec.Struct, frozen=True):
+    type: str
+    text: str = ""
+
+
+class ChatMessage(msgspec.Struct, frozen=True):
+    """System and developer messages are read over: how to answer is the profile's business."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | tuple[Part, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, tuple):
+            return "\n".join(part.text for part in self.content if part.type == "text")
+        return self.content or ""
+
+
+class StreamOptions(msgspec.Struct, frozen=True):
+    include_usage: bool = False
+
+
+class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """The body of `POST /v1/chat/completions`. `model` names a profile; the last four fields are Groundwire's own."""
+
+    model: str
+    messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    style: Style | None = None
+    language: Literal["ko", "en", "zh", "fr", "ar"] | None = None
+    release: Release | None = None
+    deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens of all the models that worked on the answer; without a model they are the engine's own count."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    content: str
+    role: Literal["assistant"] = "assistant"
+    refusal: None = None
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    message: Said
+    index: int = 0
+    finish_reason: Finish = "stop"
+    logprobs: None = None
+
+
+class Completion(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer in one piece. `references` and `outcome` are Groundwire's own."""
+
+    id: str
+    created: int
+    model: str
+    choices: tuple[Choice, ...]
+    usage: Usage
+    references: tuple[Reference, ...]
+    outcome: str
+    object: Literal["chat.completion"] = "chat.completion"
+
+
+class Delta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    role: Literal["assistant"] | None = None
+    content: str | None = None
+
+
+class ChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
+    delta: Delta
+    index: int = 0
+    finish_reason: Finish | None = None
+
+
+class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A piece of an answer; the last one carries `references`, which is Groundwire's own."""
+
+    id: str
+    object: str
+    created: int
+    model: str
+    choices: tuple[ChunkChoice, ...]
+    usage: Usage | None = None
+    references: tuple[Reference, ...] | None = None
+
+
+class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = "groundwire"
+
+
+class ModelList(msgspec.Struct, frozen=True, kw_only=True):
+    data: tuple[ModelCard, ...]
+    object: Literal["list"] = "list"
+
+
+class ChatErrorBody(msgspec.Struct, frozen=True, kw_only=True):
+    message: str
+    type: str
+    code: str
+    param: str | None = None
+
+
+class ChatError(msgspec.Struct, frozen=True, kw_only=True):
+    error: ChatErrorBody

@@ -1,0 +1,75 @@
+"""/healthz says that this process lives, /readyz that a question asked now would be answered, /metrics what it has done."""
+
+import asyncio
+
+import msgspec
+from aiohttp import web
+
+from bus.errors import Unavailable
+from bus.health import Health, health_of, text_of
+from bus.subjects import EVENTS, RUNS
+from runtime.edge.answers import json_response
+from runtime.edge.problems import RETRY_AFTER_S
+from runtime.edge.state import EDGE, Edge
+
+#: The processes without which no question is answered.
+ROLES = ("search", "inference", "actors")
+
+
+class Alive(msgspec.Struct, frozen=True, kw_only=True):
+    status: str = "ok"
+
+
+class Readiness(msgspec.Struct, frozen=True, kw_only=True):
+    """`checks` by name: the nats-server, its streams, and each process that a question needs."""
+
+    ready: bool
+    checks: dict[str, Health]
+
+
+async def healthz(request: web.Request) -> web.Response:
+    """GET /healthz"""
+    return json_response(Alive())
+
+
+async def readyz(request: web.Request) -> web.Response:
+    """GET /readyz"""
+    readiness = await ready(request.app[EDGE])
+    if readiness.ready:
+        return json_response(readiness)
+    return json_response(readiness, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+async def ready(edge: Edge) -> Readiness:
+    """Everything is asked at once; what does not answer in time is not ready."""
+    client = edge.runs.client
+    if not client.is_connected:
+        away = Health(detail="nats-server is away; start it with `groundwire up`")
+        return Readiness(ready=False, checks={"nats": away})
+    streams, *processes = await asyncio.gather(
+        _streams(edge), *(health_of(client, role, timeout_s=edge.pace.health_s) for role in ROLES)
+    )
+    checks = {"nats": Health(ready=True), "streams": streams, **dict(zip(ROLES, processes, strict=True))}
+    return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
+
+
+async def _streams(edge: Edge) -> Health:
+    try:
+        async with asyncio.timeout(edge.pace.health_s):
+            for name in (RUNS, EVENTS):
+                await edge.runs.journal.last_sequence(name)
+    except TimeoutError:
+        return Health(detail="JetStream does not answer in time")
+    except Unavailable as error:
+        return Health(detail=str(error))
+    return Health(ready=True)
+
+
+async def metrics(request: web.Request) -> web.Response:
+    """GET /metrics"""
+    edge = request.app[EDGE]
+    body = edge.metrics.text() + await text_of(edge.runs.client, "gw.metrics.inference", timeout_s=edge.pace.health_s)
+    return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+
+ROUTES = [web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", metrics)]

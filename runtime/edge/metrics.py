@@ -1,0 +1,38 @@
+"""Every metric of the edge, in one place."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+
+class Metrics:
+    """A registry of its own, so that two edges in one process do not meet."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "groundwire_edge_requests", "Requests answered.", ["route", "method", "status"], registry=self.registry
+        )
+        self.asked = Counter(
+            "groundwire_edge_questions", "Questions taken.", ["profile", "transport"], registry=self.registry
+        )
+        self.streams = Gauge("groundwire_edge_streams", "Streams open now.", ["transport"], registry=self.registry)
+        self.events = Counter("groundwire_edge_events", "Events sent to clients.", registry=self.registry)
+        self.writes = Counter("groundwire_edge_writes", "Socket writes that carried them.", registry=self.registry)
+        self.left = Counter("groundwire_edge_left", "Clients that went before DONE.", registry=self.registry)
+        self.slow = Counter(
+            "groundwire_edge_slow", "Clients let go because they read too slowly.", registry=self.registry
+        )
+        self.first_event_s = Histogram(
+            "groundwire_edge_first_event_seconds",
+            "From the request to its first event.",
+            registry=self.registry,
+            buckets=(0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+        )
+        self.run_s = Histogram(
+            "groundwire_edge_run_seconds",
+            "From the request to DONE.",
+            registry=self.registry,
+            buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120),
+        )
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)

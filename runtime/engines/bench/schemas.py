@@ -1,0 +1,58 @@
+"""Every agent's output schema, with short strings and lists: random weights would fill the real bounds to the last character."""
+
+from typing import Any
+
+import msgspec
+
+from prompts.contracts import PROMPTS
+
+TEXT, ITEMS, NUMBER = 12, 2, 99
+
+
+def short_schemas() -> dict[str, dict[str, Any]]:
+    """By prompt name, for the prompts that answer in JSON: the structure of the real schema, in few tokens."""
+    return {name: _short(schema) for name, schema in full_schemas().items()}
+
+
+def full_schemas() -> dict[str, dict[str, Any]]:
+    """From the prompt files, or from the replies' types where the prompt library is not installed."""
+    try:
+        from prompts.library import Library
+    except ImportError:
+        return {prompt.name: _from_type(prompt.reply) for prompt in PROMPTS if prompt.reply is not str}
+    library = Library()
+    schemas = {prompt.name: library.schema(prompt.name) for prompt in PROMPTS}
+    return {name: schema for name, schema in schemas.items() if schema is not None}
+
+
+def _from_type(reply: type) -> dict[str, Any]:
+    (schema,), parts = msgspec.json.schema_components([reply])
+    return _resolved(schema, parts)
+
+
+def _resolved(schema: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return _resolved(parts[schema["$ref"].rsplit("/", 1)[1]], parts)
+    out = {key: value for key, value in schema.items() if key not in ("title", "description")}
+    if out.get("type") == "object":
+        out["properties"] = {name: _resolved(inner, parts) for name, inner in out["properties"].items()}
+        out["additionalProperties"] = False
+    if "items" in out:
+        out["items"] = _resolved(out["items"], parts)
+    return out
+
+
+def _short(schema: dict[str, Any]) -> dict[str, Any]:
+    out = dict(schema)
+    if out.get("type") == "object":
+        out["properties"] = {name: _short(inner) for name, inner in out["properties"].items()}
+    elif out.get("type") == "array":
+        out |= {
+            "items": _short(out["items"]),
+            "maxItems": max(out.get("minItems", 0), min(out.get("maxItems", ITEMS), ITEMS)),
+        }
+    elif out.get("type") == "string" and "enum" not in out:
+        out["maxLength"] = max(out.get("minLength", 0), min(out.get("maxLength", TEXT), TEXT))
+    elif out.get("type") in ("integer", "number"):
+        out |= {"minimum": out.get("minimum", 0), "maximum": min(out.get("maximum", NUMBER), NUMBER)}
+    return out

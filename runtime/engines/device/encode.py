@@ -1,0 +1,89 @@
+"""From a rendered prompt to tokens, with the boundary of the part that never changes."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import TemplateError
+
+from runtime.engines.engine import Rendered
+
+#: Ends that make a tokenizer merge differently; what all of them leave alone is the constant part's tokens.
+PROBES = ("A", " a", "\n", "가", "1", '"')
+
+
+@dataclass(slots=True, frozen=True)
+class Encoded:
+    """`constant`: how many of the first tokens are the same in every call of this prompt."""
+
+    tokens: list[int]
+    constant: int
+
+
+class Encoder:
+    """The chat template with thinking off. One thread at a time."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._control = _control_tokens(tokenizer)
+        self._constants: dict[str, list[int]] = {}
+        self._has_system_role = _has_system_role(tokenizer)
+
+    def prompt(self, rendered: Rendered, shown: str = "") -> Encoded:
+        """`shown` is put behind the assistant's role: the reply continues it."""
+        tokens = self._chat(rendered.system, rendered.user)
+        constant = _common(tokens, self._constant(rendered.system))
+        return Encoded(tokens + self.text(shown) if shown else tokens, constant)
+
+    def text(self, text: str) -> list[int]:
+        return list(self._tokenizer.encode(self._data(text), add_special_tokens=False))
+
+    def embedded(self, text: str) -> list[int]:
+        """With the marks that the model's tokenizer puts around a text; at least one token."""
+        return list(self._tokenizer.encode(self._data(text) or " "))
+
+    def _chat(self, system: str, user: str) -> list[int]:
+        if system and not self._has_system_role:
+            system, user = "", f"{system}\n\n{user}"
+        messages = [{"role": "system", "content": self._data(system)}] if system else []
+        messages.append({"role": "user", "content": self._data(user)})
+        if not self._tokenizer.has_chat_template:
+            return self.text("\n\n".join(m["content"] for m in messages) + "\n\n")
+        text = self._tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True, enable_thinking=False
+        )
+        return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def _constant(self, system: str) -> list[int]:
+        """The tokens with which every prompt of this system text begins."""
+        if system and system not in self._constants:
+            first, *others = (self._chat(system, probe) for probe in PROBES)
+            self._constants[system] = first[: min(_common(first, other) for other in others)]
+        return self._constants.get(system, [])
+
+    def _data(self, text: str) -> str:
+        """`text` with the model's control tokens broken up, so that a passage can never open a role."""
+        return self._control.sub(lambda m: m[0][0] + "\u200b" + m[0][1:], text)
+
+
+def _has_system_role(tokenizer: Any) -> bool:
+    """Some models' templates refuse a system message."""
+    messages = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
+    try:
+        return bool(tokenizer.has_chat_template and tokenizer.apply_chat_template(messages, tokenize=False))
+    except TemplateError:
+        return False
+
+
+def _common(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many of the first items are equal."""
+    size = min(len(left), len(right))
+    return next((index for index in range(size) if left[index] != right[index]), size)
+
+
+def _control_tokens(tokenizer: Any) -> re.Pattern[str]:
+    added = tokenizer.added_tokens_decoder.values()
+    names = {t.content for t in added if len(t.content) > 2 and (t.special or re.fullmatch(r"<.+>", t.content))}
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")

@@ -1,0 +1,76 @@
+"""One process owns the device. The operating system holds the lock, so a dead owner frees it at once."""
+
+import asyncio
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bus.errors import Unavailable
+
+#: How often a standby looks whether the owner is gone, in seconds.
+LOOK_S = 0.2
+
+
+def default_path(device: str = "0") -> Path:
+    """One lock per machine and device, whoever runs the process."""
+    return Path(tempfile.gettempdir()) / f"groundwire-device-{device}.lock"
+
+
+class DeviceLock:
+    """`flock` on a file that names its owner. Never delete the file: two processes could then own the device."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or default_path()
+        self._file: int | None = None
+
+    @property
+    def held(self) -> bool:
+        return self._file is not None
+
+    async def acquire(self, on_standby: Callable[[str], None] = lambda why: None) -> None:
+        """Wait until this process owns the device; `on_standby` is told once, in a line, who owns it until then.
+
+        Raises: Unavailable when the lock file cannot be opened.
+        """
+        told = False
+        while not self.try_acquire():
+            if not told:
+                on_standby(f"standby: the device is owned by process {self.owner() or 'unknown'}")
+                told = True
+            await asyncio.sleep(LOOK_S)
+
+    def try_acquire(self) -> bool:
+        """Own the device if nobody does. Raises: Unavailable when the lock file cannot be opened."""
+        if self._file is not None:
+            return True
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise Unavailable(
+                f"the device's lock {self.path} cannot be opened ({error.strerror}); set another"
+            ) from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        self._file = file
+        return True
+
+    def owner(self) -> str:
+        """The owner's process id, empty when unknown."""
+        try:
+            return self.path.read_text().strip()
+        except OSError:
+            return ""
+
+    def release(self) -> None:
+        """The next one in line takes over. Does nothing when the lock is not held."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

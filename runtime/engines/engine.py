@@ -1,0 +1,91 @@
+"""The Protocol every engine satisfies, and the request and reply that cross it.
+
+An engine is driven by the inference process, from one asyncio loop; whatever blocks runs on the engine's own thread.
+Closing the iterator that `generate` returns cancels the request.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from prompts.contracts import Prompt
+
+Priority = Literal["answer", "check", "judge", "background"]
+#: Order of service, first served first.
+PRIORITIES: tuple[Priority, ...] = ("answer", "check", "judge", "background")
+
+
+class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt ready for a model. `system` never changes between the calls of one prompt."""
+
+    system: str
+    user: str
+    version: str  # digest of the prompt file
+    schema: dict[str, Any] | None  # None: free text
+    temperature: float
+    max_tokens: int
+    model: str = ""  # this prompt's own model, empty for the engine's
+    reasoning_effort: str = ""  # for reasoning models, empty for nothing
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """`deadline` is on the loop's monotonic clock, in seconds; a request past it is never started."""
+
+    request_id: str
+    variables: Prompt[Any]
+    rendered: Rendered | None  # None for engines that say `needs_rendering = False`
+    priority: Priority
+    deadline: float
+    already_shown: str = ""  # text a former attempt has shown: the reply continues after it
+    seed: int = 0
+
+
+class Delta(msgspec.Struct, frozen=True):
+    """A piece of the reply's text, never empty, never half a character."""
+
+    text: str
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole reply and what it cost. `text` holds JSON when the prompt has a schema; tokens are the engine's own."""
+
+    text: str
+    finish_reason: Literal["stop", "length"]
+    engine: str
+    model: str
+    model_digest: str = ""
+    tokens_in: int = 0
+    tokens_in_cached: int = 0
+    tokens_out: int = 0
+    queue_s: float = 0.0
+    prefill_s: float = 0.0
+    decode_s: float = 0.0
+    probability: float | None = None  # of a verdict told in one token
+    shortened: str = ""  # what was left out of the prompt to fit the context, empty for nothing
+
+
+class Engine(Protocol):
+    """Raises from every method: NoReply past the deadline, BadReply for a reply outside its schema, Unavailable."""
+
+    name: str
+    model: str
+    needs_rendering: bool
+
+    async def start(self) -> None:
+        """Load and warm up. Raises Unavailable with the remedy when that cannot be done."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        """Deltas in order, then exactly one Finished."""
+        ...
+
+    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
+        """Log-probability of each continuation after the prompt, natural log, same order."""
+        ...
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        """One vector of length 1 per text, same order. `query` asks for the query side of an asymmetric model."""
+        ...

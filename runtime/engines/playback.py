@@ -1,0 +1,31 @@
+"""Play a reply that is already known as a model would have streamed it."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator
+
+from bus.errors import NoReply
+from runtime.engines.engine import Delta, Finished, Request
+
+
+def play(request: Request, pieces: Iterable[str], *, engine: str, model: str) -> Iterator[Delta | Finished]:
+    """The deltas of `pieces` after what was already shown, then the Finished with the whole text.
+
+    Raises: NoReply past the deadline.
+    """
+    if asyncio.get_running_loop().time() > request.deadline:
+        raise NoReply(f"{request.variables.name} was asked after its deadline; allow the run more time")
+    shown, text, count = request.already_shown, "", 0
+    for piece in pieces:
+        start = len(text)
+        text += piece
+        count += 1
+        fresh = piece if start >= len(shown) else text[len(shown) :]
+        if fresh:
+            yield Delta(fresh)
+    yield Finished(text=text, finish_reason="stop", engine=engine, model=model, tokens_out=count)
+
+
+def words(text: str) -> list[str]:
+    """`text` cut before every word, nothing lost: 'a b' -> ['a', ' b']."""
+    return re.findall(r"\s*\S+|\s+$", text)

@@ -1,0 +1,47 @@
+"""See every device on the bus at work: each inference process answers on `gw.device.view` with what it does right now."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+
+import msgspec
+
+from bus.connection import Client, Msg
+from runtime.engines.device.records import DeviceView
+
+SUBJECT = "gw.device.view"
+
+
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """One device and the process that owns it."""
+
+    host: str
+    process: int
+    view: DeviceView
+
+
+async def answer_views(client: Client, view: Callable[[], DeviceView]) -> None:
+    """Answer for this process until its connection closes."""
+
+    async def answer(msg: Msg) -> None:
+        if msg.reply:
+            watched = Watched(host=socket.gethostname(), process=os.getpid(), view=view())
+            await client.publish(msg.reply, msgspec.json.encode(watched))
+
+    await client.subscribe(SUBJECT, cb=answer)
+
+
+async def views(client: Client, *, wait_s: float = 0.25) -> list[Watched]:
+    """All devices that answer in time, in a steady order."""
+    inbox = client.new_inbox()
+    found: list[Watched] = []
+
+    async def take(msg: Msg) -> None:
+        found.append(msgspec.json.decode(msg.data, type=Watched))
+
+    subscription = await client.subscribe(inbox, cb=take)
+    await client.publish(SUBJECT, b"", reply=inbox)
+    await asyncio.sleep(wait_s)
+    await subscription.unsubscribe()
+    return sorted(found, key=lambda watched: (watched.host, watched.process))

@@ -1,0 +1,120 @@
+"""Which actor made which records of what: a trace seen as steps, each an actor called once.
+
+A record names the record it was made of (`Gw-Cause`), so a step is known without its second line.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from bus.actor import Actor
+from bus.errors import Poison
+from bus.graph import Graph
+from bus.journal import CAUSE, Record, Stage
+from bus.messages import BY_TYPE, Message
+from bus.subjects import POISON
+from runtime.replay.trace import FINISHED, PARENT, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An actor, called once. `given`: the record it took, or all the lanes of a join in the order of their plan."""
+
+    actor: Actor
+    source: Record
+    given: tuple[Record, ...]
+    outputs: tuple[Record, ...]
+
+    @property
+    def stage(self) -> Stage | None:
+        """What was noted while the outputs were made; it stands with the first of them."""
+        return next((stage for record in self.outputs if (stage := record.stage) is not None), None)
+
+    @property
+    def lane(self) -> str:
+        return self.source.key.lane
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """Records that were made of one that no actor takes any more. `stage`: who made them."""
+
+    stage: str
+    source: Record
+    outputs: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """All of a trace. `unfinished`: actors whose work the end of the run cut off; `inherited`: steps that a fork's parent took."""
+
+    done: tuple[Step, ...]
+    orphans: tuple[Orphan, ...]
+    unfinished: tuple[Step, ...]
+    inherited: tuple[Step, ...]
+    ended_otherwise: bool
+
+    @property
+    def taken(self) -> tuple[Step, ...]:
+        """The inherited and the done, in the order in which their inputs were written."""
+        return tuple(sorted((*self.inherited, *self.done), key=lambda step: step.source.sequence))
+
+
+def steps_of(trace: Trace, graph: Graph) -> Steps:
+    """The steps of a trace, in the order in which their inputs were written."""
+    made: dict[int, list[Record]] = defaultdict(list)
+    for record in trace.records:
+        if CAUSE in record.headers and record.key.type != POISON:
+            made[int(record.headers[CAUSE])].append(record)
+    done, orphans, unfinished, inherited = [], [], [], []
+    for record in trace.records:
+        if record.key.type == POISON:
+            continue
+        outputs = tuple(made[record.sequence])
+        actors = _takers(graph, record)
+        if not actors and outputs:
+            stage = outputs[0].stage
+            orphans.append(Orphan(stage.actor if stage else "", record, outputs))
+        for actor in actors:
+            own = outputs if len(actors) == 1 else tuple(o for o in outputs if BY_TYPE.get(o.key.type) in actor.gives)
+            step = Step(actor, record, _given(trace, record, actor), own)
+            if own and all(PARENT in output.headers for output in own):
+                inherited.append(step)
+            elif own or not actor.gives:
+                done.append(step)
+            elif step.given:
+                unfinished.append(step)
+    ends = [record for record in trace.records if record.key.type == FINISHED]
+    return Steps(
+        tuple(done), tuple(orphans), tuple(unfinished), tuple(inherited), bool(ends) and CAUSE not in ends[0].headers
+    )
+
+
+def _takers(graph: Graph, record: Record) -> tuple[Actor, ...]:
+    message = BY_TYPE.get(record.key.type)
+    return graph.consumers(message) if message is not None else ()
+
+
+def _given(trace: Trace, record: Record, actor: Actor) -> tuple[Record, ...]:
+    if not actor.joins:
+        return (record,)
+    try:
+        return joined(trace.records, record)
+    except Poison:
+        return (record,)  # whoever takes it will say what is wrong with it
+
+
+def joined(records: tuple[Record, ...], last: Record) -> tuple[Record, ...]:
+    """The lanes a join takes with this record, in the order of their plan; none when another is the last. Raises Poison."""
+    by_lane = {record.key.lane: record for record in records if record.key.type == last.key.type}
+    lanes = [by_lane[lane] for lane in plan_of(last.message) if lane in by_lane]
+    if len(lanes) < len(plan_of(last.message)) or max(record.sequence for record in lanes) != last.sequence:
+        return ()
+    return tuple(lanes)
+
+
+def plan_of(message: Message) -> list[str]:
+    """The lanes of the message's round. Raises Poison for a message that has none."""
+    plan = getattr(message, "plan", None)
+    if plan is None:
+        raise Poison(f"{type(message).__name__} names no lanes, so nobody can join it")
+    return [planned.id for planned in plan]

@@ -1,0 +1,225 @@
+"""A run as the journal keeps it, in memory and as a file: a header, then each record, then each frame of events, a line each.
+
+The message of a record and its stage stand in the file as they stood in the journal, byte for byte.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from bus.journal import CAUSE, Record
+from bus.messages import QuestionAsked, RunFinished, message_type
+from bus.subjects import BadId, check_id, event_subject, parse, progress_subject
+
+VERSION = 1
+ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
+#: On the records that a fork took over: the run they come from. On its question also the stage it forks at, and how many
+#: events it took over.
+PARENT, FORKED_AT, TAKEN_OVER = "Gw-Parent", "Gw-Forked-At", "Gw-Taken-Over"
+FIRST = "Gw-First"
+
+
+class BrokenTrace(ValueError):
+    """A trace file that cannot be read; names the file, the line and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A frame of events, one JSON object a line. `fenced`: of the default stream. `time` in epoch seconds."""
+
+    sequence: int
+    time: float
+    data: bytes
+    fenced: bool
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run, records and frames in the order they were written."""
+
+    run_id: str
+    records: tuple[Record, ...]
+    frames: tuple[Shown, ...] = ()
+
+    @property
+    def parent(self) -> str:
+        """The run that this one forks, empty for none."""
+        return self._told_by_question(PARENT)
+
+    @property
+    def forked_at(self) -> str:
+        """The first stage that a fork did anew, empty for a run that is none."""
+        return self._told_by_question(FORKED_AT)
+
+    @property
+    def taken_over(self) -> int:
+        """How many events a fork has from its parent."""
+        return int(self._told_by_question(TAKEN_OVER) or 0)
+
+    def _told_by_question(self, header: str) -> str:
+        return next((r.headers.get(header, "") for r in self.records if r.key.type == ASKED), "")
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Every event of the default stream; empty when its beginning is not kept any more."""
+        fenced = [frame for frame in self.frames if frame.fenced]
+        if not fenced or fenced[0].headers.get(FIRST, "1") != "1":
+            return []
+        return [line for frame in fenced for line in frame.data.split(b"\n")]
+
+
+_NOTHING = msgspec.Raw()
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="line"):
+    pass
+
+
+class _Header(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="trace"):
+    version: int
+    run_id: str
+    parent: str = ""
+    forked_at: str = ""
+
+
+class _Record(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="record"):
+    """`data` (base64) in place of `body` for what somebody wrote that is no JSON."""
+
+    subject: str
+    sequence: int
+    time: float
+    headers: dict[str, str] = {}
+    body: msgspec.Raw = _NOTHING
+    stage: msgspec.Raw = _NOTHING
+    data: str = ""
+
+
+class _Frame(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="frame"):
+    subject: str
+    sequence: int
+    time: float
+    headers: dict[str, str] = {}
+    events: tuple[msgspec.Raw, ...] = ()
+
+
+_encode = msgspec.json.Encoder().encode
+_lines = msgspec.json.Decoder(_Header | _Record | _Frame)
+_any_json = msgspec.json.Decoder()
+
+
+def dump(trace: Trace) -> Iterator[bytes]:
+    """The lines of the trace's file."""
+    yield _encode(_Header(version=VERSION, run_id=trace.run_id, parent=trace.parent, forked_at=trace.forked_at))
+    for record in trace.records:
+        yield _encode(_line_of(record))
+    for frame in trace.frames:
+        subject = event_subject(trace.run_id) if frame.fenced else progress_subject(trace.run_id)
+        yield _encode(
+            _Frame(
+                subject=subject,
+                sequence=frame.sequence,
+                time=frame.time,
+                headers=own(frame.headers),
+                events=tuple(msgspec.Raw(line) for line in frame.data.split(b"\n")),
+            )
+        )
+
+
+def own(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that are ours: those of the server say where a copy of it lies."""
+    return {name: value for name, value in headers.items() if not name.startswith("Nats-")}
+
+
+def _line_of(record: Record) -> _Record:
+    message, _, stage = record.data.partition(b"\n")
+    place = {"subject": record.key.subject, "sequence": record.sequence, "time": record.time}
+    try:
+        for part in filter(None, (message, stage)):
+            _any_json.decode(part)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Record(**place, headers=own(record.headers), data=base64.b64encode(record.data).decode())  # type: ignore[arg-type]
+    return _Record(
+        **place,  # type: ignore[arg-type]
+        headers=own(record.headers),
+        body=msgspec.Raw(message),
+        stage=msgspec.Raw(stage) if stage else _NOTHING,
+    )
+
+
+def write(path: Path, trace: Trace) -> None:
+    """Raises OSError."""
+    with path.open("wb") as file:
+        file.writelines(line + b"\n" for line in dump(trace))
+
+
+def read(path: Path) -> Trace:
+    """The trace in a file. Raises BrokenTrace."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BrokenTrace(f"{path}: cannot be read ({error.strerror})") from None
+    return load(data.split(b"\n"), name=str(path))
+
+
+def load(lines: Iterable[bytes], *, name: str) -> Trace:
+    """The trace of a file's lines. Raises BrokenTrace."""
+    header: _Header | None = None
+    records: list[Record] = []
+    frames: list[Shown] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {number}"
+        try:
+            found = _lines.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BrokenTrace(f"{where}: {error}; make the file anew with `groundwire trace export`") from None
+        if header is None:
+            header = _checked(found, where)
+        elif isinstance(found, _Record):
+            records.append(_record_of(found, header, {r.sequence for r in records}, where))
+        elif isinstance(found, _Frame):
+            frames.append(_frame_of(found))
+        else:
+            raise BrokenTrace(f"{where}: a second header; one file holds one run")
+    if header is None:
+        raise BrokenTrace(f"{name}: the file is empty; make it with `groundwire trace export`")
+    return Trace(header.run_id, tuple(records), tuple(frames))
+
+
+def _checked(found: _Line, where: str) -> _Header:
+    if not isinstance(found, _Header):
+        raise BrokenTrace(f"{where}: the header is missing; make the file anew with `groundwire trace export`")
+    if found.version != VERSION:
+        raise BrokenTrace(f"{where}: a trace of version {found.version}; this Groundwire reads version {VERSION}")
+    try:
+        check_id(found.run_id)
+    except BadId as error:
+        raise BrokenTrace(f"{where}: {error}") from None
+    return found
+
+
+def _record_of(found: _Record, header: _Header, before: set[int], where: str) -> Record:
+    try:
+        key = parse(found.subject)
+        data = base64.b64decode(found.data, validate=True) if found.data else bytes(found.body)
+    except ValueError as error:
+        raise BrokenTrace(f"{where}: {error}") from None
+    if key.run_id != header.run_id:
+        raise BrokenTrace(f"{where}: a record of run {key.run_id} in the trace of {header.run_id}")
+    cause = found.headers.get(CAUSE, "")
+    if found.sequence in before or (cause and not (cause.isdigit() and int(cause) in before)):
+        wrong = f"made of record {cause}, which is not above it" if found.sequence not in before else "there twice"
+        raise BrokenTrace(f"{where}: record {found.sequence} is {wrong}; a line was lost or moved")
+    if bytes(found.stage):
+        data += b"\n" + bytes(found.stage)
+    return Record(key, found.sequence, found.time, data, found.headers)
+
+
+def _frame_of(found: _Frame) -> Shown:
+    data = b"\n".join(bytes(event) for event in found.events)
+    return Shown(found.sequence, found.time, data, found.subject.startswith("gw.event."), found.headers)

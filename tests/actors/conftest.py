@@ -1,0 +1,21 @@
+"""Actors are tested with every profile read beforehand, and fail when something blocks the event loop."""
+
+from collections.abc import Iterator
+
+import pytest
+from blockbuster import BlockBuster, blockbuster_ctx
+
+from actors.profile import preload
+from index.language import detect
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everything_is_read() -> None:
+    preload()
+    detect("The first call loads the words of both.")
+
+
+@pytest.fixture(autouse=True)
+def nothing_blocks() -> Iterator[BlockBuster]:
+    with blockbuster_ctx() as blocking:
+        yield blocking

@@ -1,0 +1,277 @@
+"""Each flag in five languages: what must be caught, and what must be let through."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.gate.flags import STRONG
+from actors.gate.gate import check_answer, check_sentence, withholds
+from prompts.contracts import Evidence
+
+PASSAGES = {
+    "ko": "환불은 구매 후 7일 안에 신청해야 한다. 수수료는 구매 금액의 3.5%이며 최대 3만 5천 원이다. 개봉한 상품은 환불할 수 없다. "
+    "고객은 영수증을 보관하는 것이 좋다. 매장은 1998년 3월 5일 서울에 문을 열었다. 직원은 “언제든 도와 드립니다”라고 말했다.",
+    "en": "Refunds must be requested within 7 days of purchase. The fee is 3.5% of the price, at most 35,000 won. Opened goods "
+    "cannot be refunded. Customers should keep the receipt. The shop was opened in Seoul on 5 March 1998 by Mina Park. "
+    "A clerk said “we are glad to help at any time”. Sales increased between 2010 and 2015.",
+    "zh": "退款必须在购买后7天内申请。手续费为金额的3.5%，最高3万5千元。已开封的商品不能退款。建议顾客保留收据。"
+    "该店于1998年3月5日在首尔开业。店员说：“我们随时乐意帮忙”。2010年至2015年销售额增加。",
+    "fr": "Le remboursement doit être demandé dans les 7 jours suivant l'achat. Les frais sont de 3,5 % du prix, au maximum "
+    "35 000 wons. Les produits ouverts ne peuvent pas être remboursés. Il est recommandé de garder le reçu. Le magasin a "
+    "ouvert à Séoul le 5 mars 1998. Une employée a dit : « nous sommes heureux d'aider à tout moment ». La livraison est "
+    "gratuite.",
+    "ar": "يجب طلب استرداد المال خلال 7 أيام من الشراء. الرسوم 3.5% من السعر، وتبلغ 35,000 وون كحد أقصى. لا يمكن استرداد ثمن "
+    "السلع المفتوحة. يوصى الزبائن بالاحتفاظ بالإيصال. افتتح المتجر في سيول في 5 مارس 1998. قال الموظف «نحن سعداء "
+    "بالمساعدة في أي وقت».",
+}  # fmt: skip
+
+
+def evidence(language: str) -> list[Evidence]:
+    other = Evidence(n=2, source_id="other", title="", text="99")
+    return [Evidence(n=1, source_id=language, title="", text=PASSAGES[language]), other]
+
+
+def strong(sentence: str, language: str) -> set[str]:
+    return {one.kind for one in check_sentence(sentence, evidence(language)) if one.strength == "strong"}
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("ko", "환불은 구매 후 칠 일 안에 신청해야 한다 [1]."),
+        ("ko", "수수료는 3.5퍼센트이며 35,000원을 넘지 않는다 [1]."),
+        ("ko", "매장은 1998. 3. 5. 서울에 문을 열었다 [1]."),
+        ("ko", "직원은 “언제든 도와 드립니다”라고 말했다 [1]."),
+        ("ko", "2. 개봉한 상품은 환불할 수 없다 [1]."),
+        ("ko", "출처: 안내서 2024, 12쪽 [1]"),
+        ("en", "**Source:** handbook-2024.pdf, p. 12"),
+        ("en", "## Refund Policy and Opening Hours"),
+        ("en", "- **Key Points**: Refunds must be requested within 7 days of purchase [1]."),
+        ("en", "1. Buyers must request refunds within 7 days of purchase [1]."),
+        ("en", "## 4) Opened goods cannot be refunded [1]."),
+        ("en", "Refunds must be requested within seven days of purchase [1]."),
+        ("en", "The fee is 3.5 percent of the price, at most thirty-five thousand won [1]."),
+        ("en", "The shop was opened in Seoul on March 5th, 1998 by Mina Park [1]."),
+        ("en", "Opened goods cannot be refunded [1]."),
+        ("en", "Sales increased in 2012 [1]."),
+        ("en", 'A clerk said "we are glad ... at any time" [1].'),
+        ("zh", "退款必须在购买后七天内申请［１］。"),
+        ("zh", "手续费最高35,000元[1]。"),
+        ("zh", "2012年销售额增加[1]。"),
+        ("fr", "Le remboursement doit être demandé dans les sept jours suivant l'achat [1]."),
+        ("fr", "Les frais sont de 3.5 % du prix, au maximum 35.000 wons [1]."),
+        ("fr", "Le magasin a ouvert à Séoul le 5/3/1998 [1]."),
+        ("ar", "يجب طلب استرداد المال خلال سبعة أيام من الشراء [١]."),
+        ("ar", "الرسوم ٣٫٥٪ من السعر، وتبلغ ٣٥٬٠٠٠ وون كحد أقصى [1]."),
+        ("ar", "افتتح المتجر في سيول في 5 مارس 1998 [1]."),
+    ],
+)
+def test_true_sentences_pass(language: str, sentence: str) -> None:
+    assert strong(sentence, language) == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "kind"),
+    [
+        ("ko", "환불은 구매 후 9일 안에 신청해야 한다 [1].", "fabricated_number"),
+        ("ko", "수수료는 구매 금액의 3.5%이며 최대 5만 5천 원이다 [1].", "fabricated_number"),
+        ("ko", "매장은 1998년 5월 5일 서울에 문을 열었다 [1].", "fabricated_number"),
+        ("ko", "환불은 구매 후 7개월 안에 신청해야 한다 [1].", "fabricated_number"),
+        ("ko", "개봉한 상품은 환불할 수 있다 [1].", "reversed_term"),
+        ("ko", "환불은 구매 후 7일 안에 신청하지 않아도 된다 [1].", "reversed_term"),
+        ("ko", "고객은 영수증을 보관해야 한다 [1].", "reversed_term"),
+        ("ko", "직원은 “언제든 거절합니다”라고 말했다 [1].", "fabricated_quote"),
+        ("ko", "환불은 구매 후 7일 안에 신청해야 한다 [3].", "citation_out_of_range"),
+        ("en", "Refunds must be requested within 9 days of purchase [1].", "fabricated_number"),
+        ("en", "Refunds must be requested within 7 weeks of purchase [1].", "fabricated_number"),
+        ("en", "The shop was opened in Seoul on 5 May 1998 [1].", "fabricated_number"),
+        ("en", "The fee is 7 % of the price [1].", "fabricated_number"),
+        ("en", "Opened goods can be refunded [1].", "reversed_term"),
+        ("en", "Refunds should be requested within 7 days of purchase [1].", "reversed_term"),
+        ("en", "Customers must keep the receipt [1].", "reversed_term"),
+        ("en", "The fee is 3.5% of the price, at least 35,000 won [1].", "reversed_term"),
+        ("en", "Sales decreased between 2010 and 2015 [1].", "reversed_term"),
+        ("en", "The shop was not opened in Seoul [1].", "reversed_term"),
+        ("en", "The shop was opened in Seoul by Jane Miller [1].", "reversed_term"),
+        ("en", "A clerk said “we never help” [1].", "fabricated_quote"),
+        ("en", "Refunds must be requested within 7 days of purchase [1-3].", "citation_out_of_range"),
+        ("zh", "退款必须在购买后9天内申请[1]。", "fabricated_number"),
+        ("zh", "手续费为金额的3.5%，最高5万5千元[1]。", "fabricated_number"),
+        ("zh", "已开封的商品可以退款[1]。", "reversed_term"),
+        ("zh", "退款不必在购买后7天内申请[1]。", "reversed_term"),
+        ("zh", "顾客必须保留收据[1]。", "reversed_term"),
+        ("zh", "2010年至2015年销售额减少[1]。", "reversed_term"),
+        ("zh", "店员说：“我们从不帮忙”[1]。", "fabricated_quote"),
+        ("zh", "退款必须在购买后7天内申请【9】。", "citation_out_of_range"),
+        ("fr", "Le remboursement doit être demandé dans les 9 jours suivant l'achat [1].", "fabricated_number"),
+        ("fr", "Le magasin a ouvert à Séoul le 5 mai 1998 [1].", "fabricated_number"),
+        ("fr", "Les produits ouverts peuvent être remboursés [1].", "reversed_term"),
+        ("fr", "Le remboursement peut être demandé dans les 7 jours suivant l'achat [1].", "reversed_term"),
+        ("fr", "Il est obligatoire de garder le reçu [1].", "reversed_term"),
+        ("fr", "La livraison n'est pas gratuite [1].", "reversed_term"),
+        ("fr", "La livraison est payante [1].", "reversed_term"),
+        ("fr", "Une employée a dit : « nous n'aidons jamais » [1].", "fabricated_quote"),
+        ("fr", "La livraison est gratuite [7].", "citation_out_of_range"),
+        ("ar", "يجب طلب استرداد المال خلال 9 أيام من الشراء [1].", "fabricated_number"),
+        ("ar", "يجب طلب استرداد المال خلال 7 أشهر من الشراء [1].", "fabricated_number"),
+        ("ar", "يمكن استرداد ثمن السلع المفتوحة [1].", "reversed_term"),
+        ("ar", "لا يجب طلب استرداد المال خلال 7 أيام من الشراء [1].", "reversed_term"),
+        ("ar", "يجب على الزبائن الاحتفاظ بالإيصال [1].", "reversed_term"),
+        ("ar", "قال الموظف «لا نساعد أحدا» [1].", "fabricated_quote"),
+        ("ar", "افتتح المتجر في سيول [٩].", "citation_out_of_range"),
+    ],
+)
+def test_lies_are_caught(language: str, sentence: str, kind: str) -> None:
+    assert kind in strong(sentence, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "kind"),
+    [
+        ("Lake Orta is a small lake in Piedmont.", "Lake Orta is a volcano.", "reversed_term"),
+        ("Lake Orta is a small lake in Piedmont.", "Lake Orta is a lake.", None),
+        ("Lake Orta is a small lake in Piedmont.", "Lake Orta is not a volcano.", None),
+        ("She sang with the choir in Turin.", "Anna Bianchi sang in Turin.", None),
+        ("She sang with the choir in Turin.", "Anna Bianchi sang in Geneva.", "reversed_term"),
+        ("L'Orta est un lac du Piémont.", "L'Orta est un volcan.", "reversed_term"),
+        ("The match was played on Monday.", "The match was played on Friday.", "reversed_term"),
+        ("It rained in 1957.", "It rained in the 1950s.", None),
+        ("It rained in the 1950s.", "It rained in 1957.", None),
+        ("It rained in 1957.", "It rained in the 1960s.", "fabricated_number"),
+        ("The bridge is 798 metres long.", "The bridge is about 800 metres long.", None),
+        ("The bridge is 800 metres long.", "The bridge is about 798 metres long.", "fabricated_number"),
+        ("The bridge is 798 metres long.", "The bridge is more than 700 metres long.", None),
+        ("The bridge is 798 metres long.", "The bridge is more than 900 metres long.", "fabricated_number"),
+        ("회원은 39명이다.", "회원은 약 40명이다.", None),
+        ("회원은 39명이다.", "회원은 30명 이상이다.", None),
+        ("회원은 39명이다.", "회원은 50명 이상이다.", "fabricated_number"),
+        ("Doors close at 15:00.", "Doors close at 3 pm.", None),
+        ("매장은 오후 6시에 닫는다.", "매장은 18시에 닫는다.", None),
+        ("매장은 오후 6시에 닫는다.", "매장은 19시에 닫는다.", "fabricated_number"),
+        ("도서관은 무료이다.", "도서관은 유료이다.", "reversed_term"),
+        ("도서관은 매일 연다.", "도서관은 아무 날도 열지 않는다.", "reversed_term"),
+        ("图书馆免费开放。", "图书馆收费开放。", "reversed_term"),
+        ("زاد عدد الزوار في المتحف.", "انخفض عدد الزوار في المتحف.", "reversed_term"),
+    ],
+)
+def test_one_sentence_against_one(text: str, sentence: str, kind: str | None) -> None:
+    items = [Evidence(n=1, source_id="a", title="", text=text)]
+    found = {one.kind for one in check_sentence(sentence, items) if one.strength == "strong"}
+    assert found == ({kind} if kind else set())
+
+
+def test_a_flag_says_which_words_which_evidence_and_why() -> None:
+    (found,) = check_sentence("Refunds must be requested within 9 days of purchase [1].", evidence("en"))
+    assert (found.kind, found.strength, found.words, found.evidence_n) == ("fabricated_number", "strong", "9", (1,))
+    assert found.why == "9: the evidence says 7 there"
+
+
+def test_only_what_is_cited_counts() -> None:
+    assert "fabricated_number" in strong("The shop was opened in 1998 [2].", "en")
+    assert strong("There are 99 [2].", "en") == set()
+
+
+def test_a_citation_of_the_wrong_evidence() -> None:
+    items = [
+        Evidence(n=1, source_id="a", title="", text="The library lends novels and maps to every resident."),
+        Evidence(n=2, source_id="b", title="", text="The pool is closed for repairs until spring."),
+    ]
+    sentence = "The library lends novels and maps to every resident"
+    assert not withholds(check_sentence(f"{sentence} [1].", items))
+    assert not withholds(check_sentence(f"{sentence} [1][2].", items))
+    (found,) = [one for one in check_sentence(f"{sentence} [2].", items) if one.strength == "strong"]
+    assert (found.kind, found.why) == ("citation_out_of_range", "stands in 1, not in 2")
+
+
+@pytest.mark.parametrize("marker", ["[3]", "[1, 3]", "[1][3]", "［３］", "【3】", "[٣]", "[3\u200b]"])
+def test_a_citation_that_does_not_exist(marker: str) -> None:
+    assert "citation_out_of_range" in strong(f"The shop was opened in Seoul {marker}.", "en")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kinds"),
+    [
+        ("The shop was opened in Seoul.", {"uncited"}),
+        ("The shop was opened in Seoul [1].", set()),
+        ("Is there anything else?", set()),
+        ("# Refunds", set()),
+        ("Le magasin a ouvert à Séoul le 5 mars 1998 [1].", {"wrong_language"}),
+        ("Purple elephants juggle burning torches nightly [1].", {"low_overlap"}),
+        ("Seoul [1].", set()),
+    ],
+)
+def test_weak_flags(sentence: str, kinds: set[str]) -> None:
+    found = check_sentence(sentence, evidence("en") + evidence("fr")[:0], language="en")
+    assert {one.kind for one in found if one.strength == "weak"} >= kinds
+    assert kinds or {one.kind for one in found if one.strength == "weak"} == set()
+
+
+def test_without_evidence_nothing_is_uncited_and_every_citation_is_out_of_range() -> None:
+    assert check_sentence("The shop was opened in Seoul.", []) == ()
+    assert [one.kind for one in check_sentence("The shop was opened in Seoul [1].", [])] == ["citation_out_of_range"]
+
+
+def test_a_range_covers_what_lies_in_it_but_not_other_bounds() -> None:
+    items = [Evidence(n=1, source_id="a", title="", text="The treatment takes 4 to 6 weeks.")]
+    assert not withholds(check_sentence("The treatment takes 5 weeks.", items))
+    assert withholds(check_sentence("The treatment takes 5 to 6 weeks.", items))
+    assert withholds(check_sentence("The treatment takes 7 weeks.", items))
+
+
+def test_the_same_number_elsewhere_does_not_excuse_a_wrong_one() -> None:
+    text = "Adults take 2 tablets a day. Children under 12 years take 1 tablet a day for 5 days."
+    items = [Evidence(n=1, source_id="a", title="", text=text)]
+    assert withholds(check_sentence("Adults take 5 tablets a day.", items))
+    assert not withholds(check_sentence("Adults take 2 tablets a day.", items))
+
+
+def test_other_languages_compare_numbers_but_not_terms() -> None:
+    items = evidence("en")
+    assert not withholds(check_sentence("환불은 7일이 지나면 되지 않는다 [1].", items))
+    assert withholds(check_sentence("환불은 9일이 지나면 되지 않는다 [1].", items))
+
+
+def test_a_multi_sentence_quotation_is_checked_in_each_sentence() -> None:
+    answer = "She said “we are glad to help. We are always open” [1]."
+    assert [one.words for one in check_answer(answer, evidence("en")) if one.kind == "fabricated_quote"] == [
+        "We are always open"
+    ]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(PASSAGES)), st.integers(0, 5), st.sampled_from("\u200b\u202e\u2069\ufeff"))
+def test_verbatim_sentences_pass_even_with_invisible_characters(language: str, at: int, hidden: str) -> None:
+    from index.sentences import split
+
+    passage = PASSAGES[language]
+    start, end = split(passage)[at % len(split(passage))]
+    sentence = passage[start:end]
+    assert strong(hidden.join(sentence), language) == set()
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80))
+def test_any_text_can_be_checked(text: str) -> None:
+    for one in check_sentence(text, [Evidence(n=1, source_id="a", title="", text=text)], language="en"):
+        assert (one.strength == "strong") == (one.kind in STRONG)
+
+
+def test_a_sentence_takes_less_than_five_milliseconds_with_long_evidence() -> None:
+    long = " ".join(PASSAGES["en"].replace("Seoul", f"Seoul {number}") for number in range(60))
+    items = [Evidence(n=1, source_id="a", title="", text=long)]
+    check_sentence("The shop was opened in Seoul on 6 March 1998 [1].", items)
+    took = []
+    for day in range(7, 17):
+        began = time.process_time()
+        check_sentence(f"The shop was opened in Seoul on {day} March 1998 [1].", items)
+        took.append(time.process_time() - began)
+    assert min(took) < 0.005
+
+
+@pytest.mark.parametrize("lead", ["**TL;DR** ", "TL;DR: ", "**En bref**: ", "**요약** ", "摘要：", "**الخلاصة**: "])
+def test_what_leads_in_is_layout(lead: str) -> None:
+    evidence = (Evidence(n=1, source_id="a", title="Règlement", text="L'inscription coûte 25 euros pour la session."),)
+    assert check_sentence(f"{lead}L'inscription coûte 25 euros pour la session [1].", evidence) == ()
+    assert withholds(check_sentence(f"{lead}L'inscription coûte 35 euros pour la session [1].", evidence))

@@ -1,0 +1,152 @@
+"""One value for the spellings of a number in five languages."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.gate.normal import normal
+from actors.gate.numbers import Interval, values
+
+
+def read(text: str) -> list[tuple[set[float], str]]:
+    return [(set(value.readings), value.unit) for value in values(normal(text))[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        # digits
+        ("1,234.5", 1234.5, ""),
+        ("1 234,5", 1234.5, ""),
+        ("1\u202f234,50 €", 1234.5, "eur"),
+        ("1.234,5", 1234.5, ""),
+        ("１，２３４．５", 1234.5, ""),
+        ("١٬٢٣٤٫٥", 1234.5, ""),
+        ("22،338،618", 22338618, ""),
+        ("1,234,567 people", 1234567, ""),
+        ("3.75%", 3.75, "percent"),
+        ("3,75 %", 3.75, "percent"),
+        ("12 percent", 12, "percent"),
+        ("12 pour cent", 12, "percent"),
+        ("12퍼센트", 12, "percent"),
+        ("百分之十二", 12, "percent"),
+        ("12 في المئة", 12, "percent"),
+        ("$5 million", 5e6, "usd"),
+        ("500만 달러", 5e6, "usd"),
+        ("500万美元", 5e6, "usd"),
+        ("5 millions de dollars", 5e6, ""),
+        ("خمسة ملايين دولار", 5e6, "usd"),
+        # scales and words
+        ("3만 5천", 35000, ""),
+        ("3만5천원", 35000, "krw"),
+        ("삼만오천 원", 35000, "krw"),
+        ("3.5万", 35000, ""),
+        ("三万五千元", 35000, "cny"),
+        ("35 thousand", 35000, ""),
+        ("thirty-five thousand", 35000, ""),
+        ("trente-cinq mille", 35000, ""),
+        ("خمسة وثلاثون ألف", 35000, ""),
+        ("1억 2000만", 1.2e8, ""),
+        ("1亿2000万", 1.2e8, ""),
+        ("一百二十", 120, ""),
+        ("one hundred and twenty", 120, ""),
+        ("cent vingt", 120, ""),
+        ("مئة وعشرون", 120, ""),
+        ("quatre-vingt-dix-sept", 97, ""),
+        ("quatre-vingts", 80, ""),
+        ("soixante et onze", 71, ""),
+        ("두 명", 2, ""),
+        ("스물다섯 살", 25, ""),
+        ("세 번째", 3, ""),
+        ("第三次", 3, ""),
+        ("二〇一五年", 2015, "year"),
+        ("third", 3, ""),
+        ("21st", 21, ""),
+        ("troisième", 3, ""),
+        ("الثالث", 3, ""),
+        ("يومين", 2, ""),
+        # units and dates
+        ("5 km²", 5, "km2"),
+        ("30 °C", 30, "celsius"),
+        ("30℃", 30, "celsius"),
+        ("6 mois", 6, "months"),
+        ("6개월", 6, "months"),
+        ("6个月", 6, "months"),
+        ("6 أشهر", 6, "months"),
+        ("3월", 3, "month"),
+        ("1990s", 1990, "decade"),
+        ("1990년대", 1990, "decade"),
+    ],
+)
+def test_value(text: str, value: float, unit: str) -> None:
+    assert (value, unit) in [(one, found) for readings, found in read(text) for one in readings]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "15 July 2006",
+        "July 15th, 2006",
+        "2006-07-15",
+        "2006년 7월 15일",
+        "2006年7月15日",
+        "15 juillet 2006",
+        "15 يوليو 2006",
+    ],
+)
+def test_dates_have_the_same_parts(text: str) -> None:
+    assert {value for readings, _ in read(text) for value in readings} == {2006, 7, 15}
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("4-6 weeks", 4, 6),
+        ("entre 4 et 6 mois", 4, 6),
+        ("between 4 and 6", 4, 6),
+        ("4에서 6", 4, 6),
+        ("4~6개월", 4, 6),
+        ("4至6周", 4, 6),
+        ("من 4 إلى 6", 4, 6),
+        ("5 to 10 million", 5e6, 1e7),
+    ],
+)
+def test_range(text: str, low: float, high: float) -> None:
+    found = values(normal(text))[1]
+    assert [(interval.low, interval.high) for interval in found] == [(low, high)]
+
+
+@pytest.mark.parametrize("text", ["4 and 6", "2003년과 2005년", "12", "6-4", "4 et 6"])
+def test_no_range(text: str) -> None:
+    assert values(normal(text))[1] == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["一些", "세계", "네덜란드", "일이 일어났다", "统一", "may come", "km²", "de la tente"]
+)
+def test_no_number(text: str) -> None:
+    assert read(text) == []
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**9))
+def test_digits_of_every_script_are_one_number(number: int) -> None:
+    arabic = str(number).translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
+    wide = str(number).translate(str.maketrans("0123456789", "０１２３４５６７８９"))
+    spellings = {str(number), f"{number:,}", f"{number:,}".replace(",", "\u202f"), arabic, wide}
+    assert all(read(spelled) == [({float(number)}, "")] or len(read(spelled)[0][0]) == 2 for spelled in spellings)
+    assert all(float(number) in read(spelled)[0][0] for spelled in spellings)
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="0123456789 ,.-~%만억千万年월 to et الف", max_size=24))
+def test_values_are_in_order_inside_the_text_and_ranges_go_up(text: str) -> None:
+    form = normal(text)
+    found, intervals = values(form)
+    for left, right in pairwise(found):
+        assert left.end <= right.start
+    assert all(0 <= value.start < value.end <= len(form) for value in found)
+    assert all(interval.low < interval.high for interval in intervals)
+    assert all(isinstance(interval, Interval) for interval in intervals)

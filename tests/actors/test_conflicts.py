@@ -1,0 +1,182 @@
+"""Two values for the same thing are a conflict; a like sentence about another thing, time or condition is none."""
+
+import pytest
+
+from actors.conflict_notice import notice_of
+from actors.conflicts import conflicts_in
+from bus.messages import Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
+from index.language import detect
+
+CONFLICTS = [
+    (
+        "en",
+        "value",
+        "The library lends each reader 8 books at a time.",
+        "The library lends each reader 5 books at a time.",
+        "8 books",
+        "5 books",
+    ),
+    (
+        "en",
+        "date",
+        "The spring term of the evening school begins on 3 March 2026.",
+        "Remember that the spring term of the evening school begins on 10 March 2026.",
+        "3 March 2026",
+        "10 March 2026",
+    ),
+    (
+        "en",
+        "value",
+        "Visitors pay an entrance fee of $12 on Sundays.",
+        "On Sundays visitors pay an entrance fee of $15.",
+        "$12",
+        "$15",
+    ),
+    (
+        "ko",
+        "value",
+        "연체료는 하루에 한 권당 500원을 도서관이 받습니다.",
+        "도서관은 연체료로 하루에 한 권당 300원을 받습니다.",
+        "500원",
+        "300원",
+    ),
+    (
+        "ko",
+        "value",
+        "수영장 정기권은 구입한 날부터 90일 동안 사용할 수 있습니다.",
+        "수영장 정기권은 구입한 날부터 60일 동안 사용할 수 있습니다.",
+        "90일",
+        "60일",
+    ),
+    ("zh", "value", "水库的最高蓄水位为175米。", "水库的最高蓄水位为一百七十二米。", "175米", "一百七十二米"),
+    (
+        "fr",
+        "value",
+        "La piscine municipale accueille au plus 120 baigneurs.",
+        "La piscine municipale accueille au plus 150 baigneurs.",
+        "120 baigneurs",
+        "150 baigneurs",
+    ),
+    (
+        "fr",
+        "date",
+        "Le marché de Noël ouvre place du théâtre le 28 novembre 2025.",
+        "Le marché de Noël ouvre place du théâtre le 5 décembre 2025.",
+        "28 novembre 2025",
+        "5 décembre 2025",
+    ),
+    (
+        "ar",
+        "value",
+        "تبلغ رسوم دخول المتحف للزوار الأجانب 50 ريالا.",
+        "تبلغ رسوم دخول المتحف للزوار الأجانب ٧٠ ريالا.",
+        "50 ريالا",
+        "٧٠ ريالا",
+    ),
+]
+AGREE = [
+    (
+        "the same value",
+        "The hall holds 1,200 people when all seats are taken.",
+        "The hall holds 1200 people when all seats are taken.",
+    ),
+    (
+        "the same in other words",
+        "회의실 예약은 최대 세 시간까지 할 수 있습니다.",
+        "회의실 예약은 최대 3시간까지 할 수 있습니다.",
+    ),
+    (
+        "another day",
+        "The reading room opens at 9 o'clock on weekdays.",
+        "The reading room opens at 10 o'clock on weekends.",
+    ),
+    (
+        "another subject",
+        "Full-time students may borrow up to 10 books for four weeks.",
+        "Part-time students may borrow up to 5 books for four weeks.",
+    ),
+    (
+        "another year",
+        "In 2010 the town had a population of 52,000 people.",
+        "In 2015 the town had a population of 58,000 people.",
+    ),
+    (
+        "another thing",
+        "Le musée de la mer reçoit 40 000 visiteurs par an.",
+        "Le musée du train reçoit 25 000 visiteurs par an.",
+    ),
+    ("another unit", "The path through the forest is 12 km long.", "The path through the forest takes 3 hours."),
+    (
+        "a number that names",
+        "Room 101 is closed for repairs until further notice today.",
+        "Room 102 is closed for repairs until further notice today.",
+    ),
+    ("little in common", "The fee is 10 euros.", "The fine is 20 euros."),
+    ("another person", "张老师每周在实验室上课6小时。", "李老师每周在实验室上课8小时。"),
+]
+QUESTION = Question(
+    text="q", asked="q", language="en", profile="general", style=None, release="sentence", events="default",
+    constraints=Constraints(), contexts=(),
+)  # fmt: skip
+
+
+def spans(*texts: str, titles: tuple[str, ...] = (), source: str = "") -> tuple[Span, ...]:
+    return tuple(
+        Span(
+            n=n, source_id=source or f"doc{n}.md", title=titles[n - 1] if titles else "", url="", text=text, source_start=0,
+            source_end=len(text), language=detect(text), score=1.0,
+        )
+        for n, text in enumerate(texts, 1)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "kind", "one", "other", "first", "second"), CONFLICTS)
+def test_two_values_for_the_same_thing(language: str, kind: str, one: str, other: str, first: str, second: str) -> None:
+    (found,) = conflicts_in(spans(one, other))
+    assert (found.kind, found.first_n, found.second_n) == (kind, 1, 2)
+    assert (found.first, found.second) == (first, second)
+    assert found.subject
+
+
+@pytest.mark.parametrize(("why", "one", "other"), AGREE)
+def test_no_conflict_over(why: str, one: str, other: str) -> None:
+    assert conflicts_in(spans(one, other)) == ()
+
+
+def test_the_value_is_found_among_other_sentences_and_list_signs() -> None:
+    one = "# Loans\n\n1. The library lends each reader 8 books at a time.\n2. Bring your card."
+    other = "Please be quiet. The library lends each reader 5 books at a time. It has a café."
+    assert [(c.first, c.second) for c in conflicts_in(spans(one, other))] == [("8 books", "5 books")]
+
+
+def test_one_document_disagrees_with_itself_only_word_for_word() -> None:
+    same = spans(
+        "The spring term of the evening school begins on 3 March 2026.",
+        "The spring term of the evening school begins on 10 March 2026.",
+        source="a.md",
+    )
+    assert len(conflicts_in(same)) == 1
+    like = spans(
+        "The spring term of the evening school begins on 3 March 2026.",
+        "Remember, the spring term of the evening school soon begins on 10 March 2026.",
+        source="a.md",
+    )
+    assert conflicts_in(like) == ()
+
+
+def test_the_notice_names_each_value_with_its_source_and_number() -> None:
+    evidence = spans(CONFLICTS[0][2], CONFLICTS[0][3], titles=("Loans [7]", "Old rules"))
+    request = SimpleAnswerRequested(
+        question=QUESTION, evidence=evidence, analyses=(), conflicts=conflicts_in(evidence), snapshot="", rounds=1
+    )
+    assert notice_of(request) == (
+        "\n\nThe sources disagree:\n- 8 books according to Loans [1]\n- 5 books according to Old rules [2]"
+    )
+
+
+def test_an_exercise_is_told_no_values() -> None:
+    conflict = Conflict(kind="value", subject="s", first_n=1, second_n=2, first="8", second="5")
+    request = HintRequested(
+        question=QUESTION, evidence=spans("a", "b"), analyses=(), conflicts=(conflict,), snapshot="", rounds=1
+    )
+    assert notice_of(request) == ""

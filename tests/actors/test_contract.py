@@ -1,0 +1,146 @@
+"""What holds for every actor: declared types only, an answer for every failure, no memory, and cancellation passes through."""
+
+import asyncio
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from actors.pipeline import ACTORS
+from bus.actor import Actor, fall_back
+from bus.errors import BadReply, Failure, NoReply, Unavailable
+from bus.journal import decode, encode
+from bus.messages import (
+    AnswerSettled,
+    Message,
+    PassagesJudged,
+    Question,
+    message_type,
+)
+from prompts.contracts import PROMPTS
+from tests.actors.told import Failing, Hanging, Hits, Screen, Told
+from tests.message_samples import SAMPLES, passage
+
+FAILURES = [NoReply("silent"), BadReply("no JSON"), Unavailable("not there")]
+FAILING = [a for a in ACTORS if {"ask", "search"} & set(a.powers)]
+LANGUAGES = ("ko", "en", "zh", "fr", "ar")
+
+
+def given(actor: Actor, **changes: object) -> Any:
+    """The sample that an actor takes, or the lanes of it; `changes` to its question."""
+    message = SAMPLES[actor.takes]
+    asked = getattr(message, "question", None)
+    if changes and isinstance(asked, Question):
+        message = msgspec.structs.replace(message, question=msgspec.structs.replace(asked, **changes))
+    if actor.joins:
+        first = cast(PassagesJudged, message)
+        return tuple(
+            msgspec.structs.replace(first, sub_query=q, plan=(first.sub_query, *first.plan[1:])) for q in first.plan
+        )
+    return message
+
+
+def powers(actor: Actor, **bodies: object) -> dict[str, object]:
+    usual = {"ask": Told(), "search": Hits((passage(),)), "emit": Screen()}
+    return {name: bodies.get(name, usual[name]) for name in actor.powers}
+
+
+def results(result: object) -> tuple[object, ...]:
+    return result if isinstance(result, tuple) else () if result is None else (result,)
+
+
+def check_declared(actor: Actor, result: object) -> None:
+    found = results(result)
+    assert isinstance(result, tuple) <= actor.fans_out
+    assert bool(found) == bool(actor.gives)
+    for each in found:
+        assert isinstance(each, Message)
+        assert type(each) in actor.gives
+        assert decode(message_type(type(each)), encode(each)) == each
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
+async def test_gives_only_what_its_signature_says(actor: Actor, language: str) -> None:
+    check_declared(actor, await actor.handle(given(actor, language=language), **powers(actor)))
+
+
+@pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
+async def test_the_same_message_gives_the_same_answer(actor: Actor) -> None:
+    first, second = [await actor.handle(given(actor), **powers(actor)) for _ in range(2)]
+    assert first == second
+
+
+@pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
+async def test_a_message_is_not_changed(actor: Actor) -> None:
+    message = given(actor)
+    before = msgspec.json.encode(message)
+    await actor.handle(message, **powers(actor))
+    assert msgspec.json.encode(message) == before
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize("actor", FAILING, ids=lambda a: a.name)
+async def test_a_failure_is_answered_by_the_fallback(actor: Actor, failure: Failure) -> None:
+    """The powers fail; what the actor does not answer by itself, its fallback does, with a declared type."""
+    body = Failing(failure)
+    try:
+        result = await actor.handle(given(actor), **powers(actor, ask=body, search=body))
+    except Failure as raised:
+        result = fall_back(actor, given(actor), raised)
+    check_declared(actor, result)
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize("actor", [a for a in ACTORS if a.name.startswith("answer_")], ids=lambda a: a.name)
+def test_without_a_model_there_is_no_answer(actor: Actor, failure: Failure) -> None:
+    settled = cast(AnswerSettled, fall_back(actor, given(actor), failure)).settled
+    assert settled.outcome == "failed"
+    assert settled.reason == ("timeout" if isinstance(failure, NoReply) else "model_unavailable")
+    assert settled.answer == ""
+
+
+@pytest.mark.parametrize("actor", FAILING, ids=lambda a: a.name)
+async def test_cancellation_passes_through(actor: Actor) -> None:
+    body = Hanging()
+    task = asyncio.ensure_future(actor.handle(given(actor), **powers(actor, ask=body, search=body)))
+    waiting = asyncio.ensure_future(body.begun.wait())
+    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not [left for left in asyncio.all_tasks() if "Shower" in repr(left)]
+
+
+class Bug(Exception):
+    pass
+
+
+@pytest.mark.parametrize("actor", FAILING, ids=lambda a: a.name)
+async def test_a_bug_is_nobodys_failure(actor: Actor) -> None:
+    class Buggy(Failing):
+        def __init__(self) -> None:
+            self.failure = cast(Failure, Bug("a bug"))
+
+    with pytest.raises(Bug):
+        await actor.handle(given(actor), **powers(actor, ask=Buggy(), search=Buggy()))
+
+
+@pytest.mark.parametrize("actor", [a for a in ACTORS if "ask" in a.powers], ids=lambda a: a.name)
+async def test_asks_only_the_prompts_that_it_declares(actor: Actor) -> None:
+    told = Told()
+    for release in ("sentence", "draft", "token"):
+        await actor.handle(given(actor, release=release), **powers(actor, ask=told))
+    assert {type(asked).name for asked in told.asked} <= set(actor.prompts)
+    assert set(actor.prompts) <= {prompt.name for prompt in PROMPTS}
+    assert actor.name in actor.prompts
+
+
+@pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
+def test_whoever_may_fail_has_a_fallback_and_nobody_else(actor: Actor) -> None:
+    assert (actor.fallback is not None) == (actor in FAILING)
+
+
+def test_every_prompt_has_an_actor_of_its_name() -> None:
+    assert {prompt.name for prompt in PROMPTS} <= {actor.name for actor in ACTORS}

@@ -1,0 +1,274 @@
+"""What retrieval found, judged and merged: verbatim excerpts only, every passage once, at most one more round."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.judge_relevance import judge_relevance, keep, verbatim
+from actors.judge_sufficiency import ROUND_2, judge_sufficiency, merge
+from actors.retrieve import given as given_contexts
+from actors.retrieve import retrieve
+from actors.select_evidence import select_evidence
+from bus.events import Sources
+from bus.messages import (
+    AnswerSettled,
+    Context,
+    ContextMetadata,
+    EvidenceSelected,
+    HintRequested,
+    Passage,
+    PassagesJudged,
+    PassagesReady,
+    PassagesRetrieved,
+    QueryDecomposed,
+    ReportRequested,
+    SimpleAnswerRequested,
+    StructureRequested,
+    SubQuery,
+    SubQueryPlanned,
+    SynthesisRequested,
+)
+from prompts import contracts
+from tests.actors.told import Hits, Screen, Told
+from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
+
+RETRIEVED = PassagesRetrieved(
+    question=question(),
+    sub_query=LANES[0],
+    plan=LANES,
+    round=1,
+    passages=(passage(), passage("opening.md", OPENING)),
+    snapshot="s1",
+)
+
+
+def relevance(*extracts: tuple[str, str]) -> contracts.Relevance:
+    return contracts.Relevance(
+        sub_query_id="made up",
+        sub_query_statement="made up",
+        relevant_extracts=tuple(contracts.Extract(source_file=s, excerpt=e, relevance="high") for s, e in extracts),
+        sub_answer="Within 14 days.",
+        confidence="medium",
+        missing_aspects=("who pays",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("extracts", "kept", "passages"),
+    [
+        ([], 0, []),
+        ([("refunds.md", "Refunds are paid within 14 days")], 1, ["refunds.md"]),
+        ([("refunds.md", "Refunds are paid within 30 days")], 0, []),
+        ([("opening.md", "Refunds are paid within 14 days")], 0, []),
+        ([("nowhere.md", "Refunds")], 0, []),
+        ([("refunds.md", " ")], 0, []),
+        ([("opening.md", "at ten"), ("refunds.md", "14 days"), ("refunds.md", "99 days")], 2, ["refunds.md", "opening.md"]),
+    ],
+)  # fmt: skip
+def test_only_verbatim_excerpts_stay_and_the_others_are_counted(
+    extracts: list[tuple[str, str]], kept: int, passages: list[str]
+) -> None:
+    analysis = verbatim(RETRIEVED, relevance(*extracts))
+    assert (len(analysis.relevant_extracts), analysis.dropped) == (kept, len(extracts) - kept)
+    assert (analysis.sub_query_id, analysis.sub_query_statement) == (LANES[0].id, LANES[0].statement)
+    assert [p.source_id for p in keep(RETRIEVED.passages, analysis.relevant_extracts)] == passages
+
+
+async def test_a_lane_without_passages_is_judged_without_a_model() -> None:
+    told = Told()
+    judged = await judge_relevance.handle(msgspec.structs.replace(RETRIEVED, passages=()), told)
+    assert isinstance(judged, PassagesJudged)
+    assert (judged.passages, judged.analysis.judged, judged.analysis.missing_aspects) == ((), True, (LANES[0].focus,))
+    assert told.asked == []
+
+
+# ---------------------------------------------------------------- merging
+
+
+DOCS = [passage(f"d{n}.md", f"text {n}", char_start=n, char_end=n + 6) for n in range(6)]
+lanes_of = st.lists(st.lists(st.sampled_from(DOCS), unique_by=lambda p: p.source_id).map(tuple), max_size=4).map(tuple)
+
+
+@given(lanes_of)
+def test_every_passage_once(lanes: tuple[tuple[Passage, ...], ...]) -> None:
+    merged = merge(lanes)
+    assert sorted(p.source_id for p in merged) == sorted({p.source_id for lane in lanes for p in lane})
+
+
+@given(st.lists(st.sampled_from(DOCS), unique_by=lambda p: p.source_id).map(tuple), st.integers(1, 4))
+def test_lanes_that_agree_keep_their_order(lane: tuple[Passage, ...], times: int) -> None:
+    assert merge((lane,) * times) == lane
+
+
+@given(lanes_of)
+def test_what_more_lanes_found_as_high_stands_above(lanes: tuple[tuple[Passage, ...], ...]) -> None:
+    merged = merge((*lanes, (DOCS[0],), (DOCS[0],), (DOCS[0],), (DOCS[0],), (DOCS[0],)))
+    assert merged[0] == DOCS[0]
+
+
+def test_two_passages_of_one_document_are_two() -> None:
+    other = passage("d0.md", "other", char_start=50, char_end=55)
+    assert merge(((DOCS[0], other), (other,))) == (other, DOCS[0])
+
+
+# ---------------------------------------------------------------- enough, or one more round
+
+
+def lanes(*, round: int = 1, profile: str = "general") -> tuple[PassagesJudged, ...]:
+    asked = question(profile=profile)
+    plan = LANES if round == 1 else (*LANES, SubQuery(id="sq_add_1", statement="more", focus=""))
+    return tuple(
+        PassagesJudged(
+            question=asked,
+            sub_query=q,
+            plan=plan,
+            round=2 if q.id.startswith("sq_add") else 1,
+            passages=(passage(),),
+            analysis=ANALYSIS,
+            snapshot="s1",
+        )
+        for q in plan
+    )
+
+
+def sufficiency(enough: bool, added: int) -> contracts.Sufficiency:
+    return contracts.Sufficiency(
+        is_sufficient=enough,
+        confidence="high",
+        covered_aspects=(),
+        missing_critical_aspects=("who pays",),
+        reasoning="",
+        additional_sub_queries=tuple(
+            contracts.AddedSubQuery(id=f"sq_add_{n}", statement=f"more {n}", focus="", reason="")
+            for n in range(1, added + 1)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("enough", "added", "round_", "profile", "more", "missing"),
+    [
+        (True, 0, 1, "general", 0, ()),
+        (True, 2, 1, "general", 0, ()),
+        (False, 2, 1, "general", 2, ()),
+        (False, 9, 1, "general", 3, ()),
+        (False, 0, 1, "general", 0, ("who pays",)),
+        (False, 2, 2, "general", 0, ("who pays",)),
+        (False, 2, 1, "library", 0, ("who pays",)),
+    ],
+)
+async def test_at_most_one_more_round(
+    enough: bool, added: int, round_: int, profile: str, more: int, missing: tuple[str, ...]
+) -> None:
+    told = Told({"judge_sufficiency": sufficiency(enough, added)})
+    result = await judge_sufficiency.handle(lanes(round=round_, profile=profile), told)
+    if more:
+        assert isinstance(result, QueryDecomposed)
+        assert (result.lane, result.round, len(result.sub_queries), result.earlier) == (ROUND_2, 2, more, LANES)
+    else:
+        assert isinstance(result, PassagesReady)
+        assert (result.missing, result.rounds, len(result.passages), result.complex) == (missing, round_, 1, True)
+        assert len(result.analyses) == len(lanes(round=round_))
+
+
+# ---------------------------------------------------------------- retrieving
+
+
+def plan(**changes: object) -> SubQueryPlanned:
+    made = SAMPLES[SubQueryPlanned]
+    assert isinstance(made, SubQueryPlanned)
+    return msgspec.structs.replace(made, **changes)
+
+
+@pytest.mark.parametrize(("judged", "result"), [(True, PassagesRetrieved), (False, PassagesReady)])
+async def test_hits_go_to_the_judge_or_straight_on(judged: bool, result: type) -> None:
+    found = await retrieve.handle(plan(judged=judged), Hits((passage(),)), Screen())
+    assert isinstance(found, result)
+    assert (found.passages, found.snapshot) == ((passage(),), "s1")  # type: ignore[attr-defined]
+
+
+async def test_given_contexts_replace_the_search_best_first() -> None:
+    contexts = tuple(
+        Context(content=text, metadata=ContextMetadata(source_id=text, title="T", language="ko", page=3), score=score)
+        for text, score in (("low", 0.1), ("high", 0.9), ("also low", 0.1))
+    )
+    found = await retrieve.handle(plan(question=question(contexts=contexts)), Hits((passage(),)), Screen())
+    assert isinstance(found, PassagesRetrieved)
+    assert [p.text for p in found.passages] == ["high", "low", "also low"]
+    assert {(p.char_start, p.char_end - len(p.text), p.page, p.score_type) for p in found.passages} == {
+        (0, 0, 3, "given")
+    }
+    assert found.snapshot == ""
+    assert given_contexts(()) == ()
+
+
+@pytest.mark.parametrize(("events", "told"), [("default", 0), ("all", 1)])
+async def test_sources_are_told_to_whoever_wants_all_events(events: str, told: int) -> None:
+    screen = Screen()
+    await retrieve.handle(plan(question=question(events=events)), Hits((passage(),)), screen)
+    assert [type(aside) for aside in screen.asides] == [Sources] * told
+
+
+# ---------------------------------------------------------------- evidence
+
+
+def found(*passages: Passage, **changes: object) -> PassagesReady:
+    fields: dict[str, object] = {"question": question(), "passages": passages, "snapshot": "s1"}
+    return PassagesReady(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def picks(*texts: str) -> Told:
+    return Told({"select_evidence": contracts.EvidencePick(
+        spans=tuple(contracts.PickedSpan(passage=1, text=text) for text in texts))})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "reason"),
+    [
+        (found(), Told(), "no_results"),
+        (found(analyses=(ANALYSIS,), complex=True), Told(), "no_evidence"),
+        (found(missing=("who pays",), complex=True), Told(), "insufficient"),
+        (found(passage()), picks(), "no_evidence"),
+        (found(passage(), missing=("who pays",), complex=True), picks(), "insufficient"),
+        (found(passage(text="Tulips bloom in April.", title="Garden")), Told(), "low_relevance"),
+    ],
+)
+async def test_what_cannot_be_answered_is_refused_with_its_reason(
+    message: PassagesReady, told: Told, reason: str
+) -> None:
+    settled = await select_evidence.handle(message, told)
+    assert isinstance(settled, AnswerSettled)
+    assert (settled.settled.outcome, settled.settled.reason) == ("refused", reason)
+    assert ("who pays" in settled.settled.answer) == (reason == "insufficient")
+
+
+async def test_a_pick_that_is_nowhere_gives_the_window() -> None:
+    asked = await select_evidence.handle(found(passage()), picks("Refunds are paid within 30 days"))
+    assert isinstance(asked, EvidenceSelected)
+    (span,) = asked.evidence
+    assert span.text in REFUNDS
+    assert REFUNDS[span.source_start - 100 : span.source_end - 100] == span.text
+
+
+@pytest.mark.parametrize(
+    ("profile", "style", "complex_", "text", "request_type"),
+    [
+        ("general", None, False, "How many days until refunds are paid?", SimpleAnswerRequested),
+        ("general", None, True, "How many days until refunds are paid?", ReportRequested),
+        ("general", "synthesis", False, "How many days until refunds are paid?", SynthesisRequested),
+        ("general", "structured", True, "How many days until refunds are paid?", StructureRequested),
+        ("general", "hint", False, "How many days until refunds are paid?", HintRequested),
+        ("library", None, True, "How many days until refunds are paid?", SynthesisRequested),
+        ("support", None, False, "How many days until refunds are paid?", StructureRequested),
+    ],
+)
+async def test_the_style_chooses_who_answers(
+    profile: str, style: Any, complex_: bool, text: str, request_type: type
+) -> None:
+    asked = question(profile=profile, style=style, text=text)
+    message = found(passage(), question=asked, complex=complex_, analyses=(ANALYSIS,) if complex_ else ())
+    result = await select_evidence.handle(message, picks("Refunds are paid within 14 days of the return."))
+    assert type(result) is request_type

@@ -1,0 +1,145 @@
+"""The re-gate: each tier, and each boundary between two."""
+
+from itertools import combinations_with_replacement, product
+from typing import NamedTuple
+
+import pytest
+
+from actors.regate_table import TABLE, Confidence, Decision, decide, verifier_strength
+
+
+class Flag(NamedTuple):
+    kind: str
+    strength: str
+
+
+class Contradiction(NamedTuple):
+    type: str
+    severity: str = "critical"
+
+
+STRONG, WEAK = Flag("fabricated_number", "strong"), Flag("uncited", "weak")
+NEGATION, NEGATION_MINOR = Contradiction("direct_negation"), Contradiction("direct_negation", "minor")
+NUMBER, NUMBER_MINOR = Contradiction("numeric_conflict"), Contradiction("numeric_conflict", "minor")
+MISMATCH, UNSUPPORTED = Contradiction("intent_core_mismatch"), Contradiction("unsupported_claim")
+NUANCE = Contradiction("nuance")
+
+
+def re_gate(
+    *found: Flag | Contradiction, refused: bool = False, confidence: Confidence = "high", promote: bool = False
+) -> Decision:
+    flags = [one for one in found if isinstance(one, Flag)]
+    contradictions = [one for one in found if isinstance(one, Contradiction)]
+    return decide(flags, contradictions, refused, confidence, promote)  # type: ignore[arg-type]
+
+
+ROWS = [
+    # tier 1: the model refused, whatever else
+    (Decision(tier=1, keep=False, confidence="high", re_gate="refuse(model)"), (), {"refused": True}),
+    (Decision(tier=1, keep=False, confidence="high", re_gate="refuse(model)"), (STRONG, STRONG), {"refused": True}),
+    # tier 2: two strong gate flags; one is not enough, weak ones do not add up
+    (Decision(tier=2, keep=False, confidence="high", re_gate="refuse(grounding)"), (STRONG, STRONG), {}),
+    (Decision(tier=2, keep=False, confidence="high", re_gate="refuse(grounding)"), (STRONG, STRONG, NEGATION), {}),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, WEAK, WEAK, WEAK), {}),
+    # tier 3: one strong gate flag and one strong verifier flag that is not about a number
+    (Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"), (STRONG, NEGATION), {}),
+    (
+        Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"),
+        (STRONG, NEGATION_MINOR),
+        {},
+    ),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, MISMATCH), {}),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (WEAK, NEGATION), {}),
+    # tier 4: one strong gate flag, one strong numeric verifier flag, confidence low: each of the three is needed
+    (
+        Decision(tier=4, keep=False, confidence="low", re_gate="refuse(grounding+verifier_numeric)"),
+        (STRONG, NUMBER),
+        {"confidence": "low", "promote": True},
+    ),
+    (
+        Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"),
+        (STRONG, NUMBER),
+        {"confidence": "medium", "promote": True},
+    ),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER), {"confidence": "low"}),
+    (
+        Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"),
+        (STRONG, NUMBER_MINOR),
+        {"confidence": "low", "promote": True},
+    ),
+    (
+        Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"),
+        (WEAK, NUMBER),
+        {"confidence": "low", "promote": True},
+    ),
+    (
+        Decision(tier=3, keep=False, confidence="low", re_gate="refuse(grounding+verifier)"),
+        (STRONG, NUMBER, NEGATION),
+        {"confidence": "low", "promote": True},
+    ),
+    # tier 5: a strong flag of either kind
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG,), {}),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (NEGATION,), {}),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (NUMBER,), {"promote": True}),
+    # tier 6: a weak gate flag or a medium verifier flag; one step down, and low stays low
+    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (WEAK,), {}),
+    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (WEAK, WEAK, MISMATCH, UNSUPPORTED), {}),
+    (Decision(tier=6, keep=True, confidence="low", re_gate="caution"), (MISMATCH,), {"confidence": "medium"}),
+    (Decision(tier=6, keep=True, confidence="low", re_gate="caution"), (UNSUPPORTED,), {"confidence": "low"}),
+    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (NUMBER,), {}),
+    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (NUMBER_MINOR,), {"promote": True}),
+    # tier 7: nothing; a nuance is weak and weighs nothing
+    (Decision(tier=7, keep=True, confidence="high", re_gate="clean"), (), {}),
+    (Decision(tier=7, keep=True, confidence="low", re_gate="clean"), (), {"confidence": "low"}),
+    (Decision(tier=7, keep=True, confidence="medium", re_gate="clean"), (NUANCE, NUANCE), {"confidence": "medium"}),
+]
+
+
+@pytest.mark.parametrize(("expected", "found", "settings"), ROWS)
+def test_the_first_row_that_matches_decides(
+    expected: Decision, found: tuple[Flag | Contradiction, ...], settings: dict[str, bool]
+) -> None:
+    assert re_gate(*found, **settings) == expected  # type: ignore[arg-type]
+
+
+def test_there_is_a_test_for_every_tier_and_the_tiers_are_in_order() -> None:
+    assert [row.tier for row in TABLE] == [1, 2, 3, 4, 5, 6, 7]
+    assert {expected.tier for expected, _, _ in ROWS} == {1, 2, 3, 4, 5, 6, 7}
+
+
+@pytest.mark.parametrize(
+    ("contradiction", "promote", "strength"),
+    [
+        (NEGATION, False, "strong"),
+        (NEGATION_MINOR, False, "strong"),
+        (NUMBER, False, "medium"),
+        (NUMBER_MINOR, False, "medium"),
+        (NUMBER, True, "strong"),
+        (NUMBER_MINOR, True, "medium"),
+        (MISMATCH, True, "medium"),
+        (UNSUPPORTED, True, "medium"),
+        (NUANCE, True, "weak"),
+    ],
+)
+def test_the_strength_of_a_contradiction(contradiction: Contradiction, promote: bool, strength: str) -> None:
+    assert verifier_strength(contradiction, promote) == strength
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3])
+def test_the_verifier_alone_never_refuses_and_never_raises_confidence(size: int) -> None:
+    order = ("low", "medium", "high")
+    kinds: list[Flag | Contradiction] = [NEGATION, NUMBER, NUMBER_MINOR, MISMATCH, UNSUPPORTED, NUANCE, WEAK]
+    confidences: tuple[Confidence, ...] = ("low", "medium", "high")
+    for found in combinations_with_replacement(kinds, size):
+        for confidence, promote in product(confidences, (False, True)):
+            decision = re_gate(*found, confidence=confidence, promote=promote)
+            assert decision.keep
+            assert order.index(decision.confidence) <= order.index(confidence)
+
+
+def test_one_more_strong_flag_never_helps() -> None:
+    kinds: list[Flag | Contradiction] = [STRONG, WEAK, NEGATION, NUMBER, MISMATCH, NUANCE]
+    for found in combinations_with_replacement(kinds, 2):
+        before, after = re_gate(*found), re_gate(*found, STRONG)
+        assert after.tier <= before.tier
+        assert after.keep <= before.keep

@@ -1,0 +1,268 @@
+"""How a run ends: what becomes of a draft, with which citations, and how the client's stream is closed."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.settle_answer import NUMERIC_PROMOTE, citations_of, settle_answer
+from actors.stream_answer import stream_answer
+from actors.stream_references import closing, stream_references, words_of
+from bus.events import Done, Error, References, TokensEnd, VerdictEvent
+from bus.messages import (
+    AnswerSettled,
+    AnswerVerified,
+    Constraints,
+    Contradiction,
+    Flag,
+    Release,
+    RunFinished,
+    Sentence,
+    Settled,
+)
+from prompts import messages
+from tests.actors.told import Screen
+from tests.message_samples import FEE, FLAG, SETTLED, WEAK, question, span
+
+GOOD = Sentence(text="Refunds are paid within 14 days [1]. ")
+MORE = Sentence(text="The fee of 3,000 won is not refunded [2]. ")
+WEAKER = Sentence(text="It is quick [1]. ", flags=(WEAK,))
+LIE = Sentence(text="They take 30 days [1]. ", flags=(FLAG,), withheld=True)
+LIE2 = Sentence(text="They take 40 days [2]. ", flags=(FLAG,), withheld=True)
+UNCITED = Sentence(text="Refunds are paid soon. ", flags=(WEAK,))
+NOWHERE = Sentence(
+    text="See [7]. ",
+    flags=(Flag(kind="citation_out_of_range", strength="strong", words="[7]", evidence_n=(), why="cites 7"),),
+    withheld=True,
+)
+
+
+def verified(*sentences: Sentence, release: Release = "sentence", **changes: object) -> AnswerVerified:
+    """A draft after the verifier; under `sentence` what is not withheld was shown, under `token` everything."""
+    asked = changes.pop("question", question(release=release))
+    shown = "".join(s.text for s in sentences if release == "token" or (release == "sentence" and not s.withheld))
+    fields: dict[str, object] = {
+        "question": asked,
+        "evidence": (span(), FEE),
+        "conflicts": (),
+        "sentences": sentences,
+        "style": "simple",
+        "shown": shown,
+        "verified": True,
+        "snapshot": "s1",
+    }
+    return AnswerVerified(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def contradiction(kind: Any, severity: Any = "critical") -> Contradiction:
+    return Contradiction(type=kind, severity=severity, claim="", evidence_ref="", explanation="")
+
+
+async def settled(message: AnswerVerified) -> AnswerSettled:
+    result = await settle_answer.handle(message, Screen())
+    assert isinstance(result, AnswerSettled)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("message", "outcome", "reason", "re_gate", "confidence"),
+    [
+        (verified(GOOD, MORE), "answered", None, "clean", "high"),
+        (verified(GOOD, WEAKER), "answered", None, "caution", "medium"),
+        (verified(GOOD, LIE), "answered", None, "low_confidence", "low"),
+        (verified(GOOD, contradictions=(contradiction("nuance"),)), "answered", None, "clean", "high"),
+        (verified(GOOD, contradictions=(contradiction("unsupported_claim"),)), "answered", None, "caution", "medium"),
+        (verified(GOOD, contradictions=(contradiction("numeric_conflict"),)), "answered", None, "caution", "medium"),
+        (verified(GOOD, contradictions=(contradiction("direct_negation"),)), "answered", None, "low_confidence", "low"),
+        (verified(GOOD, LIE, LIE2), "refused", "grounding_failed", "refuse(grounding)", None),
+        (
+            verified(GOOD, LIE, contradictions=(contradiction("direct_negation"),)),
+            "refused",
+            "grounding_failed",
+            "refuse(grounding+verifier)",
+            None,
+        ),
+        (verified(NOWHERE, NOWHERE), "refused", "citations_invalid", "refuse(grounding)", None),
+        (verified(LIE), "refused", "grounding_failed", "low_confidence", None),
+        (verified(UNCITED, shown=""), "refused", "citations_invalid", "caution", None),
+        (verified(), "refused", "citations_invalid", "clean", None),
+        (verified(refused=True, refuse_reason="too vague"), "refused", "model_refused", "refuse(model)", None),
+        (verified(GOOD, MORE, release="draft"), "answered", None, "clean", "high"),
+        (verified(GOOD, UNCITED, release="draft"), "answered", None, "caution", "medium"),
+        (verified(UNCITED, release="draft"), "refused", "citations_invalid", "caution", None),
+        (verified(GOOD, LIE, release="token"), "answered", None, "low_confidence", "low"),
+        (verified(GOOD, LIE, LIE2, release="token"), "refused", "grounding_failed", "refuse(grounding)", None),
+    ],
+)
+async def test_what_becomes_of_a_draft(
+    message: AnswerVerified, outcome: str, reason: str | None, re_gate: str, confidence: str | None
+) -> None:
+    result = (await settled(message)).settled
+    assert (result.outcome, result.reason, result.re_gate, result.confidence) == (outcome, reason, re_gate, confidence)
+    assert (result.language, result.profile, result.snapshot) == ("en", "general", "s1")
+    assert bool(result.references) == (outcome == "answered")
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft"])
+async def test_the_answer_is_what_is_shown_and_never_what_was_withheld(release: Release) -> None:
+    result = (await settled(verified(GOOD, LIE, MORE, release=release))).settled
+    assert result.answer.strip() == (GOOD.text + MORE.text).strip()
+    assert [w.text for w in result.withheld] == [LIE.text]
+    assert result.withheld[0].flags == (FLAG,)
+
+
+async def test_a_refusal_after_something_was_shown_takes_it_back() -> None:
+    result = await settled(verified(GOOD, LIE, LIE2))
+    assert result.retract
+    assert result.settled.answer == messages.withdrawn("en")
+    nothing_shown = await settled(verified(LIE, LIE2))
+    assert not nothing_shown.retract
+    assert nothing_shown.settled.answer == messages.reason_text("grounding_failed", "en")
+
+
+async def test_a_safe_reply_names_the_sources_that_there_are() -> None:
+    result = (await settled(verified(NOWHERE))).settled
+    assert result.reason in ("citations_invalid", "grounding_failed")
+    unsourced = (await settled(verified(UNCITED, release="draft"))).settled
+    assert "refunds.md" in unsourced.answer
+
+
+@pytest.mark.parametrize("must_cite", [True, False])
+async def test_an_answer_without_citation_stands_only_where_none_is_asked_for(must_cite: bool) -> None:
+    asked = question(release="draft", constraints=Constraints(must_cite=must_cite))
+    result = (await settled(verified(UNCITED, release="draft", question=asked))).settled
+    assert result.outcome == ("refused" if must_cite else "answered")
+
+
+async def test_a_model_that_refuses_says_why() -> None:
+    result = (await settled(verified(refused=True, refuse_reason="the documents are about cats"))).settled
+    assert "the documents are about cats" in result.answer
+    assert result.detail == "the documents are about cats"
+
+
+@pytest.mark.parametrize(("value", "re_gate"), [("1", "low_confidence"), ("0", "caution"), (None, "caution")])
+async def test_a_numeric_conflict_weighs_more_when_promoted(
+    monkeypatch: pytest.MonkeyPatch, value: str | None, re_gate: str
+) -> None:
+    if value is None:
+        monkeypatch.delenv(NUMERIC_PROMOTE, raising=False)
+    else:
+        monkeypatch.setenv(NUMERIC_PROMOTE, value)
+    message = verified(GOOD, contradictions=(contradiction("numeric_conflict"),))
+    assert (await settled(message)).settled.re_gate == re_gate
+
+
+@pytest.mark.parametrize(("events", "told"), [("default", 0), ("all", 1)])
+async def test_the_verdict_is_told_to_whoever_wants_all_events(events: str, told: int) -> None:
+    screen = Screen()
+    await settle_answer.handle(verified(GOOD, question=question(events=events)), screen)
+    assert screen.asides == [VerdictEvent(re_gate="clean", confidence="high", outcome="answered")] * told
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("Paid [1].", [(1, "[1]")]),
+        ("Paid [1][2].", [(1, "[1]"), (2, "[2]")]),
+        ("Paid [1, 2].", [(1, "[1, 2]"), (2, "[1, 2]")]),
+        ("Paid [1-2]. Again [1].", [(1, "[1-2]"), (2, "[1-2]"), (1, "[1]")]),
+        ("환불【2】", [(2, "【2】")]),
+        ("رد [١].", [(1, "[١]")]),
+        ("Paid [9].", []),
+        ("Paid.", []),
+    ],
+)
+def test_every_number_of_every_marker_has_its_place(answer: str, cited: list[tuple[int, str]]) -> None:
+    found = citations_of(answer, (span(), FEE))
+    assert [(c.n, answer[c.answer_start : c.answer_end]) for c in found] == cited
+    assert all(c.cited_text == (span(), FEE)[c.n - 1].text for c in found)
+
+
+async def test_references_are_the_cited_sources_once_in_order_of_citation() -> None:
+    evidence = (span(), FEE, span(3, "Opens at nine.", source_id="opening.md", title="Opening", score=0.1))
+    draft = verified(Sentence(text="Nine [3]. Fourteen [1]. A fee [2]."), release="draft", evidence=evidence)
+    result = (await settled(draft)).settled
+    assert [(r.source_id, r.score) for r in result.references] == [("opening.md", 0.1), ("refunds.md", 0.75)]
+
+
+async def test_sources_named_beside_the_text_count_if_they_exist() -> None:
+    draft = verified(UNCITED, release="draft", cited=("refunds.md", "nowhere.md"))
+    assert [r.source_id for r in (await settled(draft)).settled.references] == ["refunds.md"]
+
+
+# ---------------------------------------------------------------- the end of the stream
+
+
+REFUSED = Settled(outcome="refused", reason="no_results", answer="Nothing was found.", language="en")
+FAILED = Settled(outcome="failed", reason="timeout", language="ko")
+
+
+@pytest.mark.parametrize(
+    ("message", "before", "shown", "events"),
+    [
+        (AnswerSettled(settled=SETTLED), "", SETTLED.answer, []),
+        (AnswerSettled(settled=SETTLED, shown="Refunds are"), "Refunds are", SETTLED.answer, []),
+        (AnswerSettled(settled=SETTLED, shown=SETTLED.answer), SETTLED.answer, SETTLED.answer, []),
+        (AnswerSettled(settled=REFUSED), "", REFUSED.answer, []),
+        (AnswerSettled(settled=FAILED), "Refunds", "Refunds", []),
+        (AnswerSettled(settled=REFUSED, shown="Refunds", retract=True), "Refunds", "Refunds", [Error]),
+    ],
+)
+async def test_what_the_client_has_not_seen_is_shown(
+    message: AnswerSettled, before: str, shown: str, events: list[type]
+) -> None:
+    screen = Screen(before=before)
+    result = await stream_answer.handle(message, screen)
+    assert result == RunFinished(settled=message.settled)
+    assert screen.text_shown == shown
+    assert [type(event) for event in screen.seen] == events
+
+
+async def test_a_second_delivery_says_nothing_again() -> None:
+    screen = Screen()
+    for _ in range(2):
+        await stream_answer.handle(AnswerSettled(settled=SETTLED), screen)
+        await stream_references.handle(RunFinished(settled=SETTLED), screen)
+    assert screen.text_shown == SETTLED.answer
+    assert [type(event) for event in screen.seen] == [TokensEnd, References, Done]
+
+
+async def test_an_answer_that_is_withdrawn_ends_with_the_error() -> None:
+    screen = Screen(before="Refunds")
+    await stream_answer.handle(AnswerSettled(settled=REFUSED, shown="Refunds", retract=True), screen)
+    await stream_references.handle(RunFinished(settled=REFUSED), screen)
+    assert [type(event) for event in screen.seen] == [Error, Done]
+
+
+@pytest.mark.parametrize(
+    ("end", "ended", "events"),
+    [
+        (SETTLED, False, [TokensEnd, References, Done]),
+        (SETTLED, True, [References, Done]),
+        (msgspec.structs.replace(SETTLED, references=()), True, [Done]),
+        (REFUSED, True, [Done]),
+        (REFUSED, False, [TokensEnd, Done]),
+        (msgspec.structs.replace(SETTLED, outcome="declined"), True, [Done]),
+        (FAILED, False, [Error, Done]),
+        (FAILED, True, [Error, Done]),
+        (Settled(outcome="cancelled"), False, [Error, Done]),
+    ],
+)
+def test_the_stream_is_closed_as_its_outcome_asks(end: Settled, ended: bool, events: list[type]) -> None:
+    assert [type(event) for event in closing(end, ended=ended)] == events
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "words"),
+    [
+        (FAILED, "timeout", messages.reason_text("timeout", "ko")),
+        (Settled(outcome="failed"), "internal", messages.failed("en")),
+        (Settled(outcome="failed", question="환불은 며칠 안에 받을 수 있나요?"), "internal", messages.failed("ko")),
+        (Settled(outcome="cancelled", language="fr"), "cancelled", messages.cancelled("fr")),
+    ],
+)
+def test_an_error_speaks_the_persons_language(end: Settled, code: str, words: str) -> None:
+    (error, done) = closing(end, ended=False)
+    assert error == Error(code=code, content=words)
+    assert done == Done()
+    assert words_of(end) == words

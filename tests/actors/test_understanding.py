@@ -1,0 +1,221 @@
+"""From the request to the lanes: the question's language and defaults, guards before any model, and usable sub-queries."""
+
+from typing import Any
+
+import pytest
+from blockbuster import BlockBuster
+
+from actors.classify_intent import NO_CONTEXT, classify_intent, question_of
+from actors.classify_query import classify_query
+from actors.decompose_query import decompose_query, usable_lanes
+from actors.open_lanes import open_lanes
+from actors.profile import profile_of
+from actors.rewrite_query import rewrite_query
+from bus.errors import Poison
+from bus.messages import (
+    AnswerSettled,
+    ComplexQuestionFound,
+    Constraints,
+    Context,
+    ContextMetadata,
+    FollowUpAsked,
+    QueryDecomposed,
+    QuestionAsked,
+    QuestionReady,
+    SubQueryPlanned,
+    Turn,
+)
+from prompts import contracts, messages
+from tests.actors.told import Told
+from tests.message_samples import question
+
+ASKED = {
+    "ko": "환불은 며칠 안에 받을 수 있나요?",
+    "en": "How many days until refunds are paid?",
+    "zh": "退款需要多少天才能到账？",
+    "fr": "Sous combien de jours les remboursements sont-ils versés ?",
+    "ar": "كم يومًا يستغرق رد المبالغ المدفوعة؟",
+}
+
+
+def context(text: str) -> Context:
+    return Context(content=text, metadata=ContextMetadata(source_id="s"))
+
+
+@pytest.mark.parametrize("language", ASKED)
+def test_the_language_is_that_of_the_question(language: str) -> None:
+    assert question_of(QuestionAsked(question=ASKED[language])).language == language
+
+
+@pytest.mark.parametrize(
+    ("asked", "language"),
+    [
+        ({"question": ASKED["en"], "language": "fr"}, "fr"),
+        ({"question": "12345"}, "en"),
+        ({"question": "12345", "profile": "myopia"}, "zh"),
+        ({"question": "12345", "profile": "library"}, "ko"),
+        ({"question": "12345", "profile": "tutor"}, "fr"),
+    ],
+)
+def test_a_language_may_be_given_or_falls_to_the_profile(asked: dict[str, Any], language: str) -> None:
+    assert question_of(QuestionAsked(**asked)).language == language
+
+
+@pytest.mark.parametrize(
+    ("asked", "style", "release"),
+    [
+        ({}, None, "sentence"),
+        ({"style": "report"}, "report", "sentence"),
+        ({"constraints": Constraints(style="hint")}, "hint", "sentence"),
+        ({"style": "report", "constraints": Constraints(style="hint")}, "report", "sentence"),
+        ({"profile": "library"}, None, "draft"),
+        ({"profile": "library", "release": "token"}, None, "token"),
+    ],
+)
+def test_what_is_asked_goes_before_the_profile(asked: dict[str, Any], style: str | None, release: str) -> None:
+    found = question_of(QuestionAsked(question=ASKED["en"], **asked))
+    assert (found.style, found.release) == (style, release)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "left"),
+    [
+        (None, None),
+        ((), ()),
+        ((context("text"),), ("text",)),
+        ((context("  "), context("text"), context(NO_CONTEXT)), ("text",)),
+        ((context(f" {NO_CONTEXT}\n"),), ()),
+        ((context(f"The marker {NO_CONTEXT} in a text"),), (f"The marker {NO_CONTEXT} in a text",)),
+    ],
+)
+def test_empty_contexts_and_the_marker_are_none(contexts: tuple[Context, ...] | None, left: Any) -> None:
+    found = question_of(QuestionAsked(question="x y", contexts=contexts)).contexts
+    assert (None if found is None else tuple(c.content for c in found)) == left
+
+
+@pytest.mark.parametrize("language", ASKED)
+async def test_without_any_context_there_is_a_fixed_answer_and_no_model_call(language: str) -> None:
+    told = Told()
+    for contexts in ((), (context(NO_CONTEXT),)):
+        settled = await classify_intent.handle(QuestionAsked(question=ASKED[language], contexts=contexts), told)
+        assert isinstance(settled, AnswerSettled)
+        assert (settled.settled.outcome, settled.settled.reason) == ("refused", "no_results")
+        assert settled.settled.answer == messages.empty_context(language)
+    assert told.asked == []
+
+
+async def test_a_policy_word_is_declined_with_the_profiles_reply_and_no_model_call() -> None:
+    told = Told()
+    word = profile_of("support").policy_words["ko"][0]
+    settled = await classify_intent.handle(QuestionAsked(question=f"저는 {word} 것입니다", profile="support"), told)
+    assert isinstance(settled, AnswerSettled)
+    assert (settled.settled.outcome, settled.settled.detail) == ("declined", "policy")
+    assert settled.settled.answer == profile_of("support").safe_reply["ko"]
+    assert told.asked == []
+
+
+def intent(kind: str) -> contracts.Intent:
+    return contracts.Intent(
+        intent=kind,  # type: ignore[arg-type]
+        confidence="high",
+        category="",
+        reasoning="",
+        suggested_response="Buy now!",
+    )
+
+
+@pytest.mark.parametrize("language", ASKED)
+@pytest.mark.parametrize("kind", ["out_of_scope", "greeting", "unclear"])
+async def test_what_is_no_question_is_declined_in_its_language(kind: Any, language: str) -> None:
+    told = Told({"classify_intent": intent(kind)})
+    settled = await classify_intent.handle(QuestionAsked(question=ASKED[language]), told)
+    assert isinstance(settled, AnswerSettled)
+    assert settled.settled.outcome == "declined"
+    assert settled.settled.answer == messages.declined_text(kind, language)
+
+
+@pytest.mark.parametrize("kind", ["in_scope", "edge_case"])
+@pytest.mark.parametrize(
+    ("history", "result"), [((), QuestionReady), ((Turn(role="user", content="x"),), FollowUpAsked)]
+)
+async def test_what_is_one_goes_on(kind: str, history: tuple[Turn, ...], result: type) -> None:
+    asked = QuestionAsked(question=ASKED["en"], conversation_history=history)
+    assert isinstance(await classify_intent.handle(asked, Told({"classify_intent": intent(kind)})), result)
+
+
+async def test_a_profile_that_is_not_there_is_poison(nothing_blocks: BlockBuster) -> None:
+    nothing_blocks.deactivate()  # a profile may be added while we run, so one not known is looked for
+    with pytest.raises(Poison, match="librray"):
+        await classify_intent.handle(QuestionAsked(question="x", profile="librray"), Told())
+
+
+# ---------------------------------------------------------------- rewriting and classifying
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "needed", "text"),
+    [
+        ("How long do refunds of shoes take?", True, "How long do refunds of shoes take?"),
+        ("How long do refunds of shoes take?", False, "And shoes?"),
+        ("   ", True, "And shoes?"),
+    ],
+)
+async def test_a_follow_up_is_rewritten_where_needed_and_keeps_what_was_asked(
+    rewritten: str, needed: bool, text: str
+) -> None:
+    reply = contracts.RewrittenQuery(
+        original_query="And shoes?", rewritten_query=rewritten, needs_rewrite=needed, rewrite_reason=""
+    )
+    asked = FollowUpAsked(question=question(text="And shoes?", asked="And shoes?"), history=())
+    ready = await rewrite_query.handle(asked, Told({"rewrite_query": reply}))
+    assert isinstance(ready, QuestionReady)
+    assert (ready.question.text, ready.question.asked) == (text, "And shoes?")
+
+
+@pytest.mark.parametrize(("kind", "result"), [("simple", SubQueryPlanned), ("complex", ComplexQuestionFound)])
+async def test_one_retrieval_or_several(kind: Any, result: type) -> None:
+    reply = contracts.QueryClass(query_type=kind, confidence="high", reasoning="", suggested_search_term="")
+    found = await classify_query.handle(QuestionReady(question=question()), Told({"classify_query": reply}))
+    assert isinstance(found, result)
+
+
+# ---------------------------------------------------------------- lanes
+
+
+@pytest.mark.parametrize(
+    ("found", "ids"),
+    [
+        ((), ()),
+        ((("sq_1", "a", ""), ("sq_2", "b", "")), ("sq_1", "sq_2")),
+        ((("1", "a", ""), ("x.y", "b", "")), ("sq_1", "sq_2")),
+        ((("sq_*", "a", ""), ("sq_>", "b", ""), ("sq_ 3", "c", "")), ("sq_1", "sq_2", "sq_3")),
+        ((("sq_1", "a", ""), ("sq_2", " a ", "")), ("sq_1",)),
+        ((("sq_1", " ", ""), ("sq_2", "b", "")), ("sq_2",)),
+        ((("sq_2", "a", ""), ("nonsense", "b", "")), ("sq_2", "sq_2x")),
+        (tuple((f"sq_{n}", f"s{n}", "") for n in range(1, 10)), ("sq_1", "sq_2", "sq_3", "sq_4", "sq_5")),
+        (tuple(("sq_1", f"s{n}", "") for n in range(3)), ("sq_1", "sq_2x", "sq_3x")),
+    ],
+)
+def test_lanes_have_a_statement_and_an_id_of_their_own(found: Any, ids: tuple[str, ...]) -> None:
+    lanes = usable_lanes(found, "sq", 5)
+    assert tuple(lane.id for lane in lanes) == ids
+    assert len({lane.id for lane in lanes}) == len(lanes)
+
+
+async def test_a_question_that_falls_into_nothing_is_its_own_statement() -> None:
+    reply = contracts.Decomposition(sub_queries=(), reasoning="")
+    planned = await decompose_query.handle(ComplexQuestionFound(question=question()), Told({"decompose_query": reply}))
+    assert isinstance(planned, QueryDecomposed)
+    assert [(q.id, q.statement) for q in planned.sub_queries] == [("sq_1", question().text)]
+
+
+async def test_a_second_round_plans_over_both() -> None:
+    first, second = (
+        usable_lanes((("sq_1", "a", ""), ("sq_2", "b", "")), "sq", 5),
+        usable_lanes((("sq_add_1", "c", ""),), "sq_add", 3),
+    )
+    message = QueryDecomposed(lane="round2", question=question(), sub_queries=second, earlier=first, round=2)
+    opened = await open_lanes.handle(message)
+    assert isinstance(opened, tuple)
+    assert [(each.sub_query.id, each.round, each.judged) for each in opened] == [("sq_add_1", 2, True)]
+    assert opened[0].plan == first + second

@@ -1,0 +1,263 @@
+"""How many streams one edge holds, and what it costs beside a bare aiohttp handler that makes its tokens up.
+
+    uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5]
+
+A publisher writes `rate` tokens a second for every client into EVENTS, `per-frame` of them a message; clients read them from the
+edge as server-sent events. Each token holds the time it was made, so the delay is from the publisher to the client's socket. The
+load, nats-server and the edge share this machine's cores; nats-server syncs to disk now and then, not at every message: it is the
+edge that is measured. The last columns: processor time of the serving process for a token, against the bare handler's.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import aiohttp
+import psutil
+import uvloop
+from aiohttp import web
+
+from bus.connection import Inbox, connect, declare_streams
+from bus.journal import Journal
+from bus.messages import QuestionAsked
+from bus.runs import Runs
+from bus.subjects import event_subject
+from runtime import nats_server
+from runtime.edge.sse import HEADERS
+from runtime.settings import EdgeSettings, Settings, to_environ
+
+_MADE = re.compile(rb'"content":"(\d+)"')
+
+
+@dataclass(frozen=True)
+class Load:
+    clients: int
+    rate: float  # tokens a second for each client
+    per_frame: int
+    seconds: float
+
+    @property
+    def frames(self) -> int:
+        return int(self.seconds * self.rate / self.per_frame)
+
+    @property
+    def period_s(self) -> float:
+        return self.per_frame / self.rate
+
+
+def token_lines(first: int, count: int) -> list[bytes]:
+    """Tokens whose content is the nanosecond they were made in."""
+    return [
+        b'{"type":"token","content":"%d","status":"in_progress","index":%d}' % (time.monotonic_ns(), first + n)
+        for n in range(count)
+    ]
+
+
+class Listener(asyncio.Protocol):
+    """A client that asks with one request and takes down how late each token came."""
+
+    def __init__(self, request: bytes) -> None:
+        self.request = request
+        self.late_ms: list[float] = []
+        self.done = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        cast(asyncio.Transport, transport).write(self.request)  # uvloop's is one in all but name
+
+    def data_received(self, data: bytes) -> None:
+        now = time.monotonic_ns()
+        self.late_ms += [(now - int(made)) / 1e6 for made in _MADE.findall(data)]
+        if b'"DONE"' in data and not self.done.done():
+            self.done.set_result(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
+
+
+async def listen(port: int, paths: list[str]) -> list[Listener]:
+    loop = asyncio.get_running_loop()
+    listeners = []
+    for path in paths:
+        request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+        _, listener = await loop.create_connection(lambda request=request: Listener(request), "127.0.0.1", port)
+        listeners.append(listener)
+    return listeners
+
+
+# ---------------------------------------------------------------- what runs in processes of its own
+
+
+async def publish(url: str, prefix: str, load: Load) -> None:
+    """The publisher: a frame for every client each period, spread over it as the runs of a batch are not."""
+    client = await connect(url, name="bench-publisher")
+    began = time.monotonic()
+    for n in range(load.frames):
+        for number in range(load.clients):
+            await client.publish(
+                event_subject(f"{prefix}{number}"), b"\n".join(token_lines(n * load.per_frame + 1, load.per_frame))
+            )
+        await client.flush(timeout=30)
+        await asyncio.sleep(max(0.0, began + (n + 1) * load.period_s - time.monotonic()))
+    for number in range(load.clients):
+        await client.publish(event_subject(f"{prefix}{number}"), b'{"type":"DONE"}')
+    await client.close()
+
+
+async def bare(port: int, load: Load) -> None:
+    """The handler to compare with: the same bytes, from nowhere."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers=HEADERS)
+        await response.prepare(request)
+        began = time.monotonic()
+        for n in range(load.frames):
+            lines = token_lines(n * load.per_frame + 1, load.per_frame)
+            await response.write(b"".join(b"id: %d\ndata: %s\n\n" % (n, line) for line in lines))
+            await asyncio.sleep(max(0.0, began + (n + 1) * load.period_s - time.monotonic()))
+        await response.write(b'id: 0\ndata: {"type":"DONE"}\n\n')
+        return response
+
+    app = web.Application()
+    app.router.add_get("/", handle)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    await asyncio.Event().wait()
+
+
+# ---------------------------------------------------------------- the measurement
+
+
+@contextlib.contextmanager
+def process(*command: str, environ: dict[str, str] | None = None) -> Iterator[psutil.Process]:
+    started = subprocess.Popen(command, env={**os.environ, **(environ or {})}, stderr=subprocess.DEVNULL)
+    try:
+        yield psutil.Process(started.pid)
+    finally:
+        started.kill()
+        started.wait()
+
+
+async def answering(port: int, path: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        for _ in range(400):
+            with contextlib.suppress(aiohttp.ClientError):
+                async with session.get(f"http://127.0.0.1:{port}{path}"):
+                    return
+            await asyncio.sleep(0.05)
+    raise RuntimeError(f"nothing answers on port {port}")
+
+
+@dataclass(frozen=True)
+class Result:
+    p50_ms: float
+    p99_ms: float
+    tokens: int
+    cpu_us: float  # of the serving process, a token
+
+
+async def measure(listeners: list[Listener], server: psutil.Process, load: Load) -> Result:
+    before = server.cpu_times()
+    await asyncio.wait_for(asyncio.gather(*(each.done for each in listeners)), load.seconds * 4 + 30)
+    after = server.cpu_times()
+    late = sorted(ms for each in listeners for ms in each.late_ms)
+    used_s = after.user + after.system - before.user - before.system
+    return Result(late[len(late) // 2], late[int(len(late) * 0.99)], len(late), used_s * 1e6 / len(late))
+
+
+def myself(*arguments: object) -> tuple[str, ...]:
+    return (sys.executable, str(Path(__file__)), *map(str, arguments))
+
+
+def shape(load: Load) -> tuple[object, ...]:
+    return ("--rate", load.rate, "--per-frame", load.per_frame, "--seconds", load.seconds, "--clients", load.clients)
+
+
+async def through_edge(url: str, port: int, server: psutil.Process, load: Load) -> Result:
+    client = await connect(url, name="bench")
+    inbox = Inbox(client)
+    runs = Runs(client, inbox, Journal(client, inbox))
+    prefix = f"b{time.monotonic_ns()}-"
+    for number in range(load.clients):
+        await runs.submit(QuestionAsked(question="bench"), f"{prefix}{number}")
+    listeners = await listen(port, [f"/v1/runs/{prefix}{number}/events" for number in range(load.clients)])
+    await asyncio.sleep(1.0)  # all of them are connected
+    with process(*myself("--role", "publish", "--url", url, "--prefix", prefix, *shape(load))):
+        result = await measure(listeners, server, load)
+    await client.close()
+    return result
+
+
+async def through_bare(load: Load) -> Result:
+    port = nats_server.free_port()
+    with process(*myself("--role", "bare", "--port", port, *shape(load))) as server:
+        await answering(port, "/none")
+        return await measure(await listen(port, ["/"] * load.clients), server, load)
+
+
+@contextlib.asynccontextmanager
+async def edge() -> AsyncIterator[tuple[str, int, psutil.Process]]:
+    """A nats-server and an edge process before it."""
+    port = nats_server.free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        config = nats_server.write_config(Path(folder), port=(nats_port := nats_server.free_port()), sync_always=False)
+        url = f"nats://127.0.0.1:{nats_port}"
+        settings = Settings(edge=EdgeSettings(port=port))
+        environ = to_environ(settings) | {"GROUNDWIRE_BUS_URL": url}
+        with process(*nats_server.command(config)):
+            client = await connect(url, name="bench-declare")
+            await declare_streams(client.jetstream(timeout=5.0), settings.bus)
+            await client.close()
+            with process(sys.executable, "-m", "runtime", "serve", "edge", environ=environ) as server:
+                await answering(port, "/healthz")
+                yield url, port, server
+
+
+async def main(arguments: argparse.Namespace) -> None:
+    print(
+        f"{os.cpu_count()} cores, {arguments.rate:g} tokens/s a client, {arguments.per_frame} a frame, {arguments.seconds:g} s"
+    )
+    print(
+        f"{'clients':>8} {'tokens/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'bare p99':>9} {'us/token':>9} {'bare':>6} {'ratio':>6}"
+    )
+    async with edge() as (url, port, server):
+        for clients in arguments.clients:
+            load = Load(clients, arguments.rate, arguments.per_frame, arguments.seconds)
+            ours = await through_edge(url, port, server, load)
+            theirs = await through_bare(load)
+            print(
+                f"{clients:8} {ours.tokens / load.seconds:9.0f} {ours.p50_ms:8.1f} {ours.p99_ms:8.1f} {theirs.p99_ms:9.1f} "
+                f"{ours.cpu_us:9.1f} {theirs.cpu_us:6.1f} {ours.cpu_us / theirs.cpu_us:6.2f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clients", type=int, nargs="+", default=[100, 200, 400])
+    parser.add_argument("--rate", type=float, default=50.0)
+    parser.add_argument("--per-frame", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--role", choices=["measure", "publish", "bare"], default="measure", help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--prefix", help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    wanted = Load(given.clients[0], given.rate, given.per_frame, given.seconds)
+    if given.role == "publish":
+        uvloop.run(publish(given.url, given.prefix, wanted))
+    elif given.role == "bare":
+        uvloop.run(bare(given.port, wanted))
+    else:
+        uvloop.run(main(given))

@@ -1,0 +1,50 @@
+"""What the device can do, on a tiny random model and mlx's CPU build: the table of figures, in one run of a few minutes.
+
+    uv run python tests/bench/bench_inference.py [--quick] [NAME …]
+
+The same figures on a real model: `groundwire bench inference --model ID`.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+os.environ["MLX_DISABLE_COMPILE"] = "1"
+
+from runtime.engines.bench.run import MEASURES, bench
+from runtime.engines.bench.scale import FULL, QUICK
+from tests.runtime.engines.tiny import build
+
+#: Text to train the tokenizer on: whatever Python brings along.
+CORPUS_BYTES = 1_000_000
+
+
+def corpus() -> list[str]:
+    texts, size = [], 0
+    for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
+        texts.append(path.read_text(encoding="utf-8"))
+        size += len(texts[-1])
+        if size > CORPUS_BYTES:
+            break
+    return texts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="measure only these")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        model = build(Path(folder) / "tiny", vocab=4096, texts=corpus())
+        scale = QUICK if arguments.quick else FULL
+        table = asyncio.run(bench(str(model), scale, only=tuple(arguments.names)))
+    return 1 if table.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

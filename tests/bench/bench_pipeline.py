@@ -1,0 +1,156 @@
+"""How many questions the bus carries, and how long one takes: the whole stack with a scripted engine and no index.
+
+    uv run python tests/bench/bench_pipeline.py [--questions 600] [--at-once 16]
+
+Every stage's message is on disk (`sync_interval: always`). Questions go over HTTP through the edge; each is answered with 60
+tokens. In the same run it lets raw nats-py do as many publishes and acknowledged pulls as the pipeline does, and prints the
+ratio.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import aiohttp
+import msgspec
+import psutil
+from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
+
+from bus.connection import connect
+from runtime.nats_server import free_port
+from runtime.settings import EdgeSettings, InferenceSettings, Settings
+from runtime.supervisor import Stack
+
+WORDS = [
+    "the", "shop", "pays", "refunds", "back", "to", "each", "buyer", "who", "asks", "within", "two", "weeks", "after", "delivery",
+]  # fmt: skip
+CONTEXT = {
+    "content": " ".join(WORDS * 4).capitalize() + ".",
+    "metadata": {"source_id": "refunds.md", "title": "Refunds", "language": "en"},
+}
+
+
+def processor_s(stack: Stack) -> dict[str, float]:
+    """Processor seconds that each process has used so far: unlike wall time, they hardly mind a busy machine."""
+    used = {name: psutil.Process(process.pid).cpu_times() for name, process in stack.processes.items()}
+    used["client"] = psutil.Process().cpu_times()
+    return {name: times.user + times.system for name, times in used.items()}
+
+
+async def one(session: aiohttp.ClientSession, url: str, number: int) -> tuple[float, int]:
+    """Ask once over SSE. Returns seconds until DONE, and tokens."""
+    began = time.perf_counter()
+    tokens = 0
+    body = {"question": f"When does the shop pay refunds to buyer {number}?", "contexts": [CONTEXT]}
+    async with session.post(f"{url}/v1/runs", json=body) as response:
+        response.raise_for_status()
+        async for line in response.content:
+            if line.startswith(b"data:"):
+                tokens += b'"in_progress"' in line
+                if b'"DONE"' in line:
+                    return time.perf_counter() - began, tokens
+    raise RuntimeError("the stream ended without DONE")
+
+
+async def many(session: aiohttp.ClientSession, url: str, count: int, at_once: int) -> tuple[float, list[float], int]:
+    """`count` questions, `at_once` in flight. Returns wall seconds, each one's seconds, tokens."""
+    left = iter(range(count))
+    took: list[float] = []
+    tokens = 0
+
+    async def client() -> None:
+        nonlocal tokens
+        for number in left:
+            seconds, got = await one(session, url, number)
+            took.append(seconds)
+            tokens += got
+
+    began = time.perf_counter()
+    await asyncio.gather(*(client() for _ in range(at_once)))
+    return time.perf_counter() - began, took, tokens
+
+
+async def raw(url: str, publishes: int, at_once: int) -> float:
+    """Seconds that nats-py alone needs to publish that many records and pull and acknowledge each."""
+    client = await connect(url, name="bench-raw")
+    js = client.jetstream(timeout=5.0)
+    await js.add_stream(StreamConfig(name="BENCH", subjects=["bench.>"]))
+    await js.add_consumer("BENCH", ConsumerConfig(durable_name="bench", ack_policy=AckPolicy.EXPLICIT))
+    pull = await js.pull_subscribe_bind("bench", stream="BENCH")
+    payload = b"x" * 1500
+    left = iter(range(publishes))
+
+    async def publish() -> None:
+        for number in left:
+            await js.publish(f"bench.{number}", payload)
+
+    async def acknowledge() -> None:
+        for _ in range(publishes):
+            (msg,) = await pull.fetch(1, timeout=5)
+            await msg.ack()
+
+    began = time.perf_counter()
+    await asyncio.gather(acknowledge(), *(publish() for _ in range(at_once)))
+    took = time.perf_counter() - began
+    await js.delete_stream("BENCH")
+    await client.close()
+    return took
+
+
+async def main(questions: int, at_once: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            inference=InferenceSettings(engine="scripted", cache_entries=0), edge=EdgeSettings(port=free_port())
+        )
+        stack = Stack(settings, Path(folder), ("inference", "actors", "edge"))
+        await stack.start()
+        try:
+            await stack.ready()
+            url = f"http://127.0.0.1:{settings.edge.port}"
+            async with aiohttp.ClientSession() as session:
+                await many(session, url, 4 * at_once, at_once)
+                lone = [(await one(session, url, n))[0] for n in range(60)]
+                before = processor_s(stack)
+                wall, took, tokens = await many(session, url, questions, at_once)
+                spent = {name: s - before[name] for name, s in processor_s(stack).items()}
+            client = await connect(stack.settings.bus.url, name="bench")
+            js = client.jetstream()
+            stored = (await js.stream_info("RUNS")).state.messages + (await js.stream_info("EVENTS")).state.messages
+            per_run = stored / (questions + 4 * at_once + 60)
+            await client.close()
+            plain = await raw(stack.settings.bus.url, int(per_run * questions), at_once)
+        finally:
+            await stack.stop()
+    figures = {
+        "questions_per_s": round(questions / wall, 1),
+        "at_once": at_once,
+        "tokens_per_question": round(tokens / questions, 1),
+        "p50_ms": round(statistics.median(took) * 1000, 1),
+        "p99_ms": round(sorted(took)[int(len(took) * 0.99)] * 1000, 1),
+        "lone_p50_ms": round(statistics.median(lone) * 1000, 1),
+        "stored_messages_per_question": round(per_run, 1),
+        "raw_nats_py_s": round(plain, 2),
+        "pipeline_s": round(wall, 2),
+        "ratio_to_raw": round(wall / plain, 2),
+        **{f"cpu_ms_{name}": round(s / questions * 1000, 2) for name, s in spent.items()},
+        "cpu_ms_all": round(sum(spent.values()) / questions * 1000, 2),
+    }
+    for name, value in figures.items():
+        print(f"{name:30} {value}")
+    return figures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--questions", type=int, default=600)
+    parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--json", metavar="FILE", help="write the figures here")
+    arguments = parser.parse_args()
+    os.environ.setdefault("GROUNDWIRE_LOG", "ERROR")
+    found = asyncio.run(main(arguments.questions, arguments.at_once))
+    if arguments.json:
+        Path(arguments.json).write_bytes(msgspec.json.encode(found))

@@ -1,0 +1,214 @@
+"""Retrieval against its own parts, and how it grows: `python -m tests.bench.bench_retrieval [--sizes 1000,10000,50000]`.
+
+Texts are made of invented words whose frequencies fall as in a language. Times depend on the machine; the ratios are what to
+look at. Every part is timed by turns with the others, query by query, so that other work on the machine meets all alike.
+"""
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+
+from index import snapshot
+from index.build import Build
+from index.check import stats
+from index.coverage import cover, hash_sets
+from index.model import Document
+from index.searcher import Searcher
+
+_SYLLABLES = [a + b for a in "bcdfghjklmnprstvz" for b in "aeiou"]
+
+
+class Corpus:
+    """The same seed gives the same documents."""
+
+    def __init__(self, seed: int = 1, words: int = 20_000) -> None:
+        self._random = random.Random(seed)
+        self._words = ["".join(self._random.choices(_SYLLABLES, k=self._random.randint(2, 4))) for _ in range(words)]
+        self._weights = [1 / (rank + 3) for rank in range(words)]
+
+    def sentence(self, words: int) -> str:
+        return " ".join(self._random.choices(self._words, self._weights, k=words)).capitalize() + "."
+
+    def document(self, name: str) -> Document:
+        return Document(
+            source_id=name, title=self.sentence(3), text=" ".join(self.sentence(12) for _ in range(10)), language="en"
+        )
+
+    def question(self) -> str:
+        return " ".join(self._random.choices(self._words[50:], self._weights[50:], k=7))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sizes", default="1000,10000,50000")
+    parser.add_argument("--queries", type=int, default=300)
+    chosen = parser.parse_args()
+    rates = []
+    for size in map(int, chosen.sizes.split(",")):
+        with tempfile.TemporaryDirectory() as folder:
+            rates.append((size, one_size(Path(folder) / "index", size, chosen.queries)))
+    if len(rates) > 1:
+        (small, first), (large, last) = rates[0], rates[-1]
+        print(f"build: {large / small:.0f} times the passages took {first / last * large / small:.1f} times as long")
+
+
+def one_size(index: Path, size: int, queries: int) -> float:
+    """Build and search one size; returns passages built a second."""
+    corpus = Corpus()
+    documents = [corpus.document(f"d{number}") for number in range(size)]
+    megabytes = sum(len(document.text) for document in documents) / 1e6
+    began = time.perf_counter()
+    with snapshot.writing(index):
+        build = Build(index)
+        for document in documents:
+            build.put(document)
+        manifest = build.publish()
+    seconds = time.perf_counter() - began
+    found = stats(index)
+    print(f"\n{manifest.passages} passages, {megabytes:.1f} MB")
+    print(
+        f"  build       {seconds:.1f} s: {megabytes / seconds:.2f} MB/s, {manifest.passages / seconds:.0f} passages/s"
+    )
+    print(f"  on disk     {found.size_bytes / 1e6:.1f} MB, {found.size_bytes / 1e6 / megabytes:.1f} times the text")
+    before = psutil.Process().memory_info().rss
+    searcher = Searcher.open(index)
+    questions = [corpus.question() for _ in range(queries)]
+    for question in questions[:50]:
+        searcher.search(question)
+    parts(searcher, questions)
+    concurrency(searcher, questions)
+    print(f"  memory      {(psutil.Process().memory_info().rss - before) / 1e6:.0f} MB more than before it was opened")
+    updates(index, searcher, corpus, questions)
+    searcher.close()
+    return manifest.passages / seconds
+
+
+def parts(searcher: Searcher, questions: list[str]) -> None:
+    """Hybrid against Lucene alone, the vectors alone, and both in sequence without any of our own work."""
+    opened = searcher._opened
+    assert opened is not None
+
+    def lucene(question: str) -> None:
+        for number, _ in opened.bm25.search(question, "en", 5):
+            opened.passages.get(number)
+
+    def vectors(question: str) -> None:
+        for number in opened.vectors.search(opened.embedder.embed([question], query=True), 5):
+            opened.passages.get(number)
+
+    def sequence(question: str) -> None:
+        lucene(question)
+        vectors(question)
+
+    def coverage(question: str) -> None:
+        grams, phrases = hash_sets(question)
+        cover(grams, opened.passages.rarity, opened.passages.grams(range(10)))
+        cover(phrases, opened.passages.phrase_rarity, opened.passages.phrases(range(10)))
+
+    timed: dict[str, tuple[Callable[[str], object], list[float]]] = {
+        "lucene": (lucene, []),
+        "vectors": (vectors, []),
+        "sequence": (sequence, []),
+        "coverage": (coverage, []),
+        "hybrid": (lambda question: searcher.search(question, language="en"), []),
+    }
+    for question in questions:
+        for call, times in timed.values():
+            began = time.perf_counter()
+            call(question)
+            times.append((time.perf_counter() - began) * 1000)
+    medians = {name: statistics.median(times) for name, (_, times) in timed.items()}
+    for name, (_, times) in timed.items():
+        print(f"  {name:<11} p50 {medians[name]:.2f} ms, p99 {percentile(times, 99):.2f} ms")
+    print(f"  hybrid p50  {medians['hybrid'] / medians['lucene']:.2f} x Lucene alone,"
+          f" {medians['hybrid'] / max(medians['lucene'], medians['vectors']):.2f} x the slower part,"
+          f" {medians['hybrid'] / medians['sequence']:.2f} x both in sequence")  # fmt: skip
+
+
+def percentile(values: list[float], percent: int) -> float:
+    return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
+
+
+def in_flight(searcher: Searcher, questions: Iterator[str], threads: int, seen: Callable[[float], None]) -> float:
+    """Ask all questions from so many threads; returns the seconds it took."""
+    lock = threading.Lock()
+
+    def ask() -> None:
+        while True:
+            with lock:
+                question = next(questions, None)
+            if question is None:
+                break
+            began = time.perf_counter()
+            hits = searcher.search(question, language="en")
+            seen((time.perf_counter() - began) * 1000)
+            assert hits
+        searcher.detach()
+
+    workers = [threading.Thread(target=ask) for _ in range(threads)]
+    began = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return time.perf_counter() - began
+
+
+def concurrency(searcher: Searcher, questions: list[str]) -> None:
+    rates = {}
+    for threads in (1, 4, 16):
+        asked = questions * 3
+        rates[threads] = len(asked) / in_flight(searcher, iter(asked), threads, lambda _: None)
+    print("  in flight  ", ", ".join(f"{threads}: {rate:.0f} queries/s" for threads, rate in rates.items()))
+
+
+def updates(index: Path, searcher: Searcher, corpus: Corpus, questions: list[str]) -> None:
+    """2,000 queries while 500 documents are added, changed and removed in three snapshots, made by another process."""
+    quiet: list[float] = []
+    in_flight(searcher, iter((questions * 7)[:2000]), 4, quiet.append)
+    folder = index.parent / "changes"
+    folder.mkdir()
+    busy: list[float] = []
+    stop = threading.Event()
+
+    def forever() -> Iterator[str]:
+        while not stop.is_set() or len(busy) < 2000:
+            yield from questions
+
+    asking = threading.Thread(target=in_flight, args=(searcher, forever(), 4, busy.append))
+    asking.start()
+    for number in range(3):
+        path = folder / f"changes-{number}.jsonl"
+        changed = [corpus.document(f"d{other}") for other in range(number * 100, number * 100 + 60)]
+        added = [corpus.document(f"new{number}-{other}") for other in range(60)]
+        gone = [f"d{other}" for other in range(500 + number * 50, 500 + number * 50 + 46)]
+        path.write_text(
+            "".join(f'{{"source_id":"{d.source_id}","title":"{d.title}","text":"{d.text}"}}\n' for d in changed + added)
+        )
+        for arguments in (["add", str(path)], ["remove", *gone]):
+            change(index, arguments)
+            assert searcher.maybe_reload()
+        assert not {hit.source_id for question in questions[:20] for hit in searcher.search(question, k=10)} & set(gone)
+    stop.set()
+    asking.join()
+    print(f"  updates     p99 {percentile(quiet, 99):.1f} ms quiet, {percentile(busy, 99):.1f} ms while publishing"
+          f" ({percentile(busy, 99) / percentile(quiet, 99):.1f} x), {len(busy)} queries, none failed")  # fmt: skip
+
+
+def change(index: Path, arguments: list[str]) -> None:
+    """One `groundwire index` command in a process of its own, behind the searches."""
+    command = ["-c", "import os; os.nice(5); from runtime.commands.index import index_group; index_group()", *arguments]
+    subprocess.run([sys.executable, *command, "--index", str(index)], check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""A connection to the session's nats-server, and a server of a test's own that it may kill and start again."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.journal import Journal
+from bus.settings import BusSettings
+from tests.bus.wires import Opener, Server, Wire
+
+
+@pytest.fixture(scope="session")
+async def wire(bus_settings: BusSettings) -> AsyncIterator[Wire]:
+    client = await connect(bus_settings.url, name="bus-tests")
+    inbox = Inbox(client)
+    yield Wire(client, inbox, Journal(client, inbox))
+    await client.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    made = Server(tmp_path / "nats")
+    made.start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+async def own_settings(server: Server) -> BusSettings:
+    """Settings of that server, its streams declared; so impatient that a redelivery takes half a second."""
+    settings = BusSettings(
+        url=server.url, ack_wait_s=0.5, heartbeat_s=0.1, janitor_period_s=0.02, max_deliver=5, deadline_s=20.0
+    )
+    client = await connect(server.url, name="declare")
+    await declare_streams(client.jetstream(timeout=2.0), settings)
+    await client.close()
+    return settings
+
+
+@pytest.fixture
+async def own_wire(own_settings: BusSettings) -> AsyncIterator[Wire]:
+    client = await connect(own_settings.url, name="own")
+    keep_trying(client)
+    inbox = Inbox(client)
+    yield Wire(client, inbox, Journal(client, inbox))
+    await client.close()
+
+
+@pytest.fixture
+async def another_wire(bus_settings: BusSettings) -> AsyncIterator[Opener]:
+    """Opens further connections to the session's server, closed when the test is over."""
+    clients: list[Client] = []
+
+    async def open_one() -> Wire:
+        client = await connect(bus_settings.url, name="another")
+        keep_trying(client)
+        clients.append(client)
+        inbox = Inbox(client)
+        return Wire(client, inbox, Journal(client, inbox))
+
+    yield open_one
+    for client in clients:
+        await client.close()

@@ -1,0 +1,124 @@
+"""What a signature may say, and what is refused at declaration, with a hint."""
+
+import pytest
+
+from bus.actor import DeclarationError, actor, fall_back
+from bus.errors import NoReply
+from bus.messages import (
+    AnswerSettled,
+    ComplexQuestionFound,
+    EvidenceSelected,
+    FollowUpAsked,
+    PassagesJudged,
+    PassagesReady,
+    QuestionAsked,
+    QuestionReady,
+    RunFinished,
+    SubQueryPlanned,
+)
+from bus.powers import Ask, Emit, Search
+
+
+async def one(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empty-body]
+async def branch(message: QuestionAsked) -> QuestionReady | FollowUpAsked | AnswerSettled: ...  # type: ignore[empty-body]
+async def fan_out(message: ComplexQuestionFound) -> tuple[SubQueryPlanned, ...]: ...  # type: ignore[empty-body]
+async def fan_or_not(message: ComplexQuestionFound) -> tuple[SubQueryPlanned, ...] | AnswerSettled: ...  # type: ignore[empty-body]
+async def sink(message: RunFinished) -> None: ...
+async def sometimes(message: QuestionAsked) -> QuestionReady | None: ...
+async def join(lanes: tuple[PassagesJudged, ...]) -> PassagesReady: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("handle", "takes", "gives", "joins", "fans_out"),
+    [
+        (one, QuestionAsked, (QuestionReady,), False, False),
+        (branch, QuestionAsked, (QuestionReady, FollowUpAsked, AnswerSettled), False, False),
+        (fan_out, ComplexQuestionFound, (SubQueryPlanned,), False, True),
+        (fan_or_not, ComplexQuestionFound, (SubQueryPlanned, AnswerSettled), False, True),
+        (sink, RunFinished, (), False, False),
+        (sometimes, QuestionAsked, (QuestionReady,), False, False),
+        (join, PassagesJudged, (PassagesReady,), True, False),
+    ],
+)
+def test_the_signature_is_the_wiring(handle: object, takes: object, gives: object, joins: bool, fans_out: bool) -> None:
+    declared = actor()(handle)  # type: ignore[type-var]
+    assert (declared.name, declared.takes, declared.gives, declared.joins, declared.fans_out) == (
+        handle.__name__,  # type: ignore[attr-defined]
+        takes,
+        gives,
+        joins,
+        fans_out,
+    )
+
+
+async def test_an_actor_can_still_just_be_called() -> None:
+    @actor()
+    async def intake(message: QuestionAsked) -> None:
+        """Take it in.
+
+        And no more.
+        """
+        heard.append(message.question)
+
+    heard: list[str] = []
+    await intake(QuestionAsked(question="Hello?"))
+    assert heard == ["Hello?"]
+    assert intake.doc == "Take it in."
+
+
+def test_powers_are_named_by_the_parameters_after_the_message() -> None:
+    @actor(fallback=lambda message, failure: message, prompts=("p",), retries=3, bound=2)
+    async def all_three(message: QuestionAsked, emit: Emit, search: Search, ask: Ask) -> QuestionReady: ...  # type: ignore[empty-body]
+
+    assert all_three.powers == ("emit", "search", "ask")
+    assert (all_three.prompts, all_three.retries, all_three.bound) == (("p",), 3, 2)
+
+
+async def no_result(message: QuestionAsked): ...  # type: ignore[no-untyped-def]
+async def no_message() -> QuestionReady: ...  # type: ignore[empty-body]
+async def untyped_message(message) -> QuestionReady: ...  # type: ignore[no-untyped-def, empty-body]
+async def foreign_message(message: dict[str, str]) -> QuestionReady: ...  # type: ignore[empty-body]
+async def base_message(message: EvidenceSelected) -> QuestionReady: ...  # type: ignore[empty-body]
+async def foreign_result(message: QuestionAsked) -> str: ...  # type: ignore[empty-body]
+async def list_result(message: QuestionAsked) -> list[QuestionReady]: ...  # type: ignore[empty-body]
+async def pair_result(message: QuestionAsked) -> tuple[QuestionReady, FollowUpAsked]: ...  # type: ignore[empty-body]
+async def fixed_join(lanes: tuple[PassagesJudged]) -> PassagesReady: ...  # type: ignore[empty-body]
+async def clock_power(message: QuestionAsked, clock: object) -> QuestionReady: ...  # type: ignore[empty-body]
+async def asks_alone(message: QuestionAsked, ask: Ask) -> QuestionReady: ...  # type: ignore[empty-body]
+async def searches_alone(message: QuestionAsked, search: Search) -> QuestionReady: ...  # type: ignore[empty-body]
+def not_async(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("handle", "hint"),
+    [
+        (no_result, "give its message and its result a type"),
+        (no_message, "give its message and its result a type"),
+        (untyped_message, "give its message and its result a type"),
+        (foreign_message, "add it to bus/messages.py"),
+        (base_message, "add it to bus/messages.py"),
+        (foreign_result, "add it to bus/messages.py"),
+        (list_result, "add it to bus/messages.py"),
+        (pair_result, r"tuple\[QuestionReady, \.\.\.\]"),
+        (fixed_join, r"tuple\[PassagesJudged, \.\.\.\]"),
+        (clock_power, "there are ask, search, emit"),
+        (asks_alone, "declare fallback="),
+        (searches_alone, "declare fallback="),
+        (not_async, "async def"),
+    ],
+)
+def test_what_is_no_wiring_is_refused_with_a_hint(handle: object, hint: str) -> None:
+    with pytest.raises(DeclarationError, match=hint) as caught:
+        actor()(handle)  # type: ignore[type-var]
+    assert str(caught.value).startswith(f"actor {handle.__name__}: ")  # type: ignore[attr-defined]
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(TypeError, match="retry"):
+        actor(retry=2)  # type: ignore[call-arg]
+
+
+def test_without_a_fallback_the_failure_goes_on() -> None:
+    failure = NoReply("nobody there")
+    with pytest.raises(NoReply, match="nobody there"):
+        fall_back(actor()(one), QuestionAsked(question="?"), failure)

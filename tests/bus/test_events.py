@@ -1,0 +1,220 @@
+"""One writer a run's stream: what it shows, in order, once; a second one is refused, and nothing follows DONE."""
+
+import secrets
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bus.events import (
+    DONE_LINE,
+    Done,
+    Emitter,
+    Error,
+    References,
+    StageEvent,
+    Superseded,
+    Token,
+    TokensEnd,
+    shown_text,
+    tokens_of,
+)
+from bus.messages import Reference
+from bus.subjects import EVENTS, event_subject
+from tests.bus.wires import Server, Wire
+
+
+@pytest.fixture
+def run_id() -> str:
+    return secrets.token_hex(6)
+
+
+async def lines(wire: Wire, run_id: str) -> list[bytes]:
+    return [line for frame in await wire.journal.frames(run_id) for line in frame.data.split(b"\n")]
+
+
+# ---------------------------------------------------------------- the pieces of a text
+
+
+@given(st.text())
+@example("환불은 14일 안에 [1].")
+@example("退款在14天内支付，运费不退。[1]")
+@example("تُرَدّ المبالغ خلال ١٤ يومًا.")
+@example("«Remboursement» : 14 jours…\n\n- un\n- deux\n")
+@example(" \n\t ")
+def test_the_pieces_are_the_text(text: str) -> None:
+    pieces = tokens_of(text)
+    assert "".join(pieces) == text
+    assert all(pieces)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("", []),
+        ("환불은 14일 안에", ["환불은", " 14일", " 안에"]),
+        ("a  b\n", ["a", "  b", "\n"]),
+        ("退款，14天", ["退款", "，14", "天"]),
+    ],
+)
+def test_a_text_is_cut_before_its_words(text: str, pieces: list[str]) -> None:
+    assert tokens_of(text) == pieces
+
+
+# ---------------------------------------------------------------- the stream
+
+
+async def test_the_default_stream_byte_for_byte(wire: Wire, run_id: str) -> None:
+    emit = Emitter(wire.journal, run_id)
+    await emit.text("환불은 14일.")
+    await emit.tokens(["[1]"])
+    await emit.events(TokensEnd())
+    await emit.events(
+        References(items=(Reference(source_id="환불.md", title="환불", url="", score=0.5),)),
+        Done(),
+    )
+    assert await lines(wire, run_id) == [
+        '{"type":"token","content":"환불은","status":"in_progress","index":1}'.encode(),
+        '{"type":"token","content":" 14일.","status":"in_progress","index":2}'.encode(),
+        b'{"type":"token","content":"[1]","status":"in_progress","index":3}',
+        b'{"type":"token","content":"","status":"end"}',
+        '{"type":"references","items":[{"source_id":"환불.md","title":"환불","url":"","score":0.5}],"status":"end"}'.encode(),
+        DONE_LINE,
+    ]
+
+
+def test_an_error_says_its_code_and_its_words() -> None:
+    error = msgspec.json.encode(Error(code="timeout", content="too late"))
+    assert error == b'{"type":"error","code":"timeout","content":"too late","status":"end"}'
+
+
+async def test_another_attempt_goes_on_with_the_numbers(wire: Wire, run_id: str) -> None:
+    await Emitter(wire.journal, run_id).text("one two")
+    second = Emitter(wire.journal, run_id)
+    assert await second.shown() == "one two"
+    await second.text(" three")
+    events = [msgspec.json.decode(line, type=Token) for line in await lines(wire, run_id)]
+    assert [(event.index, event.content) for event in events] == [(1, "one"), (2, " two"), (3, " three")]
+    assert shown_text(await wire.journal.frames(run_id)) == "one two three"
+
+
+async def test_progress_says_how_far_it_is(wire: Wire, run_id: str) -> None:
+    emit, reader = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
+    seen = [await reader.progress()]
+    await emit.text("one two")
+    seen.append(await reader.progress())
+    await emit.events(TokensEnd())
+    seen.append(await reader.progress())
+    await emit.events(Done())
+    seen.append(await reader.progress())
+    assert [(at.events, at.tokens, at.phase) for at in seen] == [
+        (0, 0, "open"),
+        (2, 2, "open"),
+        (3, 2, "ended"),
+        (4, 2, "closed"),
+    ]
+
+
+async def test_after_an_error_no_token_is_due(wire: Wire, run_id: str) -> None:
+    emit = Emitter(wire.journal, run_id)
+    await emit.text("one")
+    await emit.events(Error(code="withdrawn", content="not so"))
+    assert (await emit.progress()).phase == "ended"
+
+
+async def test_nothing_to_say_writes_nothing(wire: Wire, run_id: str) -> None:
+    emit = Emitter(wire.journal, run_id)
+    await emit.tokens([])
+    await emit.text("")
+    await emit.events()
+    assert await wire.journal.frames(run_id) == []
+    assert emit.first_shown_at == 0.0
+
+
+# ---------------------------------------------------------------- fencing
+
+
+async def test_of_two_writers_the_second_is_superseded(wire: Wire, run_id: str) -> None:
+    first, second = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
+    await first.text("mine")
+    with pytest.raises(Superseded, match=run_id):
+        await second.text("yours")
+    await first.text(" still")
+    assert await first.shown() == "mine still"
+
+
+async def test_a_writer_that_was_thought_dead_is_superseded(wire: Wire, run_id: str) -> None:
+    stale = Emitter(wire.journal, run_id)
+    await stale.text("one")
+    heir = Emitter(wire.journal, run_id)
+    await heir.progress()
+    await heir.text(" two")
+    with pytest.raises(Superseded):
+        await stale.text(" TWO")
+    assert await heir.shown() == "one two"
+
+
+async def test_nothing_follows_done(wire: Wire, run_id: str) -> None:
+    emit, other = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
+    await emit.events(TokensEnd(), Done())
+    for writer in (emit, other):
+        with pytest.raises(Superseded):
+            await writer.text("late")
+    await other.progress()
+    with pytest.raises(Superseded, match="over"):
+        await other.events(Done())
+    assert (await lines(wire, run_id)).count(DONE_LINE) == 1
+
+
+async def test_a_frame_whose_ack_was_lost_is_not_written_twice(wire: Wire, run_id: str) -> None:
+    lost, again = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
+    await lost.text("one two")  # as if by `again`, whose ack did not arrive
+    await again.text("one two")
+    await again.text(" three")
+    assert len(await wire.journal.frames(run_id)) == 2
+    assert await again.shown() == "one two three"
+
+
+async def test_the_same_words_further_on_are_no_lost_ack(wire: Wire, run_id: str) -> None:
+    first, second = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
+    await first.tokens(["again"])
+    await second.progress()
+    await first.tokens(["again"])
+    await first.tokens(["again"])
+    with pytest.raises(Superseded):
+        await second.tokens(["again"])
+
+
+async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire: Wire, run_id: str) -> None:
+    emit = Emitter(own_wire.journal, run_id)
+    await emit.text("before")
+    server.kill()
+    server.start()
+    await emit.text(" after")
+    assert await emit.shown() == "before after"
+    assert [frame.sequence for frame in await own_wire.journal.frames(run_id)] == [1, 2]
+
+
+# ---------------------------------------------------------------- what only events=all shows
+
+
+async def test_asides_are_told_only_when_asked_for(wire: Wire, run_id: str) -> None:
+    for everything in (False, True):
+        emit = Emitter(wire.journal, run_id, everything=everything)
+        await emit.aside(StageEvent(stage="retrieve", lane="sq_1", status="start"))
+        await wire.client.flush()
+    frames = await wire.journal.frames(run_id, progress=True)
+    assert [frame.data for frame in frames] == [b'{"type":"stage","stage":"retrieve","lane":"sq_1","status":"start"}']
+    assert await wire.journal.frames(run_id) == []
+
+
+async def test_an_aside_does_not_disturb_the_fence(wire: Wire, run_id: str) -> None:
+    emit = Emitter(wire.journal, run_id, everything=True)
+    await emit.text("one")
+    await emit.aside(StageEvent(stage="s", lane="main", status="end"))
+    await emit.text(" two")
+    assert await emit.shown() == "one two"
+    assert (await wire.journal.js.stream_info(EVENTS)).state.messages >= 3
+    assert [frame.data.count(b"\n") for frame in await wire.journal.frames(run_id)] == [0, 0]
+    assert event_subject(run_id).endswith(run_id)

@@ -1,0 +1,134 @@
+"""Following a stream: what was there and what comes, each once and in order, though the server be killed under it."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable
+
+import nats.errors
+
+from bus.follow import Stored, cancel, follow
+from bus.subjects import EVENTS, event_subject
+from tests.bus.wires import Server, Wire
+from tests.polling import until
+
+
+@contextlib.asynccontextmanager
+async def following(
+    wire: Wire, subject: str, *, after: int | None = None, since: float | None = None, headers_only: bool = False
+) -> AsyncIterator[list[Stored]]:
+    """Everything that `follow` gives, in a list that grows."""
+    seen: list[Stored] = []
+    ready = asyncio.Event()
+
+    async def read() -> None:
+        async for stored in follow(
+            wire.client, EVENTS, [subject], after=after, since=since, headers_only=headers_only, ready=ready
+        ):
+            seen.append(stored)
+
+    task = asyncio.create_task(read())
+    await ready.wait()
+    try:
+        yield seen
+    finally:
+        await cancel(task)
+
+
+async def put(wire: Wire, subject: str, numbers: range) -> None:
+    for n in numbers:
+        await until(lambda n=n: _put_one(wire, subject, n), within_s=15, what=f"message {n} to be stored")  # type: ignore[misc]
+
+
+async def _put_one(wire: Wire, subject: str, n: int) -> bool:
+    """Stored once, though its ack be lost: the server knows the id."""
+    try:
+        await wire.journal.js.publish(
+            subject, str(n).encode(), stream=EVENTS, headers={"Nats-Msg-Id": f"{subject}-{n}"}
+        )
+    except (nats.errors.Error, TimeoutError):  # the server is being killed
+        return False
+    return True
+
+
+def numbers(seen: list[Stored]) -> list[int]:
+    return [int(stored.data) for stored in seen]
+
+
+def has(seen: list[Stored], count: int) -> Callable[[], bool]:
+    return lambda: len(seen) >= count
+
+
+async def test_what_was_there_and_what_comes(wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    await put(wire, subject, range(20))
+    async with following(wire, subject, after=0) as seen:
+        await put(wire, subject, range(20, 40))
+        await until(has(seen, 40))
+    assert numbers(seen) == list(range(40))
+    assert [stored.sequence for stored in seen] == sorted({stored.sequence for stored in seen})
+    assert {stored.subject for stored in seen} == {subject}
+
+
+async def test_from_now_on(wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    await put(wire, subject, range(5))
+    async with following(wire, subject) as seen:
+        await put(wire, subject, range(5, 8))
+        await until(has(seen, 3))
+    assert numbers(seen) == [5, 6, 7]
+
+
+async def test_after_a_sequence(wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    await put(wire, subject, range(5))
+    async with following(wire, subject, after=0) as seen:
+        await until(has(seen, 5))
+    async with following(wire, subject, after=seen[2].sequence) as rest:
+        await until(has(rest, 2))
+    assert numbers(rest) == [3, 4]
+
+
+async def test_since_a_time_and_headers_alone(wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    await put(wire, subject, range(3))
+    async with following(wire, subject, after=0) as seen:
+        await until(has(seen, 3))
+    async with following(wire, subject, since=seen[0].time - 1.0, headers_only=True) as bare:
+        await until(has(bare, 3))
+    assert [(stored.data, stored.headers["Nats-Msg-Id"]) for stored in bare] == [
+        (b"", f"{subject}-{n}") for n in range(3)
+    ]
+
+
+async def test_more_than_one_fetch_holds(wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    js = wire.journal.js
+    await asyncio.gather(*(js.publish(subject, str(n).encode(), stream=EVENTS) for n in range(1, 2501)))
+    async with following(wire, subject, after=0) as seen:
+        await until(has(seen, 2500))
+    assert sorted(numbers(seen)) == list(range(1, 2501))
+    assert seen[-1].pending == 0
+
+
+async def test_two_followers_of_one_connection_do_not_mix(wire: Wire) -> None:
+    one, two = (event_subject(secrets.token_hex(6)) for _ in range(2))
+    async with following(wire, one) as first, following(wire, two) as second:
+        await put(wire, one, range(3))
+        await put(wire, two, range(10, 13))
+        await until(lambda: len(first) >= 3 and len(second) >= 3)
+    assert (numbers(first), numbers(second)) == ([0, 1, 2], [10, 11, 12])
+
+
+async def test_a_server_killed_and_started_again_loses_and_repeats_nothing(server: Server, own_wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    await put(own_wire, subject, range(10))
+    async with following(own_wire, subject, after=0) as seen:
+        await until(has(seen, 5))
+        writing = asyncio.create_task(put(own_wire, subject, range(10, 60)))
+        await until(has(seen, 20))
+        server.kill()
+        server.start()
+        await writing
+        await until(has(seen, 60), within_s=15)
+    assert numbers(seen) == list(range(60))

@@ -1,0 +1,93 @@
+"""A pipeline that does not hold together is refused at start; the real one holds, and its picture is stable."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from actors.pipeline import ACTORS, pipeline
+from bus.actor import actor
+from bus.graph import Graph, GraphError
+from bus.messages import (
+    CATALOGUE,
+    AnswerSettled,
+    ComplexQuestionFound,
+    PassagesJudged,
+    QueryDecomposed,
+    QuestionAsked,
+    QuestionReady,
+    RunFinished,
+)
+
+GOLDEN = Path(__file__).with_name("golden") / "pipeline.mmd"
+
+
+@actor()
+async def intake(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empty-body]
+@actor()
+async def end(message: QuestionReady) -> RunFinished: ...  # type: ignore[empty-body]
+@actor()
+async def done(message: RunFinished) -> None: ...
+@actor()
+async def lost(message: PassagesJudged) -> None: ...
+@actor()
+async def branching(message: QuestionReady) -> RunFinished | AnswerSettled: ...  # type: ignore[empty-body]
+@actor()
+async def again(message: QuestionReady) -> ComplexQuestionFound | RunFinished: ...  # type: ignore[empty-body]
+@actor()
+async def back(message: ComplexQuestionFound) -> QuestionReady: ...  # type: ignore[empty-body]
+@actor(bound=1)
+async def back_once(message: ComplexQuestionFound) -> QuestionReady: ...  # type: ignore[empty-body]
+@actor()
+async def island(message: ComplexQuestionFound) -> QueryDecomposed: ...  # type: ignore[empty-body]
+@actor()
+async def bridge(message: QueryDecomposed) -> ComplexQuestionFound: ...  # type: ignore[empty-body]
+@actor()
+async def endless(message: QuestionAsked) -> None: ...
+
+
+SMALLEST = (intake, end, done)
+
+
+@pytest.mark.parametrize("actors", [SMALLEST, (intake, again, back_once, done)])
+def test_what_holds_together_is_accepted(actors: tuple[object, ...]) -> None:
+    assert Graph(actors).actors == actors  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("actors", "what", "remedy"),
+    [
+        ((intake, branching, done), "nobody consumes AnswerSettled", "write an actor that takes it"),
+        ((intake, end), "nobody consumes RunFinished", "write an actor that takes it"),
+        ((), "nobody consumes QuestionAsked", "write an actor that takes it"),
+        ((*SMALLEST, lost), "actor lost is unreachable", "nobody gives PassagesJudged"),
+        ((*SMALLEST, island, bridge), "actor bridge is unreachable from QuestionAsked", "wire it or remove it"),
+        ((intake, again, back, done), "the loop again -> back has no bound", "declare bound="),
+        ((*SMALLEST, intake), "two actors are called intake", "rename one"),
+        ((endless,), "no actor gives RunFinished", "no run would ever end"),
+    ],
+)
+def test_what_does_not_is_refused_with_a_remedy(actors: tuple[object, ...], what: str, remedy: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(what)) as caught:
+        Graph(actors)  # type: ignore[arg-type]
+    assert remedy in str(caught.value)
+
+
+def test_the_real_pipeline_holds_together_and_uses_every_message() -> None:
+    graph = pipeline()
+    assert graph.actors == ACTORS
+    assert {a.takes for a in graph.actors} == set(CATALOGUE)
+
+
+def test_every_actor_lives_in_a_file_of_its_name_that_says_what_it_is_for() -> None:
+    for each in ACTORS:
+        assert each.handle.__module__ == f"actors.{each.name}"
+        assert each.doc
+
+
+def test_the_picture_is_stable() -> None:
+    assert pipeline().mermaid() + "\n" == GOLDEN.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":  # renew the golden file: PYTHONPATH=. python tests/bus/test_graph.py
+    GOLDEN.write_text(pipeline().mermaid() + "\n", encoding="utf-8")

@@ -1,0 +1,108 @@
+"""The janitor ends what nobody will end: past its deadline, or delivered too often; an end that is there stays."""
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+
+from bus import janitor as janitor_module
+from bus.actor import actor
+from bus.errors import Unavailable
+from bus.janitor import Janitor
+from bus.journal import DEADLINE
+from bus.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.settings import BusSettings
+from bus.subjects import finished, key_of
+from tests.bus.toys import ask, closed, done, ended, working
+from tests.bus.wires import Wire
+from tests.polling import until
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(janitor_module, "GRACE_S", 0.05)
+
+
+@contextlib.asynccontextmanager
+async def watching(wire: Wire, settings: BusSettings) -> AsyncIterator[Janitor]:
+    janitor = Janitor(wire.client, wire.inbox, wire.journal, settings)
+    await janitor.start()
+    yield janitor
+    await janitor.stop()
+
+
+async def test_a_run_past_its_deadline_is_ended(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with watching(own_wire, own_settings) as janitor:
+        late = await ask(own_wire, deadline_s=0.05, question="환불은?")
+        other = await ask(own_wire, deadline_s=100.0)
+        settled = await ended(own_wire, late)
+        await until(lambda: other in janitor.open and late not in janitor.open)
+    assert (settled.outcome, settled.reason, settled.question) == ("failed", "timeout", "환불은?")
+    assert await own_wire.journal.latest([finished(other).subject]) == []
+
+
+async def test_a_run_asked_before_the_janitor_came_is_ended_too(own_settings: BusSettings, own_wire: Wire) -> None:
+    late = await ask(own_wire, deadline_s=0.05)
+    async with watching(own_wire, own_settings):
+        assert (await ended(own_wire, late)).reason == "timeout"
+
+
+async def test_the_deadline_in_the_headers_goes_before(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with watching(own_wire, own_settings):
+        late = await ask(own_wire, deadline_s=100.0, headers={DEADLINE: "1700000000.0"})
+        assert (await ended(own_wire, late)).reason == "timeout"
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b'{"type":"question_asked","question":1}'])
+async def test_a_question_that_cannot_be_read_has_the_usual_deadline(
+    own_settings: BusSettings, own_wire: Wire, data: bytes
+) -> None:
+    run_id = secrets.token_hex(6)
+    async with watching(own_wire, msgspec.structs.replace(own_settings, deadline_s=0.05)):
+        await own_wire.journal.publish(key_of(QuestionAsked, run_id).subject, data)
+        assert (await ended(own_wire, run_id)).outcome == "failed"
+
+
+async def test_an_end_that_is_there_stays(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with watching(own_wire, own_settings) as janitor:
+        run_id = await ask(own_wire, deadline_s=100.0)
+        await until(lambda: run_id in janitor.open)
+        await own_wire.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="answered")))
+        await until(lambda: run_id not in janitor.open)
+        late = await ask(own_wire, deadline_s=0.01)
+        await ended(own_wire, late)
+    assert (await ended(own_wire, run_id)).outcome == "answered"
+
+
+async def test_any_number_of_janitors_end_a_run_once(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with watching(own_wire, own_settings), watching(own_wire, own_settings):
+        runs = [await ask(own_wire, deadline_s=0.01) for _ in range(10)]
+        for run_id in runs:
+            await ended(own_wire, run_id)
+    for run_id in runs:
+        assert [r.key.type for r in await own_wire.journal.run(run_id)] == ["question_asked", "run_finished"]
+
+
+async def test_a_message_delivered_too_often_ends_its_run(own_settings: BusSettings, own_wire: Wire) -> None:
+    calls = 0
+
+    @actor(retries=0)
+    async def intake(message: QuestionAsked) -> QuestionReady:
+        nonlocal calls
+        calls += 1
+        raise Unavailable("never")
+
+    @actor()
+    async def end(message: QuestionReady) -> RunFinished: ...  # type: ignore[empty-body]
+
+    few = msgspec.structs.replace(own_settings, max_deliver=2)
+    async with watching(own_wire, few), working(few, intake, end):
+        run_id = await ask(own_wire, question="How long?")
+        settled = await ended(own_wire, run_id)
+        assert b'{"type":"DONE"}' in await closed(own_wire, run_id)
+    assert (settled.outcome, settled.question) == ("failed", "How long?")
+    assert settled.detail == "intake gave up after 2 tries"
+    assert calls == 2
+    assert done.name == "done"

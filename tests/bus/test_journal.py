@@ -1,0 +1,175 @@
+"""The journal over a real nats-server: each key once, whoever writes; a run's trace in one read."""
+
+import asyncio
+import secrets
+
+import nats.js.errors
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bus.connection import Inbox, connect
+from bus.errors import Unavailable
+from bus.journal import AskRecord, Journal, SearchRecord, Stage, decode, encode
+from bus.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.settings import BusSettings
+from bus.subjects import EVENTS, RUNS, Key, event_subject, finished, key_of, progress_subject
+from tests.bus.wires import Opener, Server, Wire
+from tests.message_samples import SAMPLES
+
+ASKED, READY, FINISHED = SAMPLES[QuestionAsked], SAMPLES[QuestionReady], SAMPLES[RunFinished]
+
+
+def run() -> str:
+    return secrets.token_hex(6)
+
+
+async def test_a_key_is_written_once_and_the_first_stays(wire: Wire) -> None:
+    key = key_of(QuestionAsked, run())
+    assert await wire.journal.write(key, QuestionAsked(question="first"))
+    assert not await wire.journal.write(key, QuestionAsked(question="second"))
+    (record,) = await wire.journal.latest([key.subject])
+    assert record.message == QuestionAsked(question="first")
+    assert record.key == key
+
+
+async def test_of_many_writers_one_wins(wire: Wire, another_wire: Opener) -> None:
+    writers = [wire, await another_wire(), await another_wire()]
+    for _ in range(20):
+        key = finished(run())
+        won = await asyncio.gather(
+            *(w.journal.publish(key.subject, str(n).encode()) for n, w in enumerate(writers * 4))
+        )
+        assert won.count(True) == 1
+        (record,) = await wire.journal.latest([key.subject])
+        assert record.data == str(won.index(True)).encode()
+
+
+async def test_lanes_and_types_are_keys_of_their_own(wire: Wire) -> None:
+    run_id = run()
+    keys = [Key("passages_judged", run_id, "sq_1"), Key("passages_judged", run_id, "sq_2"), finished(run_id)]
+    assert [await wire.journal.publish(key.subject, b"{}") for key in keys] == [True] * 3
+    assert [record.key for record in await wire.journal.latest([f"gw.passages_judged.{run_id}.*"])] == keys[:2]
+
+
+async def test_latest_reads_several_filters_at_once_oldest_first(wire: Wire) -> None:
+    run_id, other = run(), run()
+    keys = [key_of(QuestionAsked, run_id), key_of(QuestionReady, run_id), finished(run_id)]
+    for key, message in zip(keys, (ASKED, READY, FINISHED), strict=True):
+        await wire.journal.write(key, message, headers={"Gw-Cause": "7"})
+    await wire.journal.write(key_of(QuestionAsked, other), ASKED)
+    records = await wire.journal.run(run_id)
+    assert [record.key for record in records] == keys
+    assert [record.message for record in records] == [ASKED, READY, FINISHED]
+    assert [record.sequence for record in records] == sorted(record.sequence for record in records)
+    assert all(record.headers["Gw-Cause"] == "7" and record.time > 1.7e9 for record in records)
+    assert [r.key for r in await wire.journal.latest([keys[2].subject, keys[0].subject])] == [keys[0], keys[2]]
+
+
+async def test_what_is_not_there_is_empty_at_once(wire: Wire) -> None:
+    run_id = run()
+    assert await wire.journal.run(run_id) == []
+    assert await wire.journal.frames(run_id) == []
+    assert await wire.journal.last_frame(run_id) is None
+    assert await wire.journal.at(10**9) is None
+
+
+async def test_a_record_is_found_by_its_sequence(wire: Wire) -> None:
+    run_id = run()
+    await wire.journal.write(finished(run_id), FINISHED)
+    (record,) = await wire.journal.run(run_id)
+    found = await wire.journal.at(record.sequence)
+    assert found is not None
+    assert (found.key, found.message, found.time) == (record.key, FINISHED, record.time)
+    assert await wire.journal.last_sequence(RUNS) >= record.sequence
+
+
+async def test_the_stage_stands_beside_the_message(wire: Wire) -> None:
+    run_id = run()
+    stage = Stage(
+        actor="retrieve",
+        took_s=0.25,
+        attempt=2,
+        fallback="Unavailable: no index",
+        asks=(AskRecord(prompt="p", variables="v", text='{"a":\n1}'),),
+        searches=(SearchRecord(query="환불", hits=b'{"passages":[]}', took_s=0.1),),  # type: ignore[arg-type]
+    )
+    await wire.journal.write(key_of(QuestionReady, run_id), READY, stage=stage)
+    (record,) = await wire.journal.run(run_id)
+    assert record.message == READY
+    assert record.stage is not None
+    assert encode(READY, record.stage) == encode(READY, stage)
+    assert decode("question_ready", encode(READY)) == READY
+
+
+async def test_many_frames_are_read_in_order(wire: Wire) -> None:
+    run_id = run()
+    for n in range(300):
+        await wire.journal.js.publish(event_subject(run_id), str(n).encode(), stream=EVENTS)
+    await wire.journal.js.publish(progress_subject(run_id), b"aside", stream=EVENTS)
+    frames = await wire.journal.frames(run_id)
+    assert [frame.data for frame in frames] == [str(n).encode() for n in range(300)]
+    both = await wire.journal.frames(run_id, progress=True)
+    assert [(frame.data, frame.fenced) for frame in both[-2:]] == [(b"299", True), (b"aside", False)]
+    last = await wire.journal.last_frame(run_id)
+    assert last is not None
+    assert last.data == b"299"
+
+
+async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire: Wire) -> None:
+    run_id = run()
+    assert await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
+    server.kill()
+    writing = asyncio.create_task(own_wire.journal.write(finished(run_id), FINISHED, patience_s=15.0))
+    server.start()
+    assert await writing
+    assert [record.message for record in await own_wire.journal.run(run_id)] == [ASKED, FINISHED]
+    assert not await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
+
+
+async def test_a_journal_that_stays_away_is_unavailable(server: Server, own_wire: Wire) -> None:
+    server.kill()
+    with pytest.raises(Unavailable, match="is nats-server running"):
+        await own_wire.journal.write(finished(run()), FINISHED, patience_s=0.05)
+
+
+async def test_a_full_journal_says_so_at_once(own_settings: BusSettings, own_wire: Wire) -> None:
+    config = (await own_wire.journal.js.stream_info(RUNS)).config
+    config.max_bytes = 4096
+    await own_wire.journal.js.update_stream(config)
+    with pytest.raises(Unavailable, match=r"no room.*free disk space"):
+        await own_wire.journal.publish(finished(run()).subject, b"x" * 8192)
+
+
+async def test_nothing_can_erase_or_replace_a_record(wire: Wire) -> None:
+    """Roll-ups, per-message expiry and schedules would let one writer erase another's records."""
+    key = finished(run())
+    await wire.journal.publish(key.subject, b"{}")
+    for header in ({"Nats-Rollup": "sub"}, {"Nats-Rollup": "all"}, {"Nats-TTL": "1s"}):
+        with pytest.raises(nats.js.errors.APIError):
+            await wire.journal.js.publish(key.subject, b"forged", headers=header, stream=RUNS)
+    (record,) = await wire.journal.latest([key.subject])
+    assert record.data == b"{}"
+
+
+async def test_nobody_at_the_address_is_unavailable_and_says_what_to_start() -> None:
+    with pytest.raises(Unavailable, match="groundwire up"):
+        await connect("nats://127.0.0.1:9", name="nobody", patience_s=0.0)
+
+
+async def test_without_jetstream_streams_a_read_is_unavailable(server: Server) -> None:
+    client = await connect(server.url, name="bare")
+    journal = Journal(client, Inbox(client))
+    with pytest.raises(Unavailable, match="cannot be read"):
+        await journal.last_sequence(RUNS)
+    await client.close()
+
+
+@given(st.text())
+def test_a_stage_never_breaks_the_two_lines(text: str) -> None:
+    question = QuestionReady(question=SAMPLES[QuestionReady].question)  # type: ignore[attr-defined]
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return
+    data = encode(question, Stage(actor=text))
+    assert data.count(b"\n") == 1
+    assert decode("question_ready", data) == question

@@ -1,0 +1,276 @@
+"""Runs on a real nats-server: every event once and in order, whoever comes when, whatever happens to the server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from nats.aio.client import Client
+
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.errors import Unavailable
+from bus.events import Done, Emitter, StageEvent, TokensEnd
+from bus.journal import AskRecord, Journal, Stage
+from bus.messages import (
+    AnswerDrafted,
+    Constraints,
+    Question,
+    QuestionAsked,
+    RunFinished,
+    Sentence,
+    Settled,
+    WithheldSentence,
+)
+from bus.router import WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
+from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs, run_id_for
+from bus.settings import BusSettings
+from bus.subjects import BadId, Key, finished, key_of
+from tests.bus.wires import Server
+
+ASKED = QuestionAsked(question="환불은 며칠 안에?")
+
+
+@pytest.fixture(scope="module")
+async def runs(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runs]:
+    """On a server of their own: nobody is to work on these questions."""
+    server = Server(tmp_path_factory.mktemp("runs"))
+    server.start()
+    client = await connect(server.url, name="test-runs")
+    keep_trying(client)
+    await declare_streams(client.jetstream(timeout=2.0), BusSettings(url=server.url))
+    made = await started(client)
+    yield made
+    await made.stop()
+    await client.close()
+    server.kill()
+
+
+async def started(client: Client, **options: float) -> Runs:
+    inbox = Inbox(client)
+    runs = Runs(client, inbox, Journal(client, inbox), **options)
+    await runs.start()
+    return runs
+
+
+async def finish(runs: Runs, run_id: str, emitter: Emitter) -> None:
+    settled = Settled(outcome="answered", question=ASKED.question)
+    await runs.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), Done())
+
+
+async def drain(reader: Reader) -> None:
+    while await reader.batch():
+        pass
+
+
+async def collect(runs: Runs, run_id: str, after: int = 0) -> list[tuple[int, bytes]]:
+    return [event async for event in runs.events(run_id, after)]
+
+
+async def test_readers_who_come_at_any_time_read_the_same(runs: Runs) -> None:
+    """Readers join before, between and after sixty frames of two subjects; the seam between stream and live must not show."""
+    run_id = (await runs.submit(ASKED)).run_id
+    emitter = Emitter(runs.journal, run_id, everything=True)
+    readers = [asyncio.create_task(collect(runs, run_id))]
+    for n in range(30):
+        await emitter.aside(StageEvent(stage="retrieve", lane=f"sq_{n}", status="start"))
+        await emitter.tokens([f"a{n}", f" b{n}"])
+        readers.append(asyncio.create_task(collect(runs, run_id, after=n)))
+    await finish(runs, run_id, emitter)
+    readers.append(asyncio.create_task(collect(runs, run_id)))
+    whole, *others = await asyncio.gather(*readers)
+    assert [number for number, _ in whole] == list(range(1, 30 * 3 + 3))
+    assert whole[-1][1] == b'{"type":"DONE"}'
+    tokens = [event for _, event in whole if b'"in_progress"' in event]
+    assert [b'"index":%d}' % n in event for n, event in enumerate(tokens, 1)] == [True] * 60
+    for n, other in enumerate(others[:-1]):
+        assert other == whole[n:]
+    assert others[-1] == whole
+    assert runs.router.readers == 0
+
+
+async def test_a_reader_that_falls_behind_is_let_go_and_reads_on(runs: Runs) -> None:
+    submitted, reader = await runs.ask(ASKED)
+    emitter = Emitter(runs.journal, submitted.run_id)
+    await emitter.tokens(["a"])
+    first = await reader.batch()
+    for _ in range(WAITING_FRAMES + 1):
+        reader.put(b"{}")
+    with pytest.raises(TooSlow):
+        await reader.batch()
+    assert runs.router.readers == 0
+    await finish(runs, submitted.run_id, emitter)
+    rest = await collect(runs, submitted.run_id, after=first[-1][0])
+    assert [number for number, _ in rest] == [2, 3]
+
+
+async def test_large_frames_let_a_reader_go_sooner(runs: Runs) -> None:
+    with runs.router.reader("large") as reader:
+        for _ in range(WAITING_BYTES // 500_000 + 1):
+            reader.put(b"x" * 500_000)
+        with pytest.raises(TooSlow):
+            await reader.batch()
+
+
+async def test_readers_end_with_the_router(runs: Runs) -> None:
+    other = Runs(runs.client, runs.inbox, runs.journal)
+    await other.start()
+    submitted, reader = await other.ask(ASKED)
+    await Emitter(runs.journal, submitted.run_id).tokens(["a"])
+    assert len(await reader.batch()) == 1
+    await other.stop()
+    for late in (reader, await other.read(submitted.run_id)):
+        with pytest.raises(Unavailable, match="read on from the last event"):
+            await drain(late)
+
+
+async def test_an_idempotency_key_is_one_run(runs: Runs) -> None:
+    asked = QuestionAsked(question="once", idempotency_key="key-1")
+    first, again = await runs.submit(asked), await runs.submit(asked)
+    assert (first.run_id, first.created, again.run_id, again.created) == (run_id_for(asked), True, first.run_id, False)
+    delivered_otherwise = QuestionAsked(question="once", idempotency_key="key-1", events="all", deadline_s=9.0)
+    assert not (await runs.submit(delivered_otherwise)).created
+    for other in ({"question": "twice"}, {"question": "once", "profile": "library"}):
+        with pytest.raises(KeyReused):
+            await runs.submit(QuestionAsked(**other, idempotency_key="key-1"))
+    assert run_id_for(ASKED) != run_id_for(ASKED)
+
+
+async def test_cancel_ends_a_run_once_with_its_question(runs: Runs) -> None:
+    run_id = (await runs.submit(ASKED)).run_id
+    told = await runs.client.subscribe(f"gw.cancel.{run_id}")
+    assert await runs.cancel(run_id)
+    assert not await runs.cancel(run_id)
+    await told.next_msg(timeout=2)
+    record = await runs.record(run_id)
+    assert record is not None
+    assert (record.status, record.outcome, record.question) == ("finished", "cancelled", ASKED.question)
+    await told.unsubscribe()
+
+
+async def test_what_is_not_there(runs: Runs) -> None:
+    assert await runs.record("nobody") is None
+    for call in (runs.cancel("nobody"), collect(runs, "nobody")):
+        with pytest.raises(NoSuchRun):
+            await call
+    for bad in ("a.b", "*", ">", "a b", "", "a/b", "x" * 65, "a\n"):
+        for call in (runs.record(bad), runs.cancel(bad), collect(runs, bad)):
+            with pytest.raises(BadId):
+                await call
+
+
+async def test_a_run_whose_events_expired_is_gone_but_has_its_record(runs: Runs) -> None:
+    run_id = (await runs.submit(ASKED)).run_id
+    await runs.cancel(run_id)
+    forgetful = Runs(runs.client, runs.inbox, runs.journal, events_max_age_s=0.0)
+    with pytest.raises(EventsGone):
+        await forgetful.read(run_id)
+    assert await runs.record(run_id) is not None
+
+
+async def test_the_record_tells_all_from_the_journal(runs: Runs) -> None:
+    run_id = (await runs.submit(ASKED)).run_id
+    running = await runs.record(run_id)
+    assert running is not None
+    assert (running.status, running.outcome, running.stages) == ("running", None, ())
+    question = Question(
+        text="q",
+        asked=ASKED.question,
+        language="ko",
+        profile="general",
+        style=None,
+        release="sentence",
+        events="default",
+        constraints=Constraints(),
+        contexts=None,
+    )
+    sentences = tuple(Sentence(text=text) for text in ("a. ", "b. ", "c. ", "d."))
+    drafted = AnswerDrafted(
+        question=question, evidence=(), conflicts=(), sentences=sentences, style="simple", snapshot="s1"
+    )
+    ask = AskRecord(
+        prompt="answer_simple",
+        variables="v",
+        text="t",
+        version="p1",
+        engine="mlx",
+        model="m",
+        tokens_in=30,
+        tokens_out=12,
+    )
+    stage = Stage(actor="answer_simple", took_s=0.2, asks=(ask, ask), first_shown_at=running.asked_at + 0.05)
+    await runs.journal.write(key_of(AnswerDrafted, run_id), drafted, stage=stage)
+    withheld = (WithheldSentence(text="b. ", flags=()),)
+    settled = Settled(outcome="answered", answer="a. c. d.", withheld=withheld, confidence="high", re_gate="clean")
+    await runs.journal.write(
+        finished(run_id), RunFinished(settled=settled), stage=Stage(actor="stream_answer", took_s=0.001)
+    )
+    record = await runs.record(run_id)
+    assert record is not None
+    assert (record.status, record.outcome, record.answer, record.language) == ("finished", "answered", "a. c. d.", "ko")
+    assert (record.tokens_in, record.tokens_out, record.model) == (60, 24, "mlx:m")
+    assert record.prompt_versions == {"answer_simple": "p1"}
+    assert record.withheld_share == 0.25
+    assert record.first_shown_s == pytest.approx(0.05, abs=1e-3)
+    assert [(s.stage, s.lane, s.took_s, s.tokens_out) for s in record.stages] == [
+        ("answer_simple", "main", 0.2, 24),
+        ("stream_answer", "main", 0.001, 0),
+    ]
+    assert record.took_s is not None
+
+
+async def test_a_question_nobody_can_read_has_a_record_too(runs: Runs) -> None:
+    await runs.journal.publish("gw.question_asked.garbled", b"\xff{")
+    await runs.journal.publish(Key("poison", "garbled", "question_asked-main").subject, b"\xff{\n\xff")
+    await runs.journal.write(finished("garbled"), RunFinished(settled=Settled(outcome="failed", detail="unreadable")))
+    record = await runs.record("garbled")
+    assert record is not None
+    assert (record.outcome, record.detail, record.question) == ("failed", "unreadable", "")
+
+
+async def test_events_survive_the_server(server: Server) -> None:
+    """SIGKILL between the tokens, twice; a steady reader and one who comes later have every token once."""
+    client = await connect(server.url, name="test-kill")
+    keep_trying(client)
+    await declare_streams(client.jetstream(), BusSettings(url=server.url))
+    runs = await started(client)
+    run_id = (await runs.submit(ASKED)).run_id
+    steady = asyncio.create_task(collect(runs, run_id))
+    emitter = Emitter(runs.journal, run_id)
+    for n in range(60):
+        if n in (20, 40):
+            server.kill()
+            server.start()
+        await emitter.tokens([f"w{n} "])
+    await finish(runs, run_id, emitter)
+    whole = await asyncio.wait_for(steady, 20)
+    assert [number for number, _ in whole] == list(range(1, 63))
+    assert [event.split(b'"')[7] for _, event in whole[:-2]] == [b"w%d " % n for n in range(60)]
+    assert await collect(runs, run_id) == whole
+    await runs.stop()
+    await client.close()
+
+
+async def test_a_server_that_is_away_is_said_so(server: Server) -> None:
+    client = await connect(server.url, name="test-away")
+    keep_trying(client)
+    await declare_streams(client.jetstream(), BusSettings(url=server.url))
+    runs = await started(client, patience_s=0.3)
+    server.kill()
+    with pytest.raises(Unavailable, match=r"nats-server|journal"):
+        await runs.submit(ASKED)
+    await runs.stop()
+    await client.close()
+
+
+async def test_a_full_journal_is_said_so(server: Server) -> None:
+    client = await connect(server.url, name="test-full")
+    keep_trying(client)
+    await declare_streams(client.jetstream(), BusSettings(url=server.url, runs_max_bytes=20_000))
+    runs = await started(client)
+    long = QuestionAsked(question="x" * 4000)
+    accepted = [(await runs.submit(long)).run_id for _ in range(4)]
+    with pytest.raises(Unavailable, match="the journal has no room"):
+        await runs.submit(long)
+    assert not (await runs.submit(long, accepted[0])).created  # a key that is there is still told from a full journal
+    await runs.stop()
+    await client.close()

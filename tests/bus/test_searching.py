@@ -1,0 +1,91 @@
+"""The power `search` from both ends over a real nats-server."""
+
+import asyncio
+import time
+
+import msgspec
+import pytest
+
+from bus.errors import Unavailable
+from bus.searching import Searcher, SearchReply, SearchRequest, serve_search
+from bus.subjects import SEARCH
+from tests.bus.wires import Wire
+from tests.message_samples import passage
+
+HITS = SearchReply(passages=(passage(), passage("opening.md", "문은 아홉 시에 열립니다.")), snapshot="s1")
+
+
+def searcher(wire: Wire, deadline_s: float = 10.0) -> Searcher:
+    return Searcher(wire.client, time.time() + deadline_s)
+
+
+async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
+    heard: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        heard.append(request)
+        return HITS
+
+    close = await serve_search(wire.client, find)
+    search = searcher(wire)
+    assert await search("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4) == HITS
+    assert heard == [SearchRequest(query="환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)]
+    (record,) = search.records
+    assert record.query == "환불 기간"
+    assert msgspec.json.decode(record.hits, type=SearchReply) == HITS
+    await close()
+
+
+async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:
+    async def find(request: SearchRequest) -> SearchReply:
+        raise Unavailable("the index is half written; build it again")
+
+    close = await serve_search(wire.client, find)
+    search = searcher(wire)
+    with pytest.raises(Unavailable, match="build it again"):
+        await search("x", language="en", k=1)
+    assert search.records == []
+    await close()
+
+
+async def test_nobody_there_until_the_deadline_is_unavailable(wire: Wire) -> None:
+    with pytest.raises(Unavailable, match="groundwire up"):
+        await searcher(wire, deadline_s=0.1)("x", language="en", k=1)
+
+
+async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
+    async def find(request: SearchRequest) -> SearchReply:
+        return HITS
+
+    asked = asyncio.create_task(searcher(wire)("x", language="en", k=1))
+    await wire.client.flush()
+    close = await serve_search(wire.client, find)
+    assert await asked == HITS
+    await close()
+
+
+async def test_searches_run_side_by_side(wire: Wire) -> None:
+    both = asyncio.Event()
+    waiting: list[str] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        waiting.append(request.query)
+        if len(waiting) == 2:
+            both.set()
+        await both.wait()
+        return SearchReply(snapshot=request.query)
+
+    close = await serve_search(wire.client, find)
+    replies = await asyncio.gather(*(searcher(wire)(query, language="en", k=1) for query in ("a", "b")))
+    assert [reply.snapshot for reply in replies] == ["a", "b"]
+    await close()
+
+
+async def test_a_search_that_cannot_be_read_is_told_so(wire: Wire) -> None:
+    async def find(request: SearchRequest) -> SearchReply:
+        raise AssertionError("must not be reached")
+
+    close = await serve_search(wire.client, find)
+    msg = await wire.client.request(SEARCH, b"nonsense", timeout=5)
+    assert "cannot be read" in msgspec.json.decode(msg.data, type=SearchReply).problem
+    await close()

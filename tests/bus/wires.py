@@ -1,0 +1,46 @@
+"""A connection with what speaks over it, and a nats-server that a test may kill and start again."""
+
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nats.aio.client import Client
+
+from bus.connection import Inbox
+from bus.journal import Journal
+from runtime import nats_server
+
+
+@dataclass
+class Wire:
+    """One connection with what speaks over it."""
+
+    client: Client
+    inbox: Inbox
+    journal: Journal
+
+
+class Server:
+    """A nats-server on a port and a store of its own; both stay when it is killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = nats_server.free_port()
+        self.url = f"nats://127.0.0.1:{self.port}"
+        self._log = folder / "log"
+        self._config = nats_server.write_config(folder, port=self.port, sync_always=False)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(nats_server.command(self._config), stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        """SIGKILL: nothing is flushed, nobody is told."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+type Opener = Callable[[], Awaitable[Wire]]

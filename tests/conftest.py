@@ -1,0 +1,37 @@
+"""What every test may use: a real nats-server for the session, and the pipeline in this process over it."""
+
+import os
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from bus.connection import connect, declare_streams
+from bus.settings import BusSettings
+from runtime import nats_server
+
+os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
+
+
+@pytest.fixture(scope="session")
+def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A nats-server of this test session."""
+    folder: Path = tmp_path_factory.mktemp("nats")
+    port = nats_server.free_port()
+    config = nats_server.write_config(folder, port=port, sync_always=False)
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(nats_server.command(config), stdout=log, stderr=log)
+    yield f"nats://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="session")
+async def bus_settings(nats_url: str) -> AsyncIterator[BusSettings]:
+    """Settings for that server, its streams declared; impatient, so that faults show soon."""
+    settings = BusSettings(url=nats_url, ack_wait_s=2.0, heartbeat_s=0.4, janitor_period_s=0.1)
+    client = await connect(nats_url, name="tests")
+    await declare_streams(client.jetstream(timeout=2.0), settings)
+    yield settings
+    await client.close()

@@ -1,0 +1,167 @@
+"""Files into an index and kept up to date, whatever lies in the folder."""
+
+import io
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from index import snapshot
+from index.build import read_catalogue
+from index.check import verify
+from index.errors import IndexProblem
+from index.ingest import bring_in, take_out
+from index.reading import find
+from index.searcher import Searcher
+from tests.index import files
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "documents"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
+    (folder / "deep" / "canteen.txt").write_text("The canteen serves soup at noon.\n")
+    (folder / "helmets.pdf").write_bytes(files.pdf([["Helmets are worn in the foundry."]]))
+    return folder
+
+
+def listed(index: Path) -> list[str]:
+    handle = snapshot.hold(index)
+    try:
+        return sorted(read_catalogue(handle.directory))
+    finally:
+        handle.close()
+
+
+def test_a_folder_again_touches_only_what_changed(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    first = bring_in(index, [str(folder)], only=True)
+    assert (first.files, first.added, first.failed_count) == (3, 3, 0)
+    assert listed(index) == ["deep/canteen.txt", "gate.md", "helmets.pdf"]
+    second = bring_in(index, [str(folder)], only=True)
+    assert (second.files, second.unchanged_files, second.snapshot) == (0, 3, first.snapshot)
+    (folder / "gate.md").write_text("# Gate\n\nThe gate opens at seven.\n")
+    (folder / "helmets.pdf").unlink()
+    (folder / "new.txt").write_text("Parking is free on Sundays.")
+    third = bring_in(index, [str(folder)], only=True)
+    assert (third.files, third.added, third.changed, third.removed) == (2, 1, 1, 1)
+    assert listed(index) == ["deep/canteen.txt", "gate.md", "new.txt"]
+    searcher = Searcher.open(index)
+    assert "seven" in searcher.search("when does the gate open")[0].text
+    searcher.close()
+    assert verify(index) == []
+
+
+def test_add_keeps_what_is_there_and_remove_takes_out(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    records = tmp_path / "more.jsonl"
+    records.write_text(
+        "".join(json.dumps({"source_id": f"r{n}", "text": f"Record number {n}."}) + "\n" for n in range(3))
+    )
+    bring_in(index, [str(folder)], only=True)
+    bring_in(index, [str(records)], only=False)
+    assert listed(index) == ["deep/canteen.txt", "gate.md", "helmets.pdf", "r0", "r1", "r2"]
+    records.write_text(json.dumps({"source_id": "r1", "text": "Record number 1."}) + "\n")
+    report = bring_in(index, [str(records)], only=False)
+    assert (report.changed, report.removed) == (0, 2)
+    report = take_out(index, ["gate.md", "r1"])
+    assert (report.removed, report.documents) == (2, 2)
+    with pytest.raises(IndexProblem, match="no document 'gone'"):
+        take_out(index, ["helmets.pdf", "gone"])
+    assert listed(index) == ["deep/canteen.txt", "helmets.pdf"]
+    with pytest.raises(IndexProblem, match="empty"):
+        take_out(index, ["deep/canteen.txt", "helmets.pdf"])
+
+
+def test_bad_files_are_named_and_the_rest_is_indexed(folder: Path, tmp_path: Path) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    (folder / "empty.txt").touch()
+    (folder / "image.png").write_bytes(b"\x89PNG")
+    (folder / "line\nbreak.txt").write_text("A name with a line break in it.")
+    (folder / "records.jsonl").write_text(
+        '{"source_id":"ok","text":"fine"}\nrubbish\n{"source_id":"ok","text":"again"}\n'
+    )
+    (folder / ".hidden.txt").write_text("hidden")
+    outside = tmp_path / "outside.txt"
+    outside.write_text("not part of the folder")
+    (folder / "leaves.txt").symlink_to(outside)
+    (folder / "stays.txt").symlink_to(folder / "gate.md")
+    (folder / "circle").symlink_to(folder)
+    (folder / "dangling.txt").symlink_to(folder / "nothing")
+    (folder / "pipe.txt").unlink(missing_ok=True)
+    os.mkfifo(folder / "pipe.txt")
+    report = bring_in(tmp_path / "index", [str(folder)], only=True)
+    reasons = {skip.name: skip.reason for skip in report.skipped}
+    assert "no readable PDF" in reasons["broken.pdf"]
+    assert reasons["empty.txt"] == "empty"
+    assert ".png" in reasons["image.png"]
+    assert "leaves" in reasons["leaves.txt"]
+    assert "not followed" in reasons["circle"]
+    assert "nothing" in reasons["dangling.txt"]
+    assert "regular" in reasons["pipe.txt"]
+    assert "broken JSON" in reasons["records.jsonl line 2"]
+    assert "given before" in reasons["records.jsonl line 3"]
+    assert report.failed_count == 3
+    names = listed(tmp_path / "index")
+    assert names == ["deep/canteen.txt", "gate.md", "helmets.pdf", "line%0Abreak.txt", "ok", "stays.txt"]
+
+
+@pytest.mark.parametrize("name", ["nothing-here", "*.none"])
+def test_a_path_that_is_not_there_is_one_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(IndexProblem, match="check the path"):
+        bring_in(tmp_path / "index", [str(tmp_path / name)], only=True)
+    assert not snapshot.exists(tmp_path / "index")
+
+
+def test_an_empty_folder_leaves_the_index_as_it_was(folder: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(IndexProblem, match="nothing to index"):
+        bring_in(tmp_path / "index", [str(empty)], only=True)
+    first = bring_in(tmp_path / "index", [str(folder)], only=True)
+    with pytest.raises(IndexProblem, match="as it was"):
+        bring_in(tmp_path / "index", [str(empty)], only=True)
+    assert snapshot.current(tmp_path / "index") == first.snapshot
+
+
+def test_standard_input_globs_and_several_folders(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "gate.md").write_text("# Other gate\n\nThe other gate opens never.\n")
+    stream = io.BytesIO(b'{"source_id":"s","text":"from the stream"}\n')
+    bring_in(tmp_path / "index", [str(folder), str(other), "-"], only=True, stdin=stream)
+    assert listed(tmp_path / "index") == [
+        "documents/deep/canteen.txt",
+        "documents/gate.md",
+        "documents/helmets.pdf",
+        "other/gate.md",
+        "s",
+    ]
+    bring_in(tmp_path / "globbed", [str(tmp_path / "**" / "*.md")], only=True)
+    assert listed(tmp_path / "globbed") == ["gate.md"]
+    bring_in(tmp_path / "text", ["-"], only=True, stdin=io.BytesIO(b"plain words"), stdin_name="note.txt")
+    assert listed(tmp_path / "text") == ["note.txt"]
+
+
+def test_a_file_over_the_limit_is_named_without_being_read(folder: Path) -> None:
+    with (folder / "huge.txt").open("wb") as file:
+        file.truncate(200 * 1024 * 1024)
+    found = {item.source_id: item.problem for item in find([str(folder)])}
+    assert "200 MB" in str(found["huge.txt"])
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_empty_files(folder: Path, tmp_path: Path) -> None:
+    crowd = folder / "crowd"
+    crowd.mkdir()
+    for number in range(100_000):
+        (crowd / f"{number}.txt").touch()
+    began = time.monotonic()
+    report = bring_in(tmp_path / "index", [str(folder)], only=True)
+    assert report.skipped_count == 100_000
+    assert len(report.skipped) == 1000
+    assert report.documents == 3
+    assert time.monotonic() - began < 60

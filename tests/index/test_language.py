@@ -1,0 +1,47 @@
+"""Languages of whole sentences and of two words, alone and mixed."""
+
+import pytest
+
+from index.language import detect, share_of
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("환불은 구매 후 7일 안에 신청해야 합니다.", "ko"),
+        ("환불", "ko"),
+        ("BM25 retrieval system 설정은 어디에 있습니까?", "ko"),
+        ("Refunds must be requested within seven days.", "en"),
+        ("opening hours", "en"),
+        ("hello", "en"),
+        ("近视手术后需要休息多久？", "zh"),
+        ("近视", "zh"),
+        ("什么是RCEP?", "zh"),
+        ("Quels sont les horaires d'ouverture ?", "fr"),
+        ("carte grise", "fr"),
+        ("L’État verse l’aide.", "fr"),
+        ("ما هي ساعات العمل؟", "ar"),
+        ("تأشيرة", "ar"),
+        ("ما هو بروتوكول HTTP؟", "ar"),
+        ("日本の首都はどこですか", "und"),
+        ("", "und"),
+        ("12 345,6 %", "und"),
+        ("[1] https://example.com/the/page", "und"),
+    ],
+)
+def test_detect(text: str, language: str) -> None:
+    assert detect(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "low", "high"),
+    [
+        ("환불은 됩니다", "ko", 1.0, 1.0),
+        ("환불은 됩니다", "en", 0.0, 0.0),
+        ("환불은 refund 입니다", "ko", 0.6, 0.9),
+        ("12", "fr", 1.0, 1.0),
+        ("les 近视", "fr", 0.1, 0.5),
+    ],
+)
+def test_share_of(text: str, language: str, low: float, high: float) -> None:
+    assert low <= share_of(text, language) <= high

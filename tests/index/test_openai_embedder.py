@@ -1,0 +1,92 @@
+"""A real HTTP server with a small real embedder behind `/v1/embeddings`, from a build to a question in another language."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from index.errors import IndexProblem
+from index.openai_embedder import INSTRUCTION, OpenAIEmbedder
+from runtime.commands.index import index_group
+from runtime.commands.search import search_command
+
+#: A tiny bilingual model: each row is one direction, named in Korean and English.
+_SENSES = (("환불", "refund"), ("헬멧", "helmet"), ("도서관", "library"), ("시험", "exam"))
+
+
+def embed(text: str) -> list[float]:
+    text = text.removeprefix(INSTRUCTION).lower()
+    return [1e-3 + sum(text.count(word) for word in words) for words in _SENSES]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if asked["model"] == "missing":
+            self.send_error(404)
+            return
+        cut = 3 if asked["model"] == "shrinking" and asked["input"] != ["dimension"] else 4
+        data = [{"index": n, "embedding": embed(text)[:cut]} for n, text in enumerate(asked["input"])]
+        body = json.dumps({"data": data[::-1]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_question_finds_passages_in_another_language(server: str, tmp_path: Path) -> None:
+    folder, index = tmp_path / "documents", str(tmp_path / "index")
+    folder.mkdir()
+    (folder / "helmets.md").write_text("Every visitor shall wear a helmet in the foundry.")
+    (folder / "refunds.md").write_text("A refund is paid within three days of the inspection.")
+    runner, flags = CliRunner(), ["--embed-url", server, "--embed-model", "tiny"]
+    built = runner.invoke(index_group, ["build", str(folder), "--out", index, *flags])
+    assert built.exit_code == 0, built.output
+    found = runner.invoke(search_command, ["--index", index, "--json", "-k", "1", *flags, "환불은 언제 받나요?"])
+    hit = json.loads(found.output)
+    assert (hit["source_id"], hit["bm25_rank"], hit["vector_rank"]) == ("refunds.md", None, 1)
+    refused = runner.invoke(search_command, ["--index", index, "환불"])
+    assert refused.exit_code == 1
+    assert "built with embedder openai tiny" in refused.output
+    other = runner.invoke(search_command, ["--index", index, "--embed-url", server, "--embed-model", "other", "환불"])
+    assert "not with openai other" in other.output
+    again = runner.invoke(index_group, ["add", str(folder), "--index", index])
+    assert again.exit_code == 1
+    assert "build the index again" in again.output
+
+
+@pytest.mark.parametrize(
+    ("url", "model", "says"),
+    [
+        (None, "missing", "answered 404"),
+        ("http://127.0.0.1:9/v1", "tiny", "is the server up"),
+        ("ftp://example.org", "tiny", "no http address"),
+    ],
+)
+def test_a_server_that_does_not_answer_is_one_error(server: str, url: str | None, model: str, says: str) -> None:
+    with pytest.raises(IndexProblem, match=says):
+        OpenAIEmbedder(url or server, model)
+
+
+def test_a_model_that_changed_is_refused(server: str) -> None:
+    embedder = OpenAIEmbedder(server, "shrinking")
+    with pytest.raises(IndexProblem, match="has changed"):
+        embedder.embed(["a", "b"], query=False)

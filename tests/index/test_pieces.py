@@ -1,0 +1,269 @@
+"""The small parts by themselves: n-grams, codes, coverage, sketches, fusion, passages, stores."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index import vectors
+from index.codes import code_words
+from index.coverage import cover, gram_set, hash_sets, rarity
+from index.duplicates import groups, sketch
+from index.errors import IndexProblem
+from index.fusion import mean_of_shares, reciprocal_rank
+from index.lsa import Lsa, fit
+from index.model import Block, Document, Passage
+from index.ngrams import encode, grams
+from index.passages import LIMIT, cut, weigh
+from index.store import PassageStore, write_segment
+
+ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。المادة😀\u0301"), max_size=300)
+
+
+def decoded(text: str) -> str:
+    return "".join(map(chr, encode(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "normalised"),
+    [
+        ("Hello,  WORLD!", " hello world "),
+        ("ＩＳＯ　９００１", " iso 9001 "),
+        ("الإِمْتِحَانُ", " الامتحان "),
+        ("한국어\n문장", " 한국어 문장 "),
+        ("", " "),
+        ("...", " "),
+        ("a😀b", " a😀b "),
+    ],
+)
+def test_text_is_brought_to_one_form(text: str, normalised: str) -> None:
+    assert decoded(text) == normalised
+
+
+def test_n_grams_stay_within_words_and_follow_the_script() -> None:
+    assert len(grams(encode("abcd"))) == 4 + 3 + 2  # " abcd ": 3-, 4- and 5-grams
+    assert len(grams(encode("abc def"))) == 2 * (3 + 2 + 1)
+    assert len(grams(encode("近视"))) == 2 + 3  # single characters and pairs, with the spaces around
+    assert len(grams(encode("환불"))) == 3 + 2
+    assert set(grams(encode("abcd"))) == set(grams(encode("ABCD!")))
+    assert len(grams(encode(""))) == 0
+
+
+@given(ANY_TEXT)
+def test_any_text_has_n_grams_sets_and_sketches(text: str) -> None:
+    codes = encode(text)
+    assert codes[0] == codes[-1] == 32
+    assert grams(codes).dtype == np.uint32
+    held = gram_set(text)
+    assert list(held) == sorted(set(held.tolist()))
+    assert sketch(text).shape == sketch("").shape
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("ISO-9001", "iso 9001 and ISO9001", True),
+        ("ISO-9001", "ISO-9002", False),
+        ("제6장", "제 6 장", True),
+        ("제6장", "제16장", False),
+        ("제12조의2", "제12조", False),
+        ("第十五条", "第15条", True),
+        ("第一百二十条", "第120条", True),
+        ("第二〇条", "第20条", True),
+        ("Article 5", "articles 5", True),
+        ("art. L. 123-4", "art. L123-4", True),
+        ("المادة 15", "مادة ١٥", True),
+        ("version 2.10.3", "2.10.3", True),
+        ("plain words only", "nothing here", None),
+    ],
+)
+def test_codes_meet_however_they_are_written(one: str, other: str, same: bool | None) -> None:
+    left, right = set(code_words(one)), set(code_words(other))
+    if same is None:
+        assert not left
+        assert not right
+    else:
+        assert left
+        assert bool(left & right) is same
+    assert all(word.isalpha() and word.islower() for word in left | right)
+
+
+def test_coverage_is_the_weighted_share_of_the_question() -> None:
+    texts = ["the furnace is opened by the foreman", "the canteen serves soup", "the the the"]
+    sets = [gram_set(text) for text in texts]
+    counts = np.zeros(1 << 16, dtype=np.int64)
+    for held in sets:
+        counts[held] += 1
+    weights = rarity(counts, len(sets))
+    full, part, none = cover(gram_set("furnace foreman"), weights, sets)
+    assert full == pytest.approx(1, abs=0.01)
+    assert full > part >= none
+    assert cover(gram_set(""), weights, sets) == [0, 0, 0]
+
+
+def test_duplicates_share_words_and_numbers() -> None:
+    text = "Visitors register at the gate and carry the badge that they are given until they leave. It costs 30 euros."
+    rows = np.array(
+        [sketch(t) for t in (text, text.replace("gate", "gate,").upper(), text.replace("30", "40"), "Soup.")]
+    )
+    assert list(groups(rows)) == [0, 0, 2, 3]
+    assert list(groups(rows[:1])) == [0]
+    assert list(groups(rows[:0])) == []
+
+
+RANKING = st.lists(st.integers(0, 30), unique=True, max_size=15)
+
+
+@given(st.lists(RANKING, max_size=4))
+def test_reciprocal_rank_ignores_the_order_of_its_lists(rankings: list[list[int]]) -> None:
+    lists = [[(number, 0.0) for number in ranking] for ranking in rankings]
+    fused = dict(reciprocal_rank(lists))
+    assert fused == pytest.approx(dict(reciprocal_rank(lists[::-1])))
+    assert fused.keys() == set(itertools.chain(*rankings))
+
+
+SCORES = st.dictionaries(st.integers(0, 20), st.floats(0, 50), max_size=10)
+
+
+@given(SCORES, SCORES, *[st.dictionaries(st.integers(0, 20), st.floats(0, 1), max_size=10)] * 2)
+def test_the_mean_of_shares_is_a_share_and_keeps_every_candidate(
+    bm25: dict[int, float], cosines: dict[int, float], covered: dict[int, float], phrases: dict[int, float]
+) -> None:
+    fused = mean_of_shares(bm25, cosines, covered, phrases)
+    assert {number for number, _ in fused} == covered.keys()
+    assert all(-1e-9 <= score <= 1 + 1e-9 for _, score in fused)
+    assert fused == sorted(fused, key=lambda item: (-item[1], item[0]))
+
+
+def test_better_on_every_side_is_better() -> None:
+    assert [n for n, _ in mean_of_shares({1: 9, 2: 4}, {1: 0.8, 2: 0.3}, {1: 0.9, 2: 0.4}, {})] == [1, 2]
+    assert [n for n, _ in mean_of_shares({}, {}, {1: 0.5, 2: 0.5}, {2: 0.1})] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "together", "apart"),
+    [
+        ("boiler house key", "the boiler house key is kept here", "the key to the house is beside the boiler"),
+        ("공장 출입증 발급", "공장 출입증 발급은 사무실에서 한다", "발급된 출입증은 공장에서 쓴다"),
+        ("锅炉房钥匙", "锅炉房钥匙在这里", "钥匙在房间里，锅炉在外面"),
+        ("مفتاح غرفة المرجل", "يوجد مفتاح غرفة المرجل هنا", "المرجل في غرفة بلا مفتاح"),
+    ],
+)
+def test_words_that_stand_together_are_a_phrase(question: str, together: str, apart: str) -> None:
+    sets = [hash_sets(together)[1], hash_sets(apart)[1]]
+    more, less = cover(hash_sets(question)[1], np.ones(1 << 16, dtype=np.float32), sets)
+    assert more > 0.5 > less
+
+
+@given(ANY_TEXT)
+def test_passages_are_slices_in_order_that_lose_no_letter(text: str) -> None:
+    passages = cut(Document(source_id="d", title="", text=text), 5)
+    assert [passage.number for passage in passages] == list(range(5, 5 + len(passages)))
+    covered: set[int] = set()
+    for before, after in itertools.pairwise(passages):
+        assert before.char_start < after.char_start
+    for passage in passages:
+        assert passage.text == text[passage.char_start : passage.char_end]
+        covered.update(range(passage.char_start, passage.char_end))
+    assert {at for at, character in enumerate(text) if character.isalnum()} <= covered
+
+
+@pytest.mark.parametrize(
+    ("sentence", "count"),
+    [
+        ("The furnace is opened by the foreman. ", 400),
+        ("용광로는 조장이 엽니다. ", 400),
+        ("熔炉由工长打开。", 600),
+        ("abc", 5000),
+    ],
+)
+def test_long_documents_get_passages_of_like_information(sentence: str, count: int) -> None:
+    passages = cut(Document(source_id="d", title="", text=sentence * count), 0)
+    weights = [weigh(passage.text) for passage in passages]
+    assert max(weights) <= LIMIT + 1
+    assert min(weights[:-1]) > 800
+
+
+def test_neighbours_overlap_in_prose_and_never_in_tables() -> None:
+    prose = "".join(f"Sentence number {n} says something about the gate. " for n in range(60))
+    passages = cut(Document(source_id="d", title="", text=prose), 0)
+    assert all(after.char_start < before.char_end for before, after in itertools.pairwise(passages))
+    table = "Course | Fee\n" + "".join(f"Course {n} | {n} euros\n" for n in range(300))
+    passages = cut(Document(source_id="d", title="", text=table, blocks=(Block(0, len(table), "table"),)), 0)
+    assert len(passages) > 2
+    assert all(passage.text.startswith("Course ") and passage.text.endswith(" euros") for passage in passages)
+    assert all(passage.headings == ("Course | Fee",) for passage in passages[1:])
+    assert all(after.char_start > before.char_end for before, after in itertools.pairwise(passages))
+
+
+def test_headings_begin_passages_and_travel_with_them() -> None:
+    body = "The gate opens at six and closes at ten on every day of the week. " * 5
+    text = f"Rules\n{body}\nNight\n{body}"
+    night = text.index("Night")
+    blocks = (
+        Block(0, 5, "heading", 1),
+        Block(6, night - 1),
+        Block(night, night + 5, "heading", 2),
+        Block(night + 6, len(text)),
+    )
+    first, second = cut(Document(source_id="d", title="", text=text, blocks=blocks), 0)
+    assert first.text.startswith("Rules\nThe gate")
+    assert second.text.startswith("Night\nThe gate")
+    assert second.headings == ("Rules",)
+
+
+def test_a_small_table_stays_whole() -> None:
+    prose = "The gate opens at six and closes at ten on every day. " * 18
+    table = "Day | Opens\nMonday | six\nSunday | never"
+    text = prose + "\n" + table + "\n" + prose
+    at = text.index(table)
+    blocks = (Block(0, at - 1), Block(at, at + len(table), "table"), Block(at + len(table) + 1, len(text)))
+    passages = cut(Document(source_id="d", title="", text=text, blocks=blocks), 0)
+    assert any(table in passage.text for passage in passages)
+
+
+def passage(number: int, text: str) -> Passage:
+    return Passage(number, "d", "T", "", "en", text, 0, len(text), None, ())
+
+
+def test_a_store_reads_what_segments_hold(tmp_path: Path) -> None:
+    assert write_segment(tmp_path / "000.bin", [passage(n, f"text {n}") for n in range(3)]) == 3
+    assert write_segment(tmp_path / "007.bin", [passage(n, f"text {n}") for n in (7, 9)]) == 2
+    assert write_segment(tmp_path / "010.bin", []) == 0
+    store = PassageStore(tmp_path)
+    assert [store.get(number).text for number in (9, 0, 7)] == ["text 9", "text 0", "text 7"]
+    assert 8 not in store
+    assert 2 in store
+    with pytest.raises(IndexProblem, match="passage 8"):
+        store.get(8)
+    (tmp_path / "007.npz").write_bytes(b"rubbish")
+    with pytest.raises(IndexProblem, match=r"007\.bin"):
+        PassageStore(tmp_path)
+
+
+def test_lsa_finds_its_like_and_says_what_it_does_not_know(tmp_path: Path) -> None:
+    texts = ["the furnace is opened by the foreman", "the canteen serves soup at noon", "차량은 주차장에 둡니다", ""]
+    assert fit(texts, tmp_path) == 4
+    model = Lsa(tmp_path, "1")
+    rows = model.embed(texts, query=False)
+    assert np.linalg.norm(rows[:3], axis=1) == pytest.approx(1, abs=1e-3)
+    assert not rows[3].any()
+    asked = model.embed(["who opens the furnaces", "when is soup served"], query=True)
+    assert list((asked @ rows.T).argmax(axis=1)) == [0, 1]
+    assert model.coverage(texts[0]) == 1
+    assert model.coverage("Ωψφ") < 0.2
+    (tmp_path / "idf.npy").unlink()
+    with pytest.raises(IndexProblem, match="build it again"):
+        Lsa(tmp_path, "1")
+
+
+def test_a_graph_asked_for_more_than_it_can_reach_gives_what_it_can(tmp_path: Path) -> None:
+    rows = np.eye(8, dtype=np.float32)
+    vectors.build(tmp_path / "old", np.arange(8), rows)
+    vectors.update(tmp_path / "old", tmp_path / "new", 8, range(6), np.array([], dtype=np.int64), rows[:0])
+    graph = vectors.VectorIndex(tmp_path / "new", 8, live=8)  # six of them cannot be returned
+    assert set(graph.search(rows[7:], 8)) <= {6, 7}
+    assert next(iter(graph.search(rows[7:], 2))) == 7

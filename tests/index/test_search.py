@@ -1,0 +1,100 @@
+"""Searching a small index in five languages."""
+
+from pathlib import Path
+
+import pytest
+
+from index.errors import IndexProblem
+from index.searcher import Searcher
+from tests.index.conftest import DOCUMENTS
+
+TEXTS = {document.source_id: document.text for document in DOCUMENTS}
+
+
+@pytest.mark.parametrize(
+    ("query", "source_id"),
+    [
+        ("며칠 안에 환불을 신청할 수 있나요?", "refund"),
+        ("when must books be returned", "library"),
+        ("孩子每天户外活动多久", "eyes"),
+        ("Quand ferme l'inscription ?", "inscription"),
+        ("متى يحضر الطالب الامتحان؟", "exam-ar"),
+        # codes and article numbers, however they are written
+        ("ISO 9001", "helmet"),
+        ("iso-9001", "helmet"),
+        ("ISO9001", "helmet"),
+        ("제6장", "refund"),
+        ("제 6 장의 내용은?", "refund"),
+        ("第15条", "eyes"),
+        ("第十五条规定了什么", "eyes"),
+        ("article L.123-4", "examen"),
+        ("المادة 15", "exam-ar"),
+    ],
+)
+def test_the_right_document_comes_first(searcher: Searcher, query: str, source_id: str) -> None:
+    assert searcher.search(query)[0].source_id == source_id
+
+
+def test_a_hit_is_a_slice_of_its_document_and_says_where_it_comes_from(searcher: Searcher) -> None:
+    hits = searcher.search("환불 신청 기간", k=3)
+    assert len({hit.passage for hit in hits}) == len(hits)
+    for hit in hits:
+        assert TEXTS[hit.source_id][hit.char_start : hit.char_end] == hit.text
+        assert hit.snapshot == searcher.snapshot
+        assert 0 <= hit.score <= 1
+        assert hit.score_type == "fusion"
+    assert hits[0].title == "환불 규정"
+    assert hits[0].language == "ko"
+    assert hits[0].bm25_rank == hits[0].vector_rank == 1
+    assert hits[0].raw_score == hits[0].bm25_score
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!…", "\x00\x01", "😀"])
+def test_a_query_without_a_word_finds_nothing(searcher: Searcher, query: str) -> None:
+    assert searcher.search(query) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "환불 " * 2000,
+        "a AND (b OR",
+        'helmet" ~2 ^3 [x TO y]',
+        "*:*helmet",
+        "field:helmet",
+        "helmet\n\thelmet",
+        "\ud800 helmet",
+    ],
+)
+def test_odd_queries_are_just_words(searcher: Searcher, query: str) -> None:
+    assert searcher.search(query)
+
+
+def test_one_side_alone_ranks_by_its_own_score(searcher: Searcher) -> None:
+    lexical = searcher.search("helmet in the foundry", vector_k=0)
+    near = searcher.search("helmet in the foundry", bm25_k=0)
+    assert {hit.score_type for hit in lexical} == {"bm25"}
+    assert {hit.score_type for hit in near} == {"vector"}
+    assert lexical[0].score == lexical[0].bm25_score
+    assert lexical[0].vector_rank is None
+    assert near[0].score == near[0].vector_score
+    assert lexical[0].source_id == near[0].source_id == "helmet"
+
+
+def test_no_more_than_k_and_nothing_under_the_threshold(searcher: Searcher) -> None:
+    assert len(searcher.search("helmet library books", k=1)) == 1
+    assert searcher.search("helmet", bm25_k=0, threshold=0.999) == []
+
+
+def test_rarity_weighs_rare_words_above_common_ones(searcher: Searcher) -> None:
+    rare, common, unknown = searcher.rarity(["foundry", "the", "…"])
+    assert 1 >= rare > common >= 0
+    assert unknown == 0
+
+
+def test_after_close_a_search_is_refused(built: Path) -> None:
+    opened = Searcher.open(built)
+    opened.close()
+    with pytest.raises(IndexProblem, match="closed"):
+        opened.search("helmet")

@@ -1,0 +1,271 @@
+"""Snapshots: published whole, swapped without losing a query, kept while read, refused when broken."""
+
+import json
+import shutil
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from index import snapshot
+from index.build import Build
+from index.check import advice, stats, verify
+from index.embedder import CallableEmbedder, EmbedderSpec
+from index.errors import IndexProblem
+from index.model import Document
+from index.searcher import Searcher
+from tests.index.conftest import DOCUMENTS, update
+
+
+@pytest.fixture
+def index(built: Path, tmp_path: Path) -> Path:
+    """A copy that the test may change."""
+    return Path(shutil.copytree(built, tmp_path / "index"))
+
+
+def test_an_update_adds_changes_and_removes(index: Path) -> None:
+    before = Searcher.open(index)
+    first = before.snapshot
+    manifest = update(
+        index,
+        put=[
+            Document(
+                source_id="new", title="Parking", text="The parking garage closes at midnight and costs two euros."
+            ),
+            Document(
+                source_id="library", title="Library hours", text="The reading room opens at noon from January on."
+            ),
+        ],
+        remove=["helmet"],
+    )
+    assert manifest.documents == len(DOCUMENTS)
+    assert before.search("parking garage")[0].source_id != "new"
+    assert before.maybe_reload()
+    assert not before.maybe_reload()
+    assert before.snapshot == manifest.snapshot != first
+    assert before.search("parking garage midnight")[0].source_id == "new"
+    assert "noon" in before.search("when does the reading room open")[0].text
+    assert all(hit.source_id != "helmet" for hit in before.search("helmet foundry ISO-9001", k=10))
+    assert all("nine in the morning" not in hit.text for hit in before.search("reading room nine morning", k=10))
+    before.close()
+    old = Searcher.open(index, first)
+    assert old.search("helmet foundry")[0].source_id == "helmet"
+    assert not old.maybe_reload()
+    old.close()
+    assert verify(index) == []
+    assert verify(index, first) == []
+
+
+def test_the_same_documents_again_publish_nothing(index: Path) -> None:
+    assert update(index, DOCUMENTS).snapshot == snapshot.current(index)
+    assert len(snapshot.names(index)) == 1
+    assert list((index / "building").iterdir()) == []
+
+
+def test_growth_is_folded_in_until_the_corpus_has_doubled(index: Path) -> None:
+    def extra(first: int, count: int) -> list[Document]:
+        return [
+            Document(
+                source_id=f"x{n}", title="", text=f"Annex {n}: quixotic zephyrs jinxed voyager {n} beyond the pier."
+            )
+            for n in range(first, first + count)
+        ]
+
+    folded = update(index, extra(0, 4))
+    assert (folded.fitted_on, folded.folded_in) == (10, 4)
+    assert folded.embedder == snapshot.read_manifest(index / "snapshots" / folded.parent).embedder
+    assert "a new fit pays" in advice(folded)
+    refitted = update(index, extra(4, 10))
+    assert (refitted.fitted_on, refitted.folded_in) == (24, 0)
+    assert refitted.embedder.version == refitted.snapshot
+    assert advice(refitted) == ""
+    assert stats(index).passages == 24
+    assert verify(index) == []
+
+
+def test_a_snapshot_that_is_read_outlives_pruning(index: Path) -> None:
+    first = snapshot.current(index)
+    reader = Searcher.open(index, first)
+    for number in range(4):
+        update(index, put=[Document(source_id="n", title="", text=f"Number {number} of the series.")])
+    assert first in snapshot.names(index)
+    assert reader.search("helmet")[0].source_id == "helmet"
+    reader.close()
+    snapshot.prune(index)
+    assert first not in snapshot.names(index)
+    assert len(snapshot.names(index)) == snapshot.KEEP
+    with pytest.raises(IndexProblem, match="no snapshot"):
+        Searcher.open(index, first)
+
+
+def test_queries_go_on_while_snapshots_change(index: Path) -> None:
+    searcher = Searcher.open(index)
+    stop = threading.Event()
+    failures: list[str] = []
+    answered = [0]
+
+    def ask() -> None:
+        while not stop.is_set():
+            known = searcher.snapshot
+            hits = searcher.search("Number of the series, helmet", k=5)
+            if not hits or (hits[0].snapshot < known):
+                failures.append(f"{known}: {hits}")
+            answered[0] += 1
+        searcher.detach()
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(3):
+        manifest = update(index, put=[Document(source_id="n", title="", text=f"Number {number} of the series.")])
+        assert searcher.maybe_reload()
+        texts = {hit.text for hit in searcher.search("Number of the series")}
+        assert f"Number {number} of the series." in texts
+        assert not any(f"Number {old} of the series." in texts for old in range(number))
+        assert searcher.snapshot == manifest.snapshot
+    stop.set()
+    for thread in threads:
+        thread.join()
+    searcher.close()
+    assert failures == []
+    assert answered[0] > 50
+
+
+def test_two_writers_are_one_too_many(index: Path) -> None:
+    with (
+        snapshot.writing(index),
+        pytest.raises(IndexProblem, match="another process is writing"),
+        snapshot.writing(index),
+    ):
+        pass
+
+
+def _no_index(index: Path) -> None:
+    shutil.rmtree(index)
+
+
+def _half_written(index: Path) -> None:
+    (index / "current").unlink()
+
+
+def _other_version(index: Path) -> None:
+    path = index / "snapshots" / snapshot.current(index) / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 99}))
+
+
+def _no_manifest(index: Path) -> None:
+    (index / "snapshots" / snapshot.current(index) / "manifest.json").write_text("{")
+
+
+def _short_file(index: Path) -> None:
+    (index / "snapshots" / snapshot.current(index) / "vectors" / "graph.hnsw").write_bytes(b"short")
+
+
+def _missing_file(index: Path) -> None:
+    (index / "snapshots" / snapshot.current(index) / "documents.msgpack").unlink()
+
+
+def _odd_pointer(index: Path) -> None:
+    (index / "current").write_text("../../etc")
+
+
+def _dangling_pointer(index: Path) -> None:
+    (index / "current").write_text("s000099-00000000")
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (_no_index, "no index at"),
+        (_half_written, "no finished index"),
+        (_other_version, "another index format"),
+        (_no_manifest, "cannot be read"),
+        (_short_file, "has 5 bytes"),
+        (_missing_file, "is missing"),
+        (_odd_pointer, "names no snapshot"),
+        (_dangling_pointer, "no snapshot s000099"),
+    ],
+)
+def test_a_broken_index_is_refused_in_one_line_with_the_remedy(index: Path, harm: object, says: str) -> None:
+    assert callable(harm)
+    harm(index)
+    with pytest.raises(IndexProblem, match=says) as caught:
+        Searcher.open(index)
+    assert "\n" not in str(caught.value)
+    assert "build" in str(caught.value) or "name one" in str(caught.value)
+
+
+def test_verify_names_a_changed_file(index: Path) -> None:
+    path = next((index / "snapshots" / snapshot.current(index) / "passages").glob("*.bin"))
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(bytes(data))
+    assert verify(index) == [f"passages/{path.name} has changed"]
+
+
+def _letters(texts: object, query: bool) -> list[list[float]]:
+    """A tiny embedder: how often each letter comes."""
+    assert isinstance(texts, list)
+    return [[float(text.lower().count(chr(97 + n))) for n in range(26)] for text in texts]
+
+
+def test_another_embedder_is_used_named_and_not_mixed_up(tmp_path: Path) -> None:
+    letters = CallableEmbedder(EmbedderSpec("letters", "1", 26, 0.2), _letters)
+    index = tmp_path / "index"
+    with snapshot.writing(index):
+        build = Build(index, letters)
+        build.put(Document(source_id="a", title="", text="zzz zebra puzzle"))
+        build.put(Document(source_id="b", title="", text="mummy hummus"))
+        manifest = build.publish()
+    assert manifest.embedder == letters.spec
+    searcher = Searcher.open(index, embedder=letters)
+    assert searcher.search("zz", bm25_k=0)[0].source_id == "a"
+    searcher.close()
+    with pytest.raises(IndexProblem, match="configure it"):
+        Searcher.open(index)
+    newer = CallableEmbedder(EmbedderSpec("letters", "2", 26, 0.2), _letters)
+    with pytest.raises(IndexProblem, match=r"letters 1 .* not with letters 2"):
+        Searcher.open(index, embedder=newer)
+    with pytest.raises(IndexProblem, match="not with lsa"), snapshot.writing(index):
+        Build(index)
+    with snapshot.writing(index):
+        build = Build(index, letters)
+        build.put(Document(source_id="c", title="", text="banana"))
+        build.publish()
+    with snapshot.writing(index):
+        build = Build(index, foreign_vectors=True)
+        assert build.remove("a")
+        assert build.publish().documents == 2
+    searcher = Searcher.open(index, embedder=letters)
+    assert searcher.search("naan", bm25_k=0)[0].source_id == "c"
+    assert all(hit.source_id != "a" for hit in searcher.search("zebra", threshold=-1))
+    searcher.close()
+    assert verify(index) == []
+    wrong = CallableEmbedder(EmbedderSpec("letters", "1", 25, 0.2), _letters)
+    with pytest.raises(IndexProblem, match="shape"):
+        wrong.embed(["x"], query=True)
+
+
+def test_near_duplicates_are_one_hit_with_all_their_sources(tmp_path: Path) -> None:
+    rule = "Visitors register at the gate and carry the badge that they are given, visibly, until they leave the site again."
+    update(
+        tmp_path / "index",
+        [
+            Document(source_id="a", title="Gate", text=f"{rule} The fee is 30 euros for each day on the site."),
+            Document(source_id="b", title="Gate", text=f"{rule}  The fee is 30 euros for each day, on the site!"),
+            Document(source_id="c", title="Gate", text=f"{rule} The fee is 40 euros for each day on the site."),
+            Document(source_id="d", title="Canteen", text="The canteen serves soup at noon, and coffee all day."),
+        ],
+    )
+    searcher = Searcher.open(tmp_path / "index")
+    hits = {hit.source_id: hit for hit in searcher.search("What is the fee for visitors at the gate?")}
+    searcher.close()
+    assert hits["a"].also_in == ("b",)
+    assert "b" not in hits
+    assert hits["c"].also_in == ()
+
+
+def test_manifests_survive_their_own_encoding(built: Path) -> None:
+    manifest = snapshot.read_manifest(built / "snapshots" / snapshot.current(built))
+    assert msgspec.json.decode(msgspec.json.encode(manifest), type=snapshot.Manifest) == manifest

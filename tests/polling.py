@@ -1,0 +1,19 @@
+"""Wait for something that another task or process will do: looked at often, with a deadline, never by the clock alone."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+
+
+async def until[T](check: Callable[[], T | Awaitable[T]], *, within_s: float = 8.0, what: str = "") -> T:
+    """The first truthy value of `check`. Raises TimeoutError that says what was waited for."""
+    give_up = time.monotonic() + within_s
+    while True:
+        found = check()
+        value: T = await found if inspect.isawaitable(found) else found
+        if value:
+            return value
+        if time.monotonic() > give_up:
+            raise TimeoutError(f"waited {within_s} s in vain for {what or inspect.getsource(check).strip()}")
+        await asyncio.sleep(0.01)

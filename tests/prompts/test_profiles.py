@@ -1,0 +1,178 @@
+"""The five systems as profiles, what a wrong profile is told, and how one is put on top of another."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from prompts.contracts import Language
+from prompts.profiles import BUILT_IN, ProfileError, find, load, names, read
+
+GOOD = 'description = "Mine"\nlanguages = ["en", "fr"]\ndefault_language = "en"\n'
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# ---------------------------------------------------------------- the five
+
+
+@pytest.mark.parametrize(
+    ("name", "languages", "simple", "hard", "release"),
+    [
+        ("general", set(get_args(Language)), "simple", "report", "sentence"),
+        ("library", {"ko", "en"}, "synthesis", "synthesis", "draft"),
+        ("tutor", {"fr", "ar", "en"}, "simple", "report", "sentence"),
+        ("support", {"ko"}, "structured", "structured", "sentence"),
+        ("myopia", {"zh"}, "simple", "report", "sentence"),
+    ],
+)
+def test_the_five_are_what_the_table_says(name: str, languages: set[str], simple: str, hard: str, release: str) -> None:
+    profile = load(name)
+    assert (set(profile.languages), profile.simple_style, profile.complex_style) == (languages, simple, hard)
+    assert (profile.release, profile.must_cite, profile.mask_personal_data) == (release, True, True)
+    for language in profile.languages:
+        assert profile.safe_reply[language]
+
+
+def test_what_is_special_about_each() -> None:
+    assert load("library").max_answer_chars == 400
+    assert load("library").verify
+    assert load("myopia").second_round
+    assert "医生" in load("myopia").safety_advice["zh"]
+    assert load("support").policy_words["ko"]
+    assert load("general").scope_words("in_scope") == load("general").scope_words("out_of_scope") == ()
+    assert names() == ("general", "library", "myopia", "support", "tutor")
+
+
+@pytest.mark.parametrize(
+    ("question", "exercise"),
+    [
+        ("Résous l'équation x² − 5x + 6 = 0", True),
+        ("Calcule l'aire du triangle.", True),
+        ("EXERCICE 3 : conjugue le verbe aller", True),
+        ("Solve for x: 2x + 3 = 11", True),
+        ("Can you give me the solution of question 2?", True),
+        ("أوجد قيمة x", True),
+        ("احْسُب مساحة المثلث", True),
+        ("ساعدني في التمرين الثالث", True),
+        ("Qu'est-ce que la photosynthèse ?", False),
+        ("a) Show that n² is even. b) Find n.", True),
+        ("Could you help me? Calculate 12 % of 80.", True),
+        ("Peux-tu résoudre x² = 4 ?", True),
+        ("What is a resolvent?", False),
+        ("How much fuel is needed to solve a problem of that size?", False),
+        ("Comment calculer le délai de préavis ?", False),
+        ("How does exercise affect the heart?", False),
+        ("Which experiments show that light is a wave?", False),
+        ("ما هو بسط الكسر؟", False),
+        ("ما الفرق بين أن وإن؟", False),
+    ],
+)
+def test_an_exercise_gets_a_hint(question: str, exercise: bool) -> None:
+    tutor = load("tutor")
+    assert tutor.is_exercise(question) is exercise
+    assert (tutor.style(question, "complex") == "hint") is exercise
+    assert tutor.style(question, "simple", "report") == ("hint" if exercise else "report")  # asking does not help
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word"),
+    [
+        ("support", "소송을 걸겠습니다", "소송을 걸겠"),
+        ("support", "소송을 건 신문사는 어디인가요?", ""),
+        ("support", "최소송금액이 얼마인가요?", ""),
+        ("support", "주식에 투자해도 포인트가 쌓이나요?", ""),
+        ("support", "회원 탈퇴는 어떻게 하나요?", ""),
+        ("myopia", "请给我开个处方", "开个处方"),
+        ("myopia", "自\u200b杀", "自杀"),
+        ("general", "How do I MAKE  a\nbomb?", "make a bomb"),
+        ("general", "the bombardier makes aeroplanes", ""),
+        ("tutor", "Où trouver le corrigé de l’examen ?", "corrigé de l'examen"),
+    ],
+)
+def test_policy_words_are_found_as_words(name: str, text: str, word: str) -> None:
+    assert load(name).policy_word(text) == word
+
+
+def test_a_category_is_that_of_the_first_scope_word() -> None:
+    support = load("support")
+    assert support.category("환불은 언제 되나요?") == "교환·환불"
+    assert support.category("오늘 날씨 어때?") == "상담 밖"
+    assert support.category("안녕하세요") == ""
+    assert load("myopia").category("ok镜晚上戴多久") == "光学干预"
+
+
+# ---------------------------------------------------------------- one's own
+
+
+def test_a_folder_adds_profiles_and_goes_first(tmp_path: Path) -> None:
+    write(tmp_path, "mine", 'extends = "library"\nrelease = "sentence"\n[retrieval]\nk = 4\n')
+    write(tmp_path, "general", 'extends = "general"\ndescription = "Ours"\n')
+    assert "mine" in names(tmp_path)
+    assert "library" in names(tmp_path)
+    mine = load("mine", tmp_path)
+    assert (mine.name, mine.release, mine.max_answer_chars) == ("mine", "sentence", 400)
+    assert (mine.retrieval.k, mine.retrieval.low_relevance) == (4, 0.2)  # tables merge key by key
+    assert load("general", tmp_path).description == "Ours"
+    assert load("general").description != "Ours"
+    assert find("general", tmp_path).parent == tmp_path
+    assert find("tutor", tmp_path).parent == BUILT_IN
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (GOOD + "relase = 1", "relase: unknown key; did you mean 'release'?"),
+        (GOOD + "[retrieval]\nbm25k = 3", "retrieval.bm25k: unknown key; did you mean 'bm25_k'?"),
+        (GOOD + 'simple_style = "reports"', "simple_style: unknown value 'reports'; did you mean 'report'?"),
+        (GOOD + 'release = "now"', "release: unknown value 'now'; one of draft, sentence, token"),
+        (GOOD + "[agents.judge_relevanse]\nmax_tokens = 99", "agents.judge_relevanse: unknown value 'judge_relevanse'"),
+        (
+            GOOD + "[agents.judge_relevance]\ntemprature = 0.1",
+            "agents.judge_relevance.temprature: unknown key; did you",
+        ),
+        (GOOD + '[agents.judge_relevance]\nreasoning_effort = "hig"', "did you mean 'high'?"),
+        (GOOD + '[safe_reply]\nkr = "x"', "safe_reply.kr: unknown value 'kr'; did you mean 'ko'?"),
+        (GOOD.replace('"fr"', '"de"'), "languages[1]: unknown value 'de'; did you mean 'en'?"),
+        (GOOD + "[agents.answer_hint]\ntemperature = 3.0", "agents.answer_hint.temperature: expected `float` <= 2.0"),
+        (GOOD + 'max_tokens = "many"', "max_tokens: expected `int`, got `str`"),
+        ('description = "x"\nlanguages = ["en"]', "missing required field `default_language`"),
+        (GOOD.replace('default_language = "en"', 'default_language = "ko"'), "default_language: 'ko' is not one of"),
+        (GOOD + '[safety_advice]\nen = "See a doctor."', "safety_advice: has no fr, which languages promises"),
+        (GOOD + 'release = "token"\nmax_answer_chars = 5', "max_answer_chars: cannot be kept when release is 'token'"),
+        (GOOD + "[retrieval]\nk = 50", "retrieval.k: is more than bm25_k + vector_k can ever find"),
+        (GOOD + 'name = "other"', "name: is 'other' but the file is called mine.toml"),
+        (GOOD + 'extends = "genral"', "extends: there is no profile 'genral'; did you mean 'general'?"),
+        (GOOD + "extends = 3", "extends: expected the name of a profile"),
+        (GOOD + "=", "is not TOML:"),
+    ],
+)
+def test_a_wrong_profile_is_refused_in_one_line_with_the_remedy(tmp_path: Path, text: str, problem: str) -> None:
+    path = write(tmp_path, "mine", text)
+    with pytest.raises(ProfileError) as refused:
+        load("mine", tmp_path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert problem in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_every_wrong_key_gets_its_own_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "mine", GOOD + "relase = 1\nverfy = true\n[retrieval]\nkk = 2\n")
+    assert [problem.partition(":")[0] for problem in read(path, tmp_path)[1]] == ["relase", "verfy", "retrieval.kk"]
+
+
+def test_a_circle_of_profiles_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "one", 'extends = "two"\n')
+    write(tmp_path, "two", 'extends = "one"\n')
+    with pytest.raises(ProfileError, match="one -> two -> one goes round in a circle"):
+        load("one", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tutr", "../general", "", "general.toml"])
+def test_a_profile_that_is_not_there_is_said_with_the_nearest(name: str) -> None:
+    with pytest.raises(ProfileError, match="there is no profile"):
+        load(name)

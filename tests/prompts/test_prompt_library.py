@@ -1,0 +1,208 @@
+"""What a model is given: the golden text of every prompt, its place in the contracts, overrides and limits."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from dotpromptz import DataArgument, Dotprompt
+from dotpromptz_handlebars import Handlebars
+
+from prompts.contracts import (
+    PROMPTS,
+    AnswerStructured,
+    AnswerSynthesis,
+    Evidence,
+    GuardLanguage,
+    JudgeRelevance,
+    Prompt,
+)
+from prompts.library import FOLDER, Library
+from prompts.profiles import AgentName, AgentOverride
+from tests.prompts.samples import CHUNKS, EVIDENCE, SAMPLES
+
+GOLDEN = Path(__file__).with_name("golden")
+#: Spec, section 1.
+SAMPLING = {
+    "classify_intent": (0.0, 200),
+    "rewrite_query": (0.0, 200),
+    "classify_query": (0.0, 150),
+    "decompose_query": (0.3, 800),
+    "judge_relevance": (0.2, 1000),
+    "judge_sufficiency": (0.3, 500),
+    "select_evidence": (0.0, 600),
+    "answer_simple": (0.5, 600),
+    "answer_report": (0.5, 2000),
+    "answer_synthesis": (0.2, 600),
+    "answer_structured": (0.2, 600),
+    "answer_hint": (0.3, 600),
+    "verify_answer": (0.0, 500),
+    "guard_language": (0.0, 2000),
+}
+
+
+def by_name(prompt: Prompt[Any]) -> str:
+    return prompt.name
+
+
+def test_there_is_one_file_and_one_sample_for_every_contract() -> None:
+    names = [prompt.name for prompt in PROMPTS]
+    assert sorted(path.stem for path in FOLDER.glob("[!_]*.prompt")) == sorted(names)
+    assert [sample.name for sample in SAMPLES] == names == list(SAMPLING) == list(get_args(AgentName))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
+def test_rendered_prompts_are_the_golden_ones(sample: Prompt[Any], library: Library) -> None:
+    """Set GROUNDWIRE_GOLDEN=write to write them anew, then read the difference."""
+    rendered = library.render(sample)
+    text = f"=== system\n{rendered.system}\n=== user\n{rendered.user}\n"
+    file = GOLDEN / f"{sample.name}.txt"
+    if os.environ.get("GROUNDWIRE_GOLDEN") == "write":
+        file.write_text(text, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
+def test_every_variable_reaches_the_prompt(sample: Prompt[Any], library: Library) -> None:
+    rendered = library.render(sample)
+    shown_by_name = {"language": "", "target_language": "", "query_type": "", "must_cite": ""}
+    for field in sample.__struct_fields__:
+        value = getattr(sample, field)
+        if isinstance(value, str) and value and field not in shown_by_name:
+            assert value in rendered.user, field
+    assert re.search(r"\b(Korean|English|Chinese|French|Arabic)\b", rendered.user) or sample.name == "select_evidence"
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
+def test_the_system_text_is_the_same_for_every_call(sample: Prompt[Any], library: Library) -> None:
+    rendered = library.render(sample)
+    assert rendered.system == library.file(sample.name).system
+    assert "\ue000" not in rendered.system + rendered.user
+    assert "{{" not in rendered.system + rendered.user
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
+def test_evidence_stands_before_the_question(sample: Prompt[Any], library: Library) -> None:
+    user = library.render(sample).user
+    evidence = max(user.rfind("</evidence>"), user.rfind("</passage>"))
+    asked = re.search(r"<(question|statement|answer)\b", user)
+    if evidence >= 0:
+        assert asked is not None
+        assert evidence < asked.start()
+
+
+@pytest.mark.parametrize("name", SAMPLING)
+def test_sampling_is_that_of_the_specification(name: str, library: Library) -> None:
+    file = library.file(name)
+    assert (file.temperature, file.max_tokens) == SAMPLING[name]
+
+
+@pytest.mark.parametrize("language", ["ko", "zh", "fr", "ar"])
+@pytest.mark.parametrize("name", SAMPLING)
+def test_the_examples_are_in_all_five_languages(name: str, language: str, library: Library) -> None:
+    script = {"ko": "[가-힣]", "zh": "[一-鿿]{2}", "fr": r"[éèêàçù]|Délai|Quel|Qui ", "ar": "[ء-ي]"}[language]
+    assert re.search(script, library.file(name).system.partition("Examples")[2] or library.file(name).system)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
+async def test_an_ordinary_dotprompt_reader_sees_the_same(sample: Prompt[Any], library: Library) -> None:
+    """Our files are plain Dotprompt: with harmless values its own renderer gives our text."""
+    from prompts.library import _constants, _data
+
+    partials = {p.stem[1:]: p.read_text("utf-8").strip() + "\n" for p in FOLDER.glob("_*.prompt")}
+    source = (FOLDER / f"{sample.name}.prompt").read_text("utf-8")
+    data = _data(sample) | _constants(sample)
+    reply: Any = await Dotprompt(partials=partials).render(source, DataArgument[Any](input=data))
+    texts = {message.role.value: "".join(part.text for part in message.content).strip() for message in reply.messages}
+    ours = library.render(sample)
+    assert texts == {"system": ours.system, "user": ours.user}
+
+
+def test_an_override_changes_only_what_it_names() -> None:
+    changed = Library({"judge_relevance": AgentOverride(temperature=0.0, model="small", reasoning_effort="low")})
+    sample = next(one for one in SAMPLES if isinstance(one, JudgeRelevance))
+    rendered = changed.render(sample)
+    assert (rendered.temperature, rendered.max_tokens, rendered.model) == (0.0, 1000, "small")
+    assert changed.reasoning_effort("judge_relevance") == "low"
+    assert changed.reasoning_effort("answer_simple") == ""
+    assert changed.version("judge_relevance") == Library().version("judge_relevance")
+
+
+def test_max_tokens_follow_the_request_and_the_text(library: Library) -> None:
+    assert (
+        library.render(AnswerStructured(question="q", contexts=EVIDENCE, language="en", max_tokens=77)).max_tokens == 77
+    )
+    assert library.render(GuardLanguage(text="x", target_language="en")).max_tokens == 64
+    assert library.render(GuardLanguage(text="x" * 500, target_language="en")).max_tokens == 1000
+    assert library.render(GuardLanguage(text="x" * 9000, target_language="en")).max_tokens == 2000
+
+
+def test_a_prompts_version_changes_with_what_it_includes(tmp_path: Path) -> None:
+    for path in FOLDER.glob("*.prompt"):
+        (tmp_path / path.name).write_text(path.read_text("utf-8"), encoding="utf-8")
+    before = Library(folder=tmp_path)
+    (tmp_path / "_cite.prompt").write_text("Cite nothing.", encoding="utf-8")
+    after = Library(folder=tmp_path)
+    changed = {name for name in SAMPLING if before.version(name) != after.version(name)}
+    assert changed == {"answer_simple", "answer_report", "answer_synthesis", "answer_structured", "answer_hint"}
+
+
+def test_passages_are_numbered_as_the_reply_counts_them(library: Library) -> None:
+    sample = next(one for one in SAMPLES if one.name == "select_evidence")
+    assert re.findall(r'<passage n="(\d)" source="([^"]*)"', library.render(sample).user) == [
+        ("1", CHUNKS[0].source_file),
+        ("2", CHUNKS[1].source_file),
+    ]
+
+
+@pytest.mark.parametrize(
+    "first", [one for one in SAMPLES if one.name.startswith("answer") or one.name == "select_evidence"], ids=by_name
+)
+def test_two_questions_over_the_same_evidence_share_all_that_comes_before(first: Prompt[Any], library: Library) -> None:
+    """What a prefix cache can keep: the instructions, and every word of the evidence."""
+    asked = next(field for field in ("original_query", "query", "question") if hasattr(first, field))
+    second = msgspec.structs.replace(first, **{asked: "？"})
+    one, two = library.render(first), library.render(second)
+    texts = one.system + one.user, two.system + two.user
+    shared = "".join(a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    last = max(shared.rfind("</evidence>"), shared.rfind("</passage>"))
+    assert last > len(one.system)
+    assert not re.search(r"<(evidence|passage)\b", texts[0][len(shared) :])
+
+
+def test_templates_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    real = Handlebars.compile
+
+    def compile_(self: Handlebars, source: str) -> Callable[..., str]:
+        compiled.append(source)
+        return real(self, source)
+
+    monkeypatch.setattr(Handlebars, "compile", compile_)
+    library = Library()
+    for sample in (*SAMPLES, *SAMPLES):
+        library.render(sample)
+    assert len(compiled) == len(PROMPTS)
+
+
+def test_a_source_without_a_title_is_named_by_its_id(library: Library) -> None:
+    evidence = Evidence(n=1, source_id="notes.md", title="", text="x")
+    user = library.render(AnswerSynthesis(query="q", evidence=(evidence,), language="en")).user
+    assert user.startswith('<evidence n="1" title="notes.md">')
+
+
+def test_an_unknown_language_is_left_to_the_model(library: Library) -> None:
+    rendered = library.render(AnswerStructured(question="¿Qué?", contexts=EVIDENCE, language="es"))
+    assert "Answer in the language of the question" in rendered.user
+
+
+def test_schemas_are_json(library: Library) -> None:
+    for prompt in PROMPTS:
+        schema = library.schema(prompt.name)
+        assert (schema is None) == (prompt.reply is str)
+        assert json.loads(json.dumps(schema)) == schema

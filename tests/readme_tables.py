@@ -1,0 +1,110 @@
+"""The generated parts of the README and of docs/reference.md, each from the code that it describes.
+
+uv run python tests/readme_tables.py      # write them anew
+"""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import click
+import msgspec
+
+from actors.pipeline import ACTORS, pipeline
+from bus.messages import CATALOGUE, message_type
+from prompts.documentation import documentation
+from runtime import settings
+from runtime.cli import COMMANDS, groundwire
+
+ROOT = Path(__file__).parent.parent
+FILES = ("README.md", "docs/reference.md")
+BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+
+
+def graph() -> str:
+    return f"```mermaid\n{pipeline().mermaid()}\n```"
+
+
+def actors() -> str:
+    rows = ["| actor | takes | gives | powers | what it does |", "|---|---|---|---|---|"]
+    for a in ACTORS:
+        module = inspect.getdoc(inspect.getmodule(a.handle)) or ""
+        takes = a.takes.__name__ + (" (all lanes)" if a.joins else "")
+        gives = ", ".join(g.__name__ for g in a.gives) or "—"
+        rows.append(f"| `{a.name}` | {takes} | {gives} | {', '.join(a.powers) or '—'} | {module.splitlines()[0]} |")
+    return "\n".join(rows)
+
+
+def messages() -> str:
+    rows = ["| message | subject | fields | |", "|---|---|---|---|"]
+    for message in CATALOGUE:
+        name = message_type(message)
+        subject = f"gw.{name}.<run_id>" + ("" if name == "question_asked" else ".<lane>")
+        fields = ", ".join(f"`{field.name}`" for field in msgspec.structs.fields(message))
+        doc = (inspect.getdoc(message) or "").splitlines()[0]
+        rows.append(f"| {message.__name__} | `{subject}` | {fields} | {doc} |")
+    return "\n".join(rows)
+
+
+def configuration() -> str:
+    rows = ["| key | default | |", "|---|---|---|"]
+    for section, struct in settings.sections().items():
+        notes = _notes(struct)
+        for field in msgspec.structs.fields(struct):
+            default = "" if field.default is msgspec.NODEFAULT else f"`{field.default}`"
+            rows.append(f"| `{section}.{field.name}` | {default} | {notes.get(field.name, '')} |")
+    rows.append("| `profiles` | | folder with profiles of your own |")
+    return "\n".join(rows)
+
+
+def _notes(struct: type[msgspec.Struct]) -> dict[str, str]:
+    """The `#:` comment behind each field."""
+    source = inspect.getsource(struct)
+    names = [
+        n.target.id
+        for n in ast.walk(ast.parse(source))
+        if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+    ]
+    found = {}
+    for line in source.splitlines():
+        name = line.strip().partition(":")[0]
+        if name in names and "#:" in line:
+            found[name] = line.partition("#:")[2].strip()
+    return found
+
+
+def cli() -> str:
+    rows = ["| command | |", "|---|---|"]
+    context = click.Context(groundwire, info_name="groundwire")
+    for name, (_, _, line) in COMMANDS.items():
+        command = groundwire.get_command(context, name)
+        usage = ""
+        if isinstance(command, click.Group):
+            usage = " " + "\\|".join(command.list_commands(context))
+        elif command is not None:
+            usage = "".join(f" {p.make_metavar(context)}" for p in command.params if isinstance(p, click.Argument))
+        rows.append(f"| `groundwire {name}{usage}` | {line} |")
+    return "\n".join(rows)
+
+
+PARTS = {
+    "graph": graph,
+    "actors": actors,
+    "messages": messages,
+    "configuration": configuration,
+    "cli": cli,
+    "prompts": documentation,
+}
+
+
+def filled(text: str) -> str:
+    """The text with every generated block made anew. Raises KeyError for a block that nothing makes."""
+    return BLOCK.sub(lambda found: found[1] + PARTS[found[2]]().strip() + found[3], text)
+
+
+if __name__ == "__main__":
+    for name in FILES:
+        path = ROOT / name
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"wrote {name}")

@@ -1,0 +1,157 @@
+"""A real nats-server, a pipeline of one fake actor, and an edge before it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+import aiohttp
+import pytest
+from nats.aio.client import Client
+
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.events import Done, Emitter, References, TokensEnd, tokens_of
+from bus.follow import cancel, follow
+from bus.journal import Journal
+from bus.messages import Citation, QuestionAsked, Reference, RunFinished, Settled
+from bus.runs import Runs
+from bus.settings import BusSettings
+from bus.subjects import RUNS, finished, parse
+from runtime.edge.pace import Pace
+from runtime.edge.serve import serve
+from runtime.settings import EdgeSettings, Settings
+from tests.bus.wires import Server
+
+
+@pytest.fixture(scope="session")
+async def bus_settings(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BusSettings]:
+    """A server for these tests alone: the fake actor would answer the questions of others."""
+    server = Server(tmp_path_factory.mktemp("edge-nats"))
+    server.start()
+    settings = BusSettings(url=server.url)
+    client = await connect(server.url, name="declare")
+    await declare_streams(client.jetstream(timeout=2.0), settings)
+    await client.close()
+    yield settings
+    server.kill()
+
+
+@dataclass
+class Bus:
+    """A connection with all that is needed to play the pipeline."""
+
+    client: Client
+    inbox: Inbox
+    journal: Journal
+    settings: BusSettings
+
+
+@pytest.fixture(scope="session")
+async def bus(bus_settings: BusSettings) -> AsyncIterator[Bus]:
+    client = await connect(bus_settings.url, name="test")
+    keep_trying(client)
+    inbox = Inbox(client)
+    yield Bus(client, inbox, Journal(client, inbox), bus_settings)
+    await client.close()
+
+
+@pytest.fixture(scope="session")
+async def runs(bus: Bus) -> AsyncIterator[Runs]:
+    made = Runs(bus.client, bus.inbox, bus.journal)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+SOURCE = Reference(source_id="refunds", title="환불 규정", url="https://example.org/refunds", score=0.5)
+
+#: What the fake actor does with a question.
+Answer = Callable[["Pipeline", str, QuestionAsked], Awaitable[None]]
+
+
+async def answer(pipeline: "Pipeline", run_id: str, question: QuestionAsked) -> None:
+    """Says the question back, a word a frame, and cites one source."""
+    emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
+    for piece in tokens_of(f"{question.question} [1]"):
+        await emitter.tokens([piece])
+    settled = Settled(
+        outcome="answered",
+        question=question.question,
+        answer=f"{question.question} [1]",
+        confidence="high",
+        re_gate="clean",
+        references=(SOURCE,),
+        citations=(
+            Citation(
+                n=1,
+                source_id="refunds",
+                title="환불 규정",
+                url="",
+                page=None,
+                source_start=0,
+                source_end=4,
+                cited_text="환불 규정",
+                answer_start=0,
+                answer_end=5,
+            ),
+        ),
+        profile=question.profile,
+    )
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
+
+
+class Pipeline:
+    """The fake actor: answers every question with `script`, which a test may replace for questions that begin with a word."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.scripts: dict[str, Answer] = {}
+        self.ended: dict[str, asyncio.Task[None]] = {}
+
+    async def follow(self, ready: asyncio.Event) -> None:
+        asked = follow(self.bus.client, RUNS, ["gw.question_asked.*"], ready=ready)
+        async for stored in asked:
+            run_id = parse(stored.subject).run_id
+            question = (await self.bus.journal.latest([stored.subject]))[0].message
+            assert isinstance(question, QuestionAsked)
+            script = self.scripts.get(question.question.split()[0], answer)
+            self.ended[run_id] = asyncio.create_task(_quietly(script(self, run_id, question)))
+
+
+async def _quietly(work: Awaitable[None]) -> None:
+    with contextlib.suppress(asyncio.CancelledError):
+        await work
+
+
+@pytest.fixture(scope="session")
+async def pipeline(bus: Bus) -> AsyncIterator[Pipeline]:
+    made, ready = Pipeline(bus), asyncio.Event()
+    task = asyncio.create_task(made.follow(ready))
+    await ready.wait()
+    yield made
+    await cancel(task)
+    for each in made.ended.values():
+        each.cancel()
+    await asyncio.gather(*made.ended.values())
+
+
+@pytest.fixture(scope="session")
+async def edge(bus: Bus, pipeline: Pipeline) -> AsyncIterator[str]:
+    """The address of an edge that listens."""
+    stop = asyncio.Event()
+    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0))
+    task = asyncio.create_task(
+        serve(settings, stop, pace=Pace(comment_s=0.3, stall_s=1.0, grace_s=0.3, search_s=0.3), listening=listening)
+    )
+    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
+    yield f"http://127.0.0.1:{listening.result()}"
+    stop.set()
+    await task
+
+
+@pytest.fixture
+async def http(edge: str) -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(edge) as session:
+        yield session

@@ -1,0 +1,18 @@
+"""A strict reader of event streams: refuses whatever the standard would silently repair."""
+
+import re
+
+_EVENT = re.compile(rb"\Aid: ([1-9][0-9]*)\ndata: (\{[^\n]*\})\Z")
+
+
+def parse(stream: bytes) -> list[tuple[int, bytes]]:
+    """The events of a whole stream: exactly `id: N`, `data: {json}`, an empty line; comment lines between are left out."""
+    assert stream.endswith(b"\n\n"), stream[-80:]
+    found = []
+    for block in stream[:-2].split(b"\n\n"):
+        if block.startswith(b":"):
+            continue
+        match = _EVENT.match(block)
+        assert match, block
+        found.append((int(match[1]), match[2]))
+    return found

@@ -1,0 +1,102 @@
+"""Bad requests: problem+json with one clear sentence, and nothing asked of the pipeline."""
+
+import json
+from dataclasses import dataclass, field
+
+import aiohttp
+import pytest
+from yarl import URL
+
+JSON = {"Content-Type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A request, the status it must get, and words that its sentence must hold."""
+
+    body: bytes | dict[str, object]
+    status: int
+    says: str
+    path: str = "/v1/runs"
+    method: str = "POST"
+    headers: dict[str, str] = field(default_factory=lambda: dict(JSON))
+
+
+def asking(**fields: object) -> dict[str, object]:
+    return {"question": "How long?"} | fields
+
+
+CASES = {
+    "empty body": Bad(b"", 400, "the body is empty; send a JSON object"),
+    "not JSON": Bad(b'{"question": ', 400, "cannot be read as JSON"),
+    "not UTF-8": Bad(b'{"question": "\xff\xfe"}', 400, "not UTF-8"),
+    "a list": Bad(b"[1]", 422, "JSON list; send an object"),
+    "no question": Bad({}, 422, "question: is missing"),
+    "empty question": Bad({"question": ""}, 422, "question: is empty; write"),
+    "blank question": Bad({"question": " \n\t "}, 422, "question: is empty; write"),
+    "question of 4001": Bad({"question": "x" * 4001}, 422, "has 4001 characters, 4000 is the most"),
+    "binary question": Bad({"question": "PNG\u0000\u0001"}, 422, "control character U+0000; send plain text"),
+    "escape character": Bad({"question": "\u001b[31m"}, 422, "U+001B"),
+    "lone surrogate": Bad(b'{"question": "\\ud800"}', 400, "cannot be read as JSON"),
+    "number for question": Bad({"question": 7}, 422, "question"),
+    "unknown field": Bad(asking(profil="library"), 422, "profil: unknown key; did you mean 'profile'?"),
+    "unknown inner field": Bad(asking(constraints={"maxtokens": 9}), 422, "did you mean 'max_tokens'?"),
+    "unknown profile": Bad(asking(profile="librry"), 422, "there is no profile 'librry'; did you mean 'library'?"),
+    "unknown style": Bad(asking(style="synthesys"), 422, "did you mean 'synthesis'?"),
+    "unknown release": Bad(asking(release="drafft"), 422, "did you mean 'draft'?"),
+    "unknown language": Bad(asking(language="de"), 422, "language"),
+    "profile with a dot": Bad(asking(profile="a.b"), 422, "profile: 'a.b' is no id"),
+    "profile with a path": Bad(asking(profile="../../etc/passwd"), 422, "is no id"),
+    "profile with a newline": Bad(asking(profile="general\n"), 422, "is no id"),
+    "key with a star": Bad(asking(idempotency_key="gw.*"), 422, "idempotency_key: 'gw.*' is no id"),
+    "key with a space": Bad(asking(idempotency_key="a b"), 422, "is no id"),
+    "key with a slash": Bad(asking(idempotency_key="a/b"), 422, "is no id"),
+    "deadline of zero": Bad(asking(deadline_s=0), 422, "deadline_s"),
+    "too few tokens": Bad(asking(constraints={"max_tokens": 1}), 422, "constraints.max_tokens"),
+    "body of 65 KB": Bad(asking(language="x" * 66_000), 413, "longer than 64 KB"),
+    "form": Bad(
+        b"question=a",
+        415,
+        "send JSON as application/json",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    ),
+    "no content type": Bad(b"{}", 415, "send JSON as application/json", headers={"Content-Type": ""}),
+    "id with a dot": Bad(b"", 400, "'a.b' is no id", path="/v1/runs/a.b", method="GET"),
+    "id with a star": Bad(b"", 400, "is no id", path="/v1/runs/*/events", method="GET"),
+    "id with an arrow": Bad(b"", 400, "is no id", path="/v1/runs/%3E/cancel"),
+    "id with a space": Bad(b"", 400, "is no id", path="/v1/runs/a%20b", method="GET"),
+    "id with a slash": Bad(b"", 400, "is no id", path="/v1/runs/a%2Fb", method="GET"),
+    "id of 65": Bad(b"", 400, "is no id", path="/v1/runs/" + "a" * 65, method="GET"),
+    "unknown run": Bad(b"", 404, "there is no run nobody", path="/v1/runs/nobody", method="GET"),
+    "unknown run's events": Bad(b"", 404, "there is no run nobody", path="/v1/runs/nobody/events", method="GET"),
+    "unknown run's end": Bad(b"", 404, "there is no run nobody", path="/v1/runs/nobody/cancel"),
+    "wrong event id": Bad(
+        b"", 400, "is no event id", path="/v1/runs/nobody/events", method="GET", headers={"Last-Event-ID": "-1"}
+    ),
+    "unknown path": Bad(b"", 404, "see /openapi.json", path="/v2/runs"),
+    "wrong method": Bad(b"", 405, "/v1/runs takes POST, not DELETE", method="DELETE"),
+    "empty search": Bad({"query": " "}, 422, "query: is empty", path="/v1/search"),
+    "unknown search field": Bad({"query": "a", "kk": 3}, 422, "did you mean 'k'?", path="/v1/search"),
+    "socket without upgrade": Bad(b"", 426, "connect with ws://", path="/v1/ws", method="GET"),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+async def test_bad_requests_are_told_what_is_wrong(http: aiohttp.ClientSession, case: Bad) -> None:
+    body = case.body if isinstance(case.body, bytes) else json.dumps(case.body).encode()
+    async with http.request(case.method, _raw(case.path), data=body, headers=case.headers) as response:
+        problem = await response.json(content_type="application/problem+json")
+        assert (response.status, problem["status"]) == (case.status, case.status), problem
+        assert case.says in problem["detail"]
+        assert "\n" not in problem["detail"]
+        assert problem["type"] == f"urn:groundwire:problem:{problem['code']}"
+        assert problem["title"]
+
+
+def _raw(path: str) -> URL:
+    return URL(path, encoded=True)
+
+
+async def test_a_wrong_method_names_the_right_one(http: aiohttp.ClientSession) -> None:
+    async with http.delete("/v1/runs") as response:
+        assert response.headers["Allow"] == "POST"

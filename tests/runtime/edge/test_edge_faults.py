@@ -1,0 +1,162 @@
+"""The edge while nats-server dies, fills up or stays away, and when it is stopped itself."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.errors import Unavailable
+from bus.events import Done, Emitter, TokensEnd
+from bus.journal import Journal
+from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.settings import BusSettings
+from bus.subjects import finished, key_of
+from runtime.edge.pace import Pace
+from runtime.edge.serve import serve
+from runtime.settings import EdgeSettings, Settings
+from tests.bus.wires import Server
+from tests.runtime.edge.strict_sse import parse
+
+
+@dataclass
+class Edge:
+    """An edge in this process that a test stops when it likes."""
+
+    settings: Settings
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    address: str = ""
+
+    async def start(self) -> "Edge":
+        listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        pace = Pace(comment_s=60, patience_s=0.5, health_s=0.2)
+        self.task = asyncio.create_task(serve(self.settings, self.stop, pace=pace, listening=listening))
+        await asyncio.wait([self.task, listening], return_when=asyncio.FIRST_COMPLETED)
+        if self.task.done():
+            await self.task
+        self.address = f"http://127.0.0.1:{listening.result()}"
+        return self
+
+    async def end(self) -> None:
+        self.stop.set()
+        await self.task
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    running = Server(tmp_path)
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def settings(server: Server) -> Settings:
+    return Settings(bus=BusSettings(url=server.url, runs_max_bytes=40_000), edge=EdgeSettings(port=0))
+
+
+@pytest.fixture
+async def edge(settings: Settings) -> AsyncIterator[Edge]:
+    made = await Edge(settings).start()
+    yield made
+    await made.end()
+
+
+@pytest.fixture
+async def http(edge: Edge) -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(edge.address) as session:
+        yield session
+
+
+@pytest.fixture
+async def journal(server: Server, settings: Settings) -> AsyncIterator[Journal]:
+    client = await connect(server.url, name="test")
+    keep_trying(client)
+    await declare_streams(client.jetstream(timeout=2.0), settings.bus)
+    yield Journal(client, Inbox(client))
+    await client.close()
+
+
+async def end(journal: Journal, run_id: str, emitter: Emitter) -> None:
+    await journal.write(finished(run_id), RunFinished(settled=Settled(outcome="answered")))
+    await emitter.events(TokensEnd(), Done())
+
+
+async def test_a_stream_outlives_the_server(http: aiohttp.ClientSession, server: Server, journal: Journal) -> None:
+    response = await http.post("/v1/runs", json={"question": "a"})
+    run_id = response.headers["X-Run-Id"]
+    emitter = Emitter(journal, run_id)
+    await emitter.tokens(["a"])
+    server.kill()
+    server.start()
+    await emitter.tokens([" b"])
+    await end(journal, run_id, emitter)
+    assert [number for number, _ in parse(await response.read())] == [1, 2, 3, 4]
+
+
+async def test_a_server_that_is_away_is_503_at_once(http: aiohttp.ClientSession, server: Server) -> None:
+    server.kill()
+    calls = [
+        http.post("/v1/runs", json={"question": "a"}),
+        http.get("/v1/runs/some"),
+        http.get("/v1/runs/some/events"),
+        http.post("/v1/runs/some/cancel"),
+        http.get("/readyz"),
+    ]
+    for response in await asyncio.wait_for(asyncio.gather(*calls), 3):
+        assert response.status == 503
+        assert response.headers["Retry-After"] == "2"
+        assert "nats-server" in await response.text()
+    async with http.get("/healthz") as alive:
+        assert alive.status == 200
+
+
+async def test_a_full_journal_is_503_and_loses_nothing(http: aiohttp.ClientSession, journal: Journal) -> None:
+    accepted = []
+    for _ in range(20):
+        async with http.post("/v1/runs", json={"question": "x" * 4000}) as response:
+            if response.status == 503:
+                problem = await response.json(content_type="application/problem+json")
+                break
+            accepted.append(response.headers["X-Run-Id"])
+    else:
+        pytest.fail("the journal never filled up")
+    assert "the journal has no room" in problem["detail"]
+    assert "raise bus.runs_max_bytes" in problem["detail"]
+    for run_id in accepted:
+        assert await journal.latest([key_of(QuestionAsked, run_id).subject])
+
+
+async def test_stopping_ends_streams_that_another_edge_reads_on(settings: Settings, journal: Journal) -> None:
+    first = await Edge(settings).start()
+    async with aiohttp.ClientSession() as session:
+        stream = await session.post(f"{first.address}/v1/runs", json={"question": "a", "on_disconnect": "cancel"})
+        run_id = stream.headers["X-Run-Id"]
+        socket = await session.ws_connect(f"{first.address}/v1/ws")
+        emitter = Emitter(journal, run_id)
+        await emitter.tokens(["a"])
+        began = await stream.content.readuntil(b"\n\n")
+        await asyncio.wait_for(first.end(), 3)
+        assert await stream.read() == b""
+        message = await socket.receive(timeout=1)
+        assert (message.type, message.data) == (aiohttp.WSMsgType.CLOSE, aiohttp.WSCloseCode.GOING_AWAY)
+        second = await Edge(settings).start()
+        await emitter.tokens([" b"])
+        await end(journal, run_id, emitter)  # a process that stops is no client that left: nothing was cancelled
+        headers = {"Last-Event-ID": str(parse(began)[-1][0])}
+        async with session.get(f"{second.address}/v1/runs/{run_id}/events", headers=headers) as rest:
+            assert [number for number, _ in parse(await rest.read())] == [2, 3, 4]
+        async with session.get(f"{second.address}/v1/runs/{run_id}") as record:
+            assert json.loads(await record.read())["outcome"] == "answered"
+        await second.end()
+
+
+async def test_a_port_in_use_is_said_in_one_line(edge: Edge, settings: Settings) -> None:
+    taken = int(edge.address.rpartition(":")[2])
+    with pytest.raises(Unavailable, match="choose another port with --port") as raised:
+        await Edge(Settings(bus=settings.bus, edge=EdgeSettings(port=taken))).start()
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,45 @@
+"""The page: whole in itself, and the same words in all five languages."""
+
+import base64
+import hashlib
+import re
+
+import aiohttp
+
+from runtime.edge.page import HEADERS, PAGE
+
+TEXT = PAGE.decode()
+
+
+async def test_it_is_served_under_a_policy_that_lets_its_own_script_run(http: aiohttp.ClientSession) -> None:
+    async with http.get("/") as response:
+        assert (response.status, response.content_type, response.charset) == (200, "text/html", "utf-8")
+        assert await response.read() == PAGE
+        policy = response.headers["Content-Security-Policy"]
+    for tag in ("script", "style"):
+        (inline,) = re.findall(rf"<{tag}>(.*?)</{tag}>", TEXT, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in HEADERS["Content-Security-Policy"]
+
+
+def test_it_takes_nothing_from_elsewhere() -> None:
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#)""", TEXT)
+    assert not re.findall(r"https?://(?!i\.test)\w", TEXT)
+    assert "innerHTML" not in TEXT  # what documents say is text, never markup
+
+
+def test_every_language_has_every_word() -> None:
+    words = {
+        language: set(re.findall(r"\b([a-z]+): \"", body))
+        for language, body in re.findall(r"^  (\w\w): \{(.*?)\},\n(?=  \w\w: \{|\};)", TEXT, re.DOTALL | re.MULTILINE)
+    }
+    assert tuple(words) == ("en", "ko", "zh", "fr", "ar")
+    assert all(found == words["en"] for found in words.values())
+    assert set(re.findall(r'data-t="(\w+)"', TEXT)) <= words["en"]
+
+
+def test_what_is_typed_and_read_has_a_label() -> None:
+    fields = re.findall(r"<(?:select|textarea) id=\"(\w+)\"", TEXT)
+    assert fields
+    assert set(fields) == set(re.findall(r"<label for=\"(\w+)\"", TEXT))

@@ -1,0 +1,137 @@
+"""Health, metrics, search and the two API documents."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bus.health import answer_health
+from bus.messages import CATALOGUE, Passage
+from bus.searching import SearchReply, SearchRequest, serve_search
+from runtime.edge.schemas import asyncapi_document, openapi_document
+from tests.runtime.edge.conftest import Bus
+
+
+async def test_healthz(http: aiohttp.ClientSession) -> None:
+    async with http.get("/healthz") as response:
+        assert (response.status, await response.json()) == (200, {"status": "ok"})
+
+
+async def test_readyz_names_what_is_missing_until_all_answer(http: aiohttp.ClientSession, bus: Bus) -> None:
+    async with http.get("/readyz") as response:
+        found = await response.json()
+        assert response.status == 503
+        assert response.headers["Retry-After"] == "2"
+    assert found["checks"]["nats"]["ready"]
+    assert found["checks"]["streams"]["ready"]
+    assert found["checks"]["search"] == {"ready": False, "detail": "no search process answers"}
+    for role in ("search", "inference", "actors"):
+        await answer_health(bus.client, role, lambda: {"ready": True, "detail": "here"})
+    await bus.client.flush()
+    async with http.get("/readyz") as response:
+        found = await response.json()
+        assert (response.status, found["ready"]) == (200, True)
+
+
+async def test_search_gives_the_hits_as_they_are(http: aiohttp.ClientSession, bus: Bus) -> None:
+    hit = Passage(
+        source_id="refunds",
+        title="환불 규정",
+        url="",
+        score=1.5,
+        score_type="rrf",
+        text="환불은 7일 이내",
+        char_start=0,
+        char_end=10,
+        language="ko",
+        snapshot="s1",
+    )
+    asked: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        asked.append(request)
+        return SearchReply(passages=(hit,), snapshot="s1")
+
+    close = await serve_search(bus.client, find)
+    await bus.client.flush()
+    async with http.post("/v1/search", json={"query": "환불", "k": 3}) as response:
+        found = await response.json()
+    await close()
+    assert (asked[0].query, asked[0].language, asked[0].k) == ("환불", "", 3)
+    assert found["snapshot"] == "s1"
+    assert found["hits"][0] == {
+        "source_id": "refunds",
+        "title": "환불 규정",
+        "url": "",
+        "score": 1.5,
+        "score_type": "rrf",
+        "text": "환불은 7일 이내",
+        "char_start": 0,
+        "char_end": 10,
+        "language": "ko",
+        "snapshot": "s1",
+        "page": None,
+    }
+
+
+async def test_search_without_anybody_to_search_is_503(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/search", json={"query": "환불"}) as response:
+        problem = await response.json(content_type="application/problem+json")
+        assert (response.status, response.headers["Retry-After"]) == (503, "2")
+        assert "no search process answers" in problem["detail"]
+
+
+async def test_metrics_count_questions_and_requests(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/runs", json={"question": "환불은 며칠"}) as response:
+        await response.read()
+    async with http.get("/metrics") as response:
+        text = await response.text()
+    assert 'groundwire_edge_questions_total{profile="general",transport="sse"}' in text
+    assert 'groundwire_edge_requests_total{method="POST",route="/v1/runs",status="200"}' in text
+    assert "groundwire_edge_first_event_seconds_bucket" in text
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/asyncapi.json"])
+async def test_the_documents_are_served(http: aiohttp.ClientSession, path: str) -> None:
+    async with http.get(path) as response:
+        assert (response.status, response.content_type) == (200, "application/json")
+        document = await response.json()
+    for ref in _refs(document):
+        found: Any = document
+        for step in ref.removeprefix("#/").split("/"):
+            found = found[step]
+
+
+def _refs(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "$ref":
+                yield inner
+            else:
+                yield from _refs(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _refs(inner)
+
+
+def test_every_route_is_in_the_document(edge_routes: set[tuple[str, str]]) -> None:
+    described = {(method.upper(), path) for path, methods in openapi_document()["paths"].items() for method in methods}
+    assert described == edge_routes
+
+
+def test_every_message_is_in_the_bus_document() -> None:
+    document = asyncapi_document()
+    assert {message.__name__ for message in CATALOGUE} <= set(document["components"]["messages"])
+    assert document["channels"]["question_asked"]["address"] == "gw.question_asked.{run_id}"
+    assert document["channels"]["passages_judged"]["address"] == "gw.passages_judged.{run_id}.{lane}"
+    json.dumps(document)
+
+
+@pytest.fixture
+def edge_routes() -> set[tuple[str, str]]:
+    """What the edge answers, but for the page and the documents themselves."""
+    from runtime.edge import chat, health, runs, search, websocket
+
+    return {(route.method, route.path) for part in (runs, health, search, chat, websocket) for route in part.ROUTES}

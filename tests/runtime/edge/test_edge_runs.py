@@ -1,0 +1,59 @@
+"""POST /v1/runs and what can be asked of a run, against a real nats-server."""
+
+import aiohttp
+import pytest
+
+from tests.runtime.edge.strict_sse import parse
+
+KOREAN = {"question": "환불은 며칠"}
+
+GOLDEN = (
+    'id: 1\ndata: {"type":"token","content":"환불은","status":"in_progress","index":1}\n\n'
+    'id: 2\ndata: {"type":"token","content":" 며칠","status":"in_progress","index":2}\n\n'
+    'id: 3\ndata: {"type":"token","content":" [1]","status":"in_progress","index":3}\n\n'
+    'id: 4\ndata: {"type":"token","content":"","status":"end"}\n\n'
+    'id: 5\ndata: {"type":"references","items":[{"source_id":"refunds","title":"환불 규정",'
+    '"url":"https://example.org/refunds","score":0.5}],"status":"end"}\n\n'
+    'id: 6\ndata: {"type":"DONE"}\n\n'
+).encode()
+
+
+async def test_the_stream_is_byte_for_byte_the_specified_one(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/runs", json=KOREAN) as response:
+        assert response.status == 200
+        assert response.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["Cache-Control"] == "no-cache, no-transform"
+        assert response.headers["X-Accel-Buffering"] == "no"
+        run_id = response.headers["X-Run-Id"]
+        assert response.headers["Location"] == f"/v1/runs/{run_id}"
+        assert await response.read() == GOLDEN
+
+
+async def test_json_by_accept(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/runs", json=KOREAN, headers={"Accept": "application/json"}) as response:
+        assert response.status == 200
+        record = await response.json()
+    assert record["outcome"] == "answered"
+    assert record["answer"] == "환불은 며칠 [1]"
+    async with http.get(f"/v1/runs/{record['run_id']}") as response:
+        assert await response.json() == record
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 5])
+async def test_resuming_gives_the_rest_byte_for_byte(http: aiohttp.ClientSession, after: int) -> None:
+    async with http.post("/v1/runs", json=KOREAN) as response:
+        run_id = response.headers["X-Run-Id"]
+        whole = parse(await response.read())
+    for request in ({"headers": {"Last-Event-ID": str(after)}}, {"params": {"after": str(after)}}):
+        async with http.get(f"/v1/runs/{run_id}/events", **request) as response:  # type: ignore[arg-type]
+            assert response.status == 200
+            assert parse(await response.read()) == whole[after:]
+
+
+async def test_nothing_more_to_resume_is_204(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/runs", json=KOREAN) as response:
+        run_id = response.headers["X-Run-Id"]
+        last = parse(await response.read())[-1][0]
+    async with http.get(f"/v1/runs/{run_id}/events", headers={"Last-Event-ID": str(last)}) as response:
+        assert response.status == 204
+        assert await response.read() == b""

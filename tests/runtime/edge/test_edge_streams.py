@@ -1,0 +1,210 @@
+"""Streams that are cut, stand still, fall behind or outlive their client."""
+
+import asyncio
+import json
+from contextlib import suppress
+
+import aiohttp
+import pytest
+
+from bus.events import Done, Emitter, Error, StageEvent, TokensEnd
+from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.subjects import finished
+from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.strict_sse import parse
+
+
+class Paced:
+    """A script that says a word whenever the test lets it, and ends the run when told."""
+
+    def __init__(self) -> None:
+        self.words: asyncio.Queue[str | None] = asyncio.Queue()
+        self.run_id: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def __call__(self, pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
+        self.run_id.set_result(run_id)
+        while (word := await self.words.get()) is not None:
+            if word == "stage":
+                await emitter.aside(StageEvent(stage="retrieve", lane="sq_1", status="start"))
+            else:
+                await emitter.tokens([word])
+        settled = Settled(outcome="answered", question=question.question)
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), Done())
+
+
+@pytest.fixture
+async def paced(pipeline: Pipeline, request: pytest.FixtureRequest) -> Paced:
+    pipeline.scripts[request.node.name] = script = Paced()
+    return script
+
+
+async def read_events(content: aiohttp.StreamReader, count: int) -> bytes:
+    """The first `count` events as bytes, comments left out."""
+    found = b""
+    while found.count(b"\n\n") < count:
+        block = await content.readuntil(b"\n\n", max_size=1 << 20)
+        found += b"" if block.startswith(b":") else block
+    return found
+
+
+async def test_a_cut_stream_goes_on_where_it_was(
+    http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
+) -> None:
+    """One client never loses its connection, another loses it after every event: both have the same bytes."""
+    steady = await http.post("/v1/runs", json={"question": request.node.name})
+    run_id = steady.headers["X-Run-Id"]
+    pieces = b""
+    for n, word in enumerate(["하나", " 둘", " 셋", None]):
+        await paced.words.put(word)
+        headers = {"Last-Event-ID": str(n)} if n else {}
+        async with http.get(f"/v1/runs/{run_id}/events", headers=headers) as cut:
+            pieces += await (read_events(cut.content, 1) if word else cut.read())
+    assert pieces == await steady.read()
+    assert [number for number, _ in parse(pieces)] == [1, 2, 3, 4, 5]
+
+
+async def test_what_events_all_adds_is_numbered_along(
+    http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
+) -> None:
+    for word in ["stage", "a", "stage", " b", None]:
+        await paced.words.put(word)
+    async with http.post("/v1/runs", json={"question": request.node.name, "events": "all"}) as response:
+        whole = parse(await response.read())
+        run_id = response.headers["X-Run-Id"]
+    types = [json.loads(event)["type"] for _, event in whole]
+    assert sorted(types) == ["DONE", "stage", "stage", "token", "token", "token"]
+    assert types[-1] == "DONE"
+    assert [number for number, _ in whole] == list(range(1, 7))
+    for after in range(6):
+        async with http.get(f"/v1/runs/{run_id}/events", params={"after": after}) as response:
+            assert parse(await response.read()) == whole[after:]
+
+
+async def test_a_silent_stream_says_that_it_is_alive(
+    http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
+) -> None:
+    async with http.post("/v1/runs", json={"question": request.node.name}) as response:
+        assert await response.content.readuntil(b"\n\n") == b": alive\n\n"
+        await paced.words.put(None)
+        assert b'"type":"DONE"' in await response.read()
+
+
+@pytest.mark.parametrize(("on_disconnect", "outcome"), [("continue", "answered"), ("cancel", "cancelled")])
+async def test_disconnect_is_cancel_only_for_those_who_asked(
+    http: aiohttp.ClientSession, pipeline: Pipeline, bus: Bus, on_disconnect: str, outcome: str
+) -> None:
+    pipeline.scripts[f"leave-{on_disconnect}"] = script = Paced()
+    cancelled = await bus.client.subscribe("gw.cancel.*")
+    asked = {"question": f"leave-{on_disconnect} now", "on_disconnect": on_disconnect}
+    response = await http.post("/v1/runs", json=asked)
+    run_id = await script.run_id
+    await script.words.put("word")
+    await read_events(response.content, 1)
+    response.close()
+    if on_disconnect == "cancel":
+        message = await cancelled.next_msg(timeout=3)
+        assert message.subject == f"gw.cancel.{run_id}"
+    await script.words.put(None)
+    await pipeline.ended[run_id]
+    async with http.get(f"/v1/runs/{run_id}") as looked_up:
+        record = await looked_up.json()
+    assert (record["outcome"], record["question"]) == (outcome, asked["question"])
+    await cancelled.unsubscribe()
+
+
+async def test_cancel_ends_a_run_once(
+    http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
+) -> None:
+    response = await http.post("/v1/runs", json={"question": request.node.name})
+    run_id = await paced.run_id
+    answers = []
+    for _ in range(2):
+        async with http.post(f"/v1/runs/{run_id}/cancel") as cancel:
+            answers.append(await cancel.json())
+    assert answers == [
+        {"run_id": run_id, "cancelled": True, "outcome": "cancelled"},
+        {"run_id": run_id, "cancelled": False, "outcome": "cancelled"},
+    ]
+    await paced.words.put(None)
+    assert b'"type":"DONE"' in await response.read()
+
+
+async def test_a_client_that_does_not_read_is_let_go_and_resumes(
+    http: aiohttp.ClientSession, pipeline: Pipeline, edge: str
+) -> None:
+    async def flood(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        for _ in range(60):
+            await emitter.tokens(["x" * 3000] * 60)
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="answered")))
+        await emitter.events(TokensEnd(), Done())
+
+    pipeline.scripts["flood"] = flood
+    async with aiohttp.ClientSession(edge, read_bufsize=1024) as lazy:
+        response = await lazy.post("/v1/runs", json={"question": "flood"})
+        run_id = response.headers["X-Run-Id"]
+        got = await read_events(response.content, 3)
+        async with http.get(f"/v1/runs/{run_id}/events") as other:  # somebody else is not held up by it
+            whole = parse(await other.read())
+        assert len(whole) == 60 * 60 + 2
+        slow = await _slow(http)
+        async with asyncio.timeout(10):
+            while await _slow(http) == slow:
+                pass
+        with suppress(aiohttp.ClientError):
+            got += await response.content.read()
+    complete = got[: got.rindex(b"\n\n") + 2]
+    last = parse(complete)[-1][0]
+    assert last < len(whole)
+    async with http.get(f"/v1/runs/{run_id}/events", headers={"Last-Event-ID": str(last)}) as response:
+        assert parse(complete) + parse(await response.read()) == whole
+
+
+async def _slow(http: aiohttp.ClientSession) -> str:
+    """The count of clients that were let go."""
+    async with http.get("/metrics") as metrics:
+        lines = (await metrics.text()).splitlines()
+    return next(line for line in lines if line.startswith("groundwire_edge_slow_total"))
+
+
+async def test_a_repeated_key_is_the_same_run(http: aiohttp.ClientSession) -> None:
+    asked = {"question": "한 번만", "idempotency_key": "once"}
+    streams = []
+    for _ in range(2):
+        async with http.post("/v1/runs", json=asked) as response:
+            streams.append((response.headers["X-Run-Id"], await response.read()))
+    assert streams[0] == streams[1]
+    async with http.post("/v1/runs", json=asked | {"question": "다른 질문"}) as response:
+        assert response.status == 409
+        assert "use a new idempotency_key" in (await response.json(content_type=None))["detail"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"), [("timeout", 504), ("model_unavailable", 503), (None, 500), ("no_results", 200)]
+)
+async def test_the_status_of_a_json_answer(
+    http: aiohttp.ClientSession, pipeline: Pipeline, reason: str | None, status: int
+) -> None:
+    async def end(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        outcome = "refused" if reason == "no_results" else "failed"
+        settled = Settled(outcome=outcome, reason=reason, question=question.question)  # type: ignore[arg-type]
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await Emitter(pipeline.bus.journal, run_id).events(Error(code=reason or "internal", content="…"), Done())
+
+    pipeline.scripts[f"end-{reason}"] = end
+    accept = {"Accept": "application/json"}
+    async with http.post("/v1/runs", json={"question": f"end-{reason}"}, headers=accept) as response:
+        record = await response.json()
+        assert (response.status, record["reason"]) == (status, reason)
+
+
+async def test_a_run_that_does_not_end_in_time_is_504(http: aiohttp.ClientSession, paced: Paced) -> None:
+    asked = {"question": "test_a_run_that_does_not_end_in_time_is_504", "deadline_s": 0.1}
+    async with http.post("/v1/runs", json=asked, headers={"Accept": "application/json"}) as response:
+        problem = await response.json(content_type=None)
+        assert response.status == 504
+        assert response.headers["Location"] == f"/v1/runs/{await paced.run_id}"
+        assert "ask for a stream" in problem["detail"]
+    await paced.words.put(None)

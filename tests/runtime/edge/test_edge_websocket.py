@@ -1,0 +1,115 @@
+"""/v1/ws: the same requests and events, a frame each."""
+
+import json
+
+import aiohttp
+import pytest
+from aiohttp import WSMsgType
+
+from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.strict_sse import parse
+
+TYPES = ["token", "token", "token", "token", "references", "DONE"]
+
+
+async def until_done(socket: aiohttp.ClientWebSocketResponse, runs: int = 1) -> list[str]:
+    """The frames up to and with the DONE of that many runs."""
+    frames: list[str] = []
+    while runs:
+        frames.append(await socket.receive_str(timeout=5))
+        runs -= '"type":"DONE"' in frames[-1]
+    return frames
+
+
+async def test_the_frames_are_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
+    asked = {"question": "환불은 며칠", "idempotency_key": "by-socket"}
+    async with http.ws_connect("/v1/ws") as socket:
+        await socket.send_json(asked)
+        frames = await until_done(socket)
+    async with http.post("/v1/runs", json=asked) as response:
+        assert [event.decode() for _, event in parse(await response.read())] == frames
+
+
+async def test_without_envelope_runs_follow_each_other(http: aiohttp.ClientSession) -> None:
+    async with http.ws_connect("/v1/ws") as socket:
+        for word in ("a", "b", "c"):
+            await socket.send_json({"question": f"{word} {word}"})
+        frames = [json.loads(frame) for frame in await until_done(socket, 3)]
+    assert [frame["type"] for frame in frames] == TYPES * 3
+    said = "".join(frame.get("content", "") for frame in frames)
+    assert said == "a a [1]b b [1]c c [1]"
+
+
+async def test_with_envelope_runs_go_side_by_side(http: aiohttp.ClientSession) -> None:
+    keys = ("k1", "k2", "k3")
+    async with http.ws_connect("/v1/ws?envelope=1") as socket:
+        for key in keys:
+            await socket.send_json({"question": f"{key} words", "idempotency_key": f"envelope-{key}"})
+        frames = [json.loads(frame) for frame in await until_done(socket, 3)]
+        for key in keys:
+            of_run = [frame for frame in frames if frame["key"] == f"envelope-{key}"]
+            assert [frame["id"] for frame in of_run] == [1, 2, 3, 4, 5, 6]
+            assert [frame["event"]["type"] for frame in of_run] == TYPES
+            await socket.send_json({"type": "resume", "run_id": of_run[0]["run_id"], "after": 3})
+            again = [json.loads(frame) for frame in await until_done(socket)]
+            assert [(f["run_id"], f["id"], f["event"]) for f in again] == [
+                (f["run_id"], f["id"], f["event"]) for f in of_run[3:]
+            ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "says"),
+    [
+        ("{", "not_json", "cannot be read as JSON"),
+        ('{"question":""}', "invalid", "write what you want to know"),
+        ('{"question":"a","profile":"nobody"}', "no_such_profile", "there is no profile 'nobody'"),
+        ('{"type":"restart"}', "invalid", "'restart' is no request"),
+        ('{"type":"resume","run_id":"nobody"}', "no_such_run", "there is no run nobody"),
+        ('{"type":"resume","run_id":"a.*"}', "bad_id", "is no id"),
+        ('{"type":"cancel","run_id":"nobody"}', "no_such_run", "there is no run nobody"),
+        (b"\x00\x01", "not_json", "send JSON as text"),
+    ],
+)
+async def test_a_bad_request_is_an_error_and_done(
+    http: aiohttp.ClientSession, sent: str | bytes, code: str, says: str
+) -> None:
+    async with http.ws_connect("/v1/ws") as socket:
+        await (socket.send_str(sent) if isinstance(sent, str) else socket.send_bytes(sent))
+        error, done = [json.loads(frame) for frame in await until_done(socket)]
+        assert (error["type"], error["status"], done) == ("error", "end", {"type": "DONE"})
+        assert says in error["content"]
+        assert error["code"] == code
+        await socket.send_json({"question": "환불은 며칠"})  # the socket is none the worse for it
+        assert len(await until_done(socket)) == 6
+
+
+async def test_a_frame_over_64_kb_closes_the_socket(http: aiohttp.ClientSession) -> None:
+    async with http.ws_connect("/v1/ws") as socket:
+        await socket.send_str("x" * 66_000)
+        message = await socket.receive(timeout=5)
+        assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1009)
+
+
+async def test_pages_from_elsewhere_may_not_use_it(http: aiohttp.ClientSession) -> None:
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        await http.ws_connect("/v1/ws", origin="https://evil.example")
+    assert refused.value.status == 403
+
+
+@pytest.mark.parametrize(("on_disconnect", "outcome"), [("continue", None), ("cancel", "cancelled")])
+async def test_leaving_cancels_only_for_those_who_asked(
+    http: aiohttp.ClientSession, pipeline: Pipeline, on_disconnect: str, outcome: str | None
+) -> None:
+    from tests.runtime.edge.test_edge_streams import Paced
+
+    pipeline.scripts[f"socket-{on_disconnect}"] = script = Paced()
+    cancelled = await pipeline.bus.client.subscribe("gw.cancel.*")
+    async with http.ws_connect("/v1/ws") as socket:
+        await socket.send_json({"question": f"socket-{on_disconnect}", "on_disconnect": on_disconnect})
+        run_id = await script.run_id
+    if outcome:
+        assert (await cancelled.next_msg(timeout=3)).subject == f"gw.cancel.{run_id}"
+    async with http.get(f"/v1/runs/{run_id}") as response:
+        assert (await response.json())["outcome"] == outcome
+    await script.words.put(None)
+    await cancelled.unsubscribe()

@@ -1,0 +1,40 @@
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from runtime.engines.device.settings import DeviceSettings
+from runtime.engines.mlx_engine import MlxEngine
+from tests.runtime.engines.tiny import build
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """The folder of a tiny random model."""
+    return build(tmp_path_factory.mktemp("tiny"))
+
+
+@asynccontextmanager
+async def running(folder: Any, *, settings: dict[str, Any] | None = None, **options: Any) -> AsyncIterator[MlxEngine]:
+    engine = MlxEngine(str(folder), settings=DeviceSettings(**(settings or {})), **options)
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+@pytest.fixture(scope="session")
+async def mlx(tiny):
+    """One engine for the tests that change nothing about it; `mlx.records` grows."""
+    records: list[Any] = []
+    async with running(tiny, on_record=records.append) as engine:
+        engine.records = records
+        yield engine
+
+
+@pytest.fixture
+def start(tiny) -> Callable[..., Any]:
+    """`async with start(settings={...}) as engine`: an engine of one's own."""
+    return lambda **options: running(options.pop("folder", tiny), **options)

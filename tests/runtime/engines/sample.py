@@ -1,0 +1,99 @@
+"""Sample variables of every prompt, and requests over them."""
+
+import asyncio
+import itertools
+from typing import Any
+
+from prompts import contracts as c
+from runtime.engines.engine import Delta, Engine, Finished, Priority, Rendered, Request
+
+CHUNKS = (c.Chunk(source_file="a.md", score=0.5, content="Refunds are paid within 14 days."),)
+EVIDENCE = (c.Evidence(n=1, source_id="a", title="A", text="Refunds are paid within 14 days."),)
+SUB = c.SubQuery(id="sq_1", statement="refund time", focus="days")
+RELEVANCE = c.Relevance(
+    sub_query_id="sq_1",
+    sub_query_statement="refund time",
+    relevant_extracts=(),
+    sub_answer="14 days.",
+    confidence="high",
+    missing_aspects=(),
+)
+
+VARIABLES: tuple[c.Prompt[Any], ...] = (
+    c.ClassifyIntent(user_query="When are refunds paid?", language="en"),
+    c.RewriteQuery(current_query="And?", conversation_history=(), language="en"),
+    c.ClassifyQuery(original_query="When?", language="en"),
+    c.DecomposeQuery(original_query="When?", language="en"),
+    c.JudgeRelevance(
+        sub_query_id="sq_1", sub_query_statement="s", sub_query_focus="f", retrieved_chunks=CHUNKS, language="en"
+    ),
+    c.JudgeSufficiency(original_query="q", sub_queries=(SUB,), sub_query_analyses=(RELEVANCE,), language="en"),
+    c.SelectEvidence(original_query="q", retrieved_chunks=CHUNKS, language="en"),
+    c.AnswerSimple(original_query="q", retrieved_chunks=EVIDENCE, language="en"),
+    c.AnswerReport(original_query="q", sub_query_analyses=(RELEVANCE,), evidence=EVIDENCE, language="en"),
+    c.AnswerSynthesis(query="q", evidence=EVIDENCE, language="en"),
+    c.AnswerStructured(question="q", contexts=EVIDENCE, language="en"),
+    c.AnswerHint(question="q", contexts=EVIDENCE, language="en"),
+    c.VerifyAnswer(answer="a", evidence=EVIDENCE, language="en"),
+    c.GuardLanguage(text="Les remboursements [1].", target_language="fr"),
+)
+
+PLAIN = VARIABLES[7]
+_ids = itertools.count(1)
+
+
+def request(
+    variables: c.Prompt[Any] = PLAIN,
+    *,
+    rendered: Rendered | None = None,
+    priority: Priority = "answer",
+    seconds: float = 60.0,
+    already_shown: str = "",
+    seed: int = 0,
+) -> Request:
+    """A request with `seconds` left. Call it inside a running loop."""
+    return Request(
+        request_id=f"r{next(_ids)}",
+        variables=variables,
+        rendered=rendered,
+        priority=priority,
+        deadline=asyncio.get_running_loop().time() + seconds,
+        already_shown=already_shown,
+        seed=seed,
+    )
+
+
+async def collect(engine: Engine, asked: Request) -> tuple[list[str], Finished]:
+    """The deltas' texts and the Finished, which must be the last event."""
+    events = [event async for event in engine.generate(asked)]
+    *deltas, finished = events
+    assert isinstance(finished, Finished)
+    assert all(isinstance(d, Delta) and d.text for d in deltas)
+    return [d.text for d in deltas if isinstance(d, Delta)], finished
+
+
+def render(
+    text: str = "Tell me.",
+    *,
+    system: str = "You are a strict judge of passages. Answer briefly.",
+    schema: dict[str, Any] | None = None,
+    temperature: float = 0.0,
+    max_tokens: int = 16,
+) -> Rendered:
+    return Rendered(
+        system=system, user=text, version="v1", schema=schema, temperature=temperature, max_tokens=max_tokens
+    )
+
+
+def shape(**properties: Any) -> dict[str, Any]:
+    """A closed object schema in which everything is required."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+#: A reply that goes on until it is stopped.
+ENDLESS = shape(note={"type": "string", "minLength": 100_000})

@@ -1,0 +1,56 @@
+"""The bench itself: its figures' verdicts, its schemas, and one short run of what it measures."""
+
+import pytest
+
+from prompts.contracts import PROMPTS
+from runtime.engines.bench import correctness, latency
+from runtime.engines.bench.figures import Figure, Table, percentile
+from runtime.engines.bench.roofline import bandwidth_gb_s
+from runtime.engines.bench.scale import Scale
+from runtime.engines.bench.schemas import full_schemas, short_schemas
+
+
+@pytest.mark.parametrize(
+    ("figure", "ok"),
+    [
+        (Figure("a", 1.0), True),
+        (Figure("a", 0.94, "×", 0.95), False),
+        (Figure("a", 0.95, "×", 0.95), True),
+        (Figure("a", 3.1, "×", 3, most=True), False),
+        (Figure("a", 3.0, "×", 3, most=True), True),
+    ],
+)
+def test_a_figure_knows_its_target(figure, ok):
+    lines = []
+    table = Table(show=lines.append)
+    table.add(figure)
+    assert figure.ok is ok
+    assert ("missed" in lines[0]) is not ok
+    assert bool(table.missed) is not ok
+
+
+def test_percentile_of_few():
+    assert [percentile([3, 1, 2], share) for share in (0.0, 0.5, 0.99)] == [1, 2, 3]
+
+
+def test_every_json_prompt_has_a_short_schema_of_the_same_shape():
+    short, full = short_schemas(), full_schemas()
+    assert sorted(short) == sorted(full) == sorted(p.name for p in PROMPTS if p.reply is not str)
+    for name, schema in short.items():
+        assert schema["required"] == full[name]["required"]
+        assert list(schema["properties"]) == list(full[name]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("device", "speed"),
+    [("Apple M4 Max", 546), ("Apple M4", 120), ("NVIDIA H200", 4800), ("AMD EPYC", None)],
+)
+def test_bandwidth_by_chip(device, speed):
+    assert bandwidth_gb_s(device) == speed
+
+
+async def test_short_run(tiny):
+    scale = Scale(repeats=1, outputs=40, others=5, starts=1, prefix_tokens=200)
+    for measure in (correctness.schema_valid, correctness.pinned_prefixes, latency.cancellation):
+        for figure in await measure(str(tiny), scale):
+            assert figure.ok, figure.line()

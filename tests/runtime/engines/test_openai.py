@@ -1,0 +1,303 @@
+"""The openai engine against a server that misbehaves in every way, and against mlx-lm's own."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from aiohttp import web
+
+from bus.errors import BadReply, NoReply, Unavailable
+from runtime.engines.openai_engine import OpenAIEngine, Repeated, first_token_score
+from runtime.engines.openai_wire import backoff_s, retry_after_s
+from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
+
+YES = shape(ok={"type": "boolean"})
+
+
+class Fake:
+    """A server whose next chat answers are told beforehand; the last one repeats."""
+
+    def __init__(self):
+        self.answers, self.bodies, self.release = [], [], asyncio.Event()
+
+    async def chat(self, asked):
+        self.bodies.append(await asked.json())
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return await answer(asked)
+
+    async def models(self, asked):
+        return web.json_response({"data": [{"id": "fake-1"}]})
+
+    async def embeddings(self, asked):
+        body = await asked.json()
+        rows = [{"index": n, "embedding": [3.0 + len(text), 4.0]} for n, text in enumerate(body["input"])]
+        return web.json_response({"data": rows[::-1]})
+
+
+@pytest.fixture
+async def fake():
+    server = Fake()
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", server.chat)
+    app.router.add_get("/v1/models", server.models)
+    app.router.add_post("/v1/embeddings", server.embeddings)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    yield server
+    server.release.set()
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def engine(fake):
+    made = OpenAIEngine(fake.url)
+    await made.start()
+    yield made
+    await made.close()
+
+
+def streams(*pieces, end=True, reason="stop"):
+    """An answer that streams `pieces`."""
+
+    async def answer(asked):
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(asked)
+        for piece in pieces:
+            event = {"model": "fake-1", "choices": [{"delta": {"content": piece}}]}
+            await response.write(f"data: {json.dumps(event)}\n\n".encode())
+        if not end:
+            asked.transport.close()
+            return response
+        usage = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5}}
+        last = {"choices": [{"delta": {}, "finish_reason": reason}], "usage": usage}
+        await response.write(f": alive\n\ndata: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode())
+        return response
+
+    return answer
+
+
+def says(status, text="", **headers):
+    async def answer(asked):
+        kind = headers.pop("content_type", "application/json")
+        return web.Response(status=status, text=text, content_type=kind, headers=headers)
+
+    return answer
+
+
+async def test_text_streams(engine, fake):
+    fake.answers = [streams("Refunds ", "take ", "", "14 days.")]
+    deltas, finished = await collect(engine, request(VARIABLES[7], rendered=render("Q", max_tokens=50), seed=3))
+    assert deltas == ["Refunds ", "take ", "14 days."]
+    assert finished.text == "Refunds take 14 days."
+    assert (finished.engine, finished.model, finished.finish_reason) == ("openai", "fake-1", "stop")
+    assert (finished.tokens_in, finished.tokens_in_cached, finished.tokens_out) == (9, 5, 4)
+    (body,) = fake.bodies
+    assert [m["role"] for m in body["messages"]] == ["system", "user"]
+    assert (body["max_tokens"], body["temperature"], body["seed"]) == (50, 0.0, 3)
+    assert "response_format" not in body
+
+
+async def test_reasoning_effort_is_passed_through(fake):
+    engine = OpenAIEngine(fake.url, "deep", reasoning_effort={"answer_simple": "high"})
+    await engine.start()
+    fake.answers = [streams("ok")]
+    await collect(engine, request(VARIABLES[7], rendered=render("Q")))
+    await collect(engine, request(VARIABLES[8], rendered=render("Q")))
+    await engine.close()
+    first, second = fake.bodies
+    assert first["reasoning_effort"] == "high"
+    assert "max_completion_tokens" in first
+    assert "reasoning_effort" not in second
+
+
+async def test_schema_is_asked_for_and_the_reply_checked(engine, fake):
+    fake.answers = [streams('{"ok":', "true}")]
+    deltas, finished = await collect(engine, request(rendered=render(schema=YES)))
+    assert deltas == [finished.text] == ['{"ok":true}']
+    assert fake.bodies[0]["response_format"]["json_schema"]["schema"] == YES
+
+
+@pytest.mark.parametrize("first", ["Sure! It is ok.", '{"ok": "yes"}', '{"ok": true, "more": 1}'])
+async def test_a_reply_outside_the_schema_is_asked_again_once(engine, fake, first):
+    fake.answers = [streams(first), streams('{"ok": false}')]
+    _, finished = await collect(engine, request(rendered=render(schema=YES)))
+    assert finished.text == '{"ok": false}'
+    assert first in fake.bodies[1]["messages"][-2]["content"]
+    assert json.dumps(YES) in fake.bodies[1]["messages"][-1]["content"]
+    fake.answers, fake.bodies = [streams(first)], []
+    with pytest.raises(BadReply, match="ignores response_format"):
+        await collect(engine, request(rendered=render(schema=YES)))
+    assert len(fake.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    "pieces", [["The fee ", "is 4."], ["Rep", "eat. The fee ", "is 4."], ["Repeat. The fee is 4."]]
+)
+async def test_what_was_shown_is_not_repeated(engine, fake, pieces):
+    fake.answers = [streams(*pieces)]
+    deltas, finished = await collect(engine, request(rendered=render(), already_shown="Repeat. "))
+    assert "".join(deltas) == "The fee is 4."
+    assert finished.text == "Repeat. The fee is 4."
+
+
+def test_a_beginning_like_the_shown_text_is_kept():
+    skip = Repeated("Repeat.")
+    assert [skip.add("Re"), skip.add("fund"), skip.rest()] == ["", "Refund", ""]
+    short = Repeated("Repeat.")
+    assert [short.add("Rep"), short.rest()] == ["", "Rep"]
+
+
+@pytest.mark.parametrize("busy", [says(429, "{}", **{"Retry-After": "0"}), says(503, "x", **{"Retry-After": "0.01"})])
+async def test_busy_server_is_asked_again(engine, fake, busy):
+    fake.answers = [busy, busy, streams("ok")]
+    assert (await collect(engine, request(rendered=render())))[1].text == "ok"
+    assert len(fake.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure", "message"),
+    [
+        (
+            says(200, "<html><h1>Welcome</h1></html>", content_type="text/html"),
+            Unavailable,
+            "text/html .*check inference",
+        ),
+        (says(200, "{}"), Unavailable, "not an API"),
+        (says(401, '{"error":{"message":"bad key"}}'), Unavailable, "bad key.*inference.api_key"),
+        (says(404, '{"error":"no model x"}'), Unavailable, "no such model"),
+        (says(400, '{"error":{"message":"too long"}}'), BadReply, "400 .too long"),
+        (says(429, "{}", **{"Retry-After": "3600"}), Unavailable, "answers 429"),
+        (says(500, "<html>oops", **{"Retry-After": "0"}), Unavailable, "answers 500"),
+        (streams("half an ans", end=False), Unavailable, "closed|broke off"),
+    ],
+)
+async def test_each_misbehaviour_is_a_typed_failure(engine, fake, answer, failure, message):
+    fake.answers = [answer]
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(failure, match=message) as failed:
+        await collect(engine, request(rendered=render(), seconds=10))
+    assert "\n" not in str(failed.value)
+    assert asyncio.get_running_loop().time() - began < 5
+
+
+async def test_error_in_mid_stream(engine, fake):
+    async def answer(asked):
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(asked)
+        await response.write(b'data: {"error": {"message": "out of memory"}}\n\n')
+        return response
+
+    fake.answers = [answer]
+    with pytest.raises(Unavailable, match="out of memory"):
+        await collect(engine, request(rendered=render()))
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_server_that_never_answers_ends_at_the_deadline(engine, fake, before):
+    async def answer(asked):
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        if not before:
+            await response.prepare(asked)
+            await response.write(b": alive\n\n")
+        await fake.release.wait()
+        return response
+
+    fake.answers = [answer]
+    with pytest.raises(NoReply, match="deadline"):
+        await collect(engine, request(rendered=render(), seconds=0.2))
+
+
+async def test_start_says_what_is_wrong():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    engine = OpenAIEngine(f"http://127.0.0.1:{port}/v1", attempts=1)
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await engine.start()
+
+
+async def test_embeddings_come_in_order_and_normalised(engine):
+    vectors = await engine.embed(["a", "bbbbb"], query=False)
+    assert vectors == [
+        [pytest.approx(x) for x in row] for row in ([4 / 32**0.5, 4 / 32**0.5], [8 / 80**0.5, 4 / 80**0.5])
+    ]
+
+
+async def test_scores_come_from_the_likeliest_tokens(engine, fake):
+    top = [{"token": "Yes", "logprob": -0.1}, {"token": " No", "logprob": -3.0}]
+    reply = {"choices": [{"logprobs": {"content": [{"top_logprobs": top}]}}]}
+    fake.answers = [says(200, json.dumps(reply))]
+    assert await engine.score(request(rendered=render()), ["Yes", "No", "Maybe"]) == pytest.approx([-0.1, -3.0, -4.0])
+    fake.answers = [says(200, json.dumps({"choices": [{}]}))]
+    with pytest.raises(BadReply, match="no log-probabilities"):
+        await engine.score(request(rendered=render()), ["Yes"])
+
+
+def test_pauses():
+    assert [retry_after_s(h) for h in (None, "", "7", "-3", "soon")] == [None, None, 7.0, 0.0, None]
+    assert retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", now=50) == 10.0
+    assert all(0.5 <= backoff_s(n) / min(8.0, 0.25 * 2**n) <= 1.0 for n in range(12))
+    assert first_token_score("yes", [("y", -1.0), ("ye", -2.0)]) > -1.0
+
+
+@pytest.fixture(scope="module")
+def server(tiny):
+    """mlx-lm's own server with the tiny model."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "mlx_lm",
+        "server",
+        "--model",
+        str(tiny),
+        "--port",
+        str(port),
+        "--log-level",
+        "ERROR",
+    ]
+    environ = os.environ | {"MLX_DISABLE_COMPILE": "1", "HF_HUB_OFFLINE": "1"}
+    process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        _wait_until_up(port, process)
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_up(port, process):
+    """The port opens once the model is loaded."""
+    while process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+    raise AssertionError("mlx_lm server ended")
+
+
+async def test_a_real_server(server, tiny):
+    engine = OpenAIEngine(server, str(tiny), extra_body={"chat_template_kwargs": {"enable_thinking": False}})
+    await engine.start()
+    try:
+        asked = render(temperature=1.0, max_tokens=20)
+        deltas, finished = await collect(engine, request(rendered=asked, seed=1))
+        assert "".join(deltas) == finished.text
+        assert 0 < finished.tokens_out <= 20 < finished.tokens_in
+        with pytest.raises(BadReply, match="ignores response_format"):
+            await collect(engine, request(rendered=render(schema=YES, temperature=1.0)))
+        scores = await engine.score(request(rendered=render()), ["a", "b"])
+        assert all(score < 0 for score in scores)
+        with pytest.raises(Unavailable, match="embeddings"):
+            await engine.embed(["a"], query=False)
+    finally:
+        await engine.close()

@@ -1,0 +1,119 @@
+"""Runs recorded through the real worker and the extractive engine, over contexts that come with the question."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Protocol
+
+import pytest
+
+from actors.pipeline import pipeline
+from bus.asking import AskServer
+from bus.connection import Inbox, connect, keep_trying
+from bus.delivery import Worker
+from bus.journal import Journal
+from bus.messages import Context, ContextMetadata, QuestionAsked
+from bus.runs import Runs
+from bus.settings import BusSettings
+from runtime.engines.engine import Engine
+from runtime.engines.extractive import ExtractiveEngine
+from runtime.inference import Inference
+from runtime.replay.reading import read_run
+from runtime.replay.trace import Trace
+from runtime.settings import InferenceSettings
+
+REFUNDS = "Refunds are paid within 14 days of the return. Shipping costs 3,000 won. The shop opens at nine."
+LADDERS = "Ladders must be checked every 6 months. A broken ladder must not be used. The foreman keeps the list."
+
+
+def given(*texts: str) -> tuple[Context, ...]:
+    return tuple(
+        Context(content=text, metadata=ContextMetadata(source_id=f"doc{n}", title=text.split()[0], language="en"))
+        for n, text in enumerate(texts, start=1)
+    )
+
+
+#: A question for each way through the pipeline.
+QUESTIONS = {
+    "simple": QuestionAsked(question="How many days until refunds are paid?", contexts=given(REFUNDS, LADDERS)),
+    "all events": QuestionAsked(
+        question="How often must ladders be checked?", contexts=given(REFUNDS, LADDERS), events="all"
+    ),
+    "complex": QuestionAsked(
+        question="What is the difference between when refunds are paid and when ladders must be checked,"
+        " and who insures the moon base?",
+        contexts=given(REFUNDS, LADDERS),
+    ),
+    "refused": QuestionAsked(question="Who is the king of France?", contexts=given(REFUNDS)),
+    "declined": QuestionAsked(question="hello", contexts=given(REFUNDS)),
+    "draft": QuestionAsked(
+        question="How many days until refunds are paid?", contexts=given(REFUNDS), profile="library", release="draft"
+    ),
+    "token": QuestionAsked(question="How many days until refunds are paid?", contexts=given(REFUNDS), release="token"),
+    "token in Chinese": QuestionAsked(
+        question="运费是多少元？", contexts=given("退款在14天内支付。运费为30元。商店不得出售刀具。"), release="token"
+    ),
+    "structured": QuestionAsked(
+        question="How often must ladders be checked?", contexts=given(LADDERS), style="structured"
+    ),
+    "report": QuestionAsked(question="How often must ladders be checked?", contexts=given(LADDERS), style="report"),
+    "nothing given": QuestionAsked(question="How often must ladders be checked?", contexts=()),
+}
+
+
+class Recording:
+    """Asks a question of the whole pipeline and gives its trace, as the journal has it."""
+
+    def __init__(self, runs: Runs, journal: Journal, worker: Worker) -> None:
+        self.runs, self.journal, self.worker = runs, journal, worker
+
+    async def __call__(self, question: QuestionAsked, run_id: str | None = None) -> Trace:
+        submitted = await self.runs.submit(question, run_id)
+        async for _ in self.runs.events(submitted.run_id):
+            pass
+        return await read_run(self.journal, submitted.run_id)
+
+
+class Recorder(Protocol):
+    def __call__(
+        self, engine: Engine, *, cache_entries: int = 0
+    ) -> contextlib.AbstractAsyncContextManager[Recording]: ...
+
+
+@contextlib.asynccontextmanager
+async def recording(settings: BusSettings, engine: Engine, *, cache_entries: int = 0) -> AsyncIterator[Recording]:
+    client = await connect(settings.url, name="recorder")
+    keep_trying(client)
+    close = await AskServer(client, Inference(engine, InferenceSettings(cache_entries=cache_entries)).answer).start()
+    worker = Worker(pipeline(), settings)
+    await worker.start()
+    inbox = Inbox(client)
+    journal = Journal(client, inbox)
+    runs = Runs(client, inbox, journal)
+    await runs.start()
+    yield Recording(runs, journal, worker)
+    assert worker.bugs == []
+    await runs.stop()
+    await worker.stop()
+    await close()
+    await client.close()
+
+
+@pytest.fixture(scope="session")
+def recorder(bus_settings: BusSettings) -> Recorder:
+    return partial(recording, bus_settings)
+
+
+@pytest.fixture(scope="session")
+async def journal(bus_settings: BusSettings) -> AsyncIterator[Journal]:
+    """The journal, with nobody working on it."""
+    client = await connect(bus_settings.url, name="journal")
+    yield Journal(client, Inbox(client))
+    await client.close()
+
+
+@pytest.fixture(scope="session")
+async def traces(recorder: Recorder) -> dict[str, Trace]:
+    """One trace for each of QUESTIONS."""
+    async with recorder(ExtractiveEngine()) as record:
+        return {name: await record(question) for name, question in QUESTIONS.items()}

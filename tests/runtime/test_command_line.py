@@ -1,0 +1,99 @@
+"""The command line as a newcomer meets it: the demo runs, and what is wrong is one clear line."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+def groundwire(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "runtime", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "GROUNDWIRE_STATE": str(home), "COLUMNS": "200"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(home: Path) -> subprocess.CompletedProcess[str]:
+    return groundwire(home, "demo", "--timings")
+
+
+@pytest.mark.timeout(180)
+def test_demo_answers_in_three_languages_with_sources(demo: subprocess.CompletedProcess[str]) -> None:
+    assert demo.returncode == 0, demo.stderr
+    for words in ("50,000원 이상 주문하면 배송비는 무료입니다", "每12至18个月必须更换一次", "must wear safety goggles"):
+        assert words in demo.stdout
+    assert len(re.findall(r"^  \[1\]", demo.stdout, re.MULTILINE)) == 3
+    assert demo.stderr.count("select_evidence") == 3
+    assert "Traceback" not in demo.stderr
+
+
+@pytest.mark.timeout(180)
+def test_ask_prints_the_events_of_the_stream(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+    index = str(home / "demo-index")
+    done = groundwire(home, "ask", "--index", index, "--json", "What must everyone wear in the laboratory?")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [e["type"] for e in events][-2:] == ["references", "DONE"]
+    tokens = [e for e in events if e["type"] == "token"]
+    assert [t["index"] for t in tokens[:-1]] == list(range(1, len(tokens)))
+    assert tokens[-1] == {"type": "token", "content": "", "status": "end"}
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])
+def test_refused_and_declined_exit_with_three(
+    home: Path, demo: subprocess.CompletedProcess[str], question: str
+) -> None:
+    done = groundwire(home, "ask", "--index", str(home / "demo-index"), question)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "references" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["ask", "--index", "/nowhere", "hi"], 2, "make one with `groundwire index build"),
+        (["ask", "--index", "{index}", " "], 2, "the question is empty"),
+        (["ask", "--index", "{index}", "x" * 4001], 2, "at most 4,000"),
+        (["ask", "--index", "{index}", "a\x01b"], 2, "control characters"),
+        (["ask", "--index", "{index}", "--profile", "libary", "hi"], 2, "did you mean 'library'"),
+        (["ask", "--index", "{index}", "--style", "long", "hi"], 2, "'synthesis'"),
+        (["search", "--index", "/nowhere", "hi"], 1, "/nowhere"),
+        (["index", "build", "/nowhere", "--out", "{index}-new"], 1, "/nowhere"),
+        (["up", "--index", "/nowhere"], 2, "make one with"),
+        (["serve", "actors", "--only", "nobody"], 2, "no actor is called 'nobody'"),
+        (["nothing"], 2, "No such command 'nothing'"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    home: Path, demo: subprocess.CompletedProcess[str], arguments: list[str], status: int, words: str
+) -> None:
+    done = groundwire(home, *(a.replace("{index}", str(home / "demo-index")) for a in arguments))
+    assert done.returncode == status, done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_and_graph(home: Path) -> None:
+    done = groundwire(home, "doctor")
+    assert done.returncode == 0, done.stdout
+    assert "nats-server" in done.stdout
+    assert groundwire(home, "graph").stdout.startswith("flowchart TD")

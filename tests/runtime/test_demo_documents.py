@@ -1,0 +1,183 @@
+"""The demo documents say what the demo's questions and contradictions claim they say."""
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pypdfium2
+import pytest
+from bs4 import BeautifulSoup
+from docx import Document
+
+from runtime.demo.make_office_files import main as make_office_files
+
+DEMO = Path(__file__).parents[2] / "runtime" / "demo"
+DOCUMENTS = DEMO / "documents"
+LANGUAGES = {"ko", "zh", "fr", "ar", "en"}
+SUFFIXES = {".md": 20, ".txt": 3, ".html": 3, ".jsonl": 2, ".docx": 1, ".pdf": 1}
+"""The least number of files of each kind, so that the demo goes through every reader."""
+
+
+class Answer(msgspec.Struct, forbid_unknown_fields=True):
+    file: str
+    contains: str
+
+
+class Question(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    language: str
+    profile: str
+    kind: str
+    text: str
+    answers: list[Answer] = []
+    demo: bool = False
+
+
+class Side(msgspec.Struct, forbid_unknown_fields=True):
+    file: str
+    value: str
+    sentence: str
+
+
+class InForce(msgspec.Struct, forbid_unknown_fields=True):
+    file: str
+    why: str
+
+
+class Contradiction(msgspec.Struct, forbid_unknown_fields=True):
+    subject: str
+    sides: list[Side]
+    in_force: InForce | None = None
+
+
+class Line(msgspec.Struct, forbid_unknown_fields=True):
+    source_id: str
+    title: str
+    text: str
+    url: str | None = None
+    language: str | None = None
+
+
+class Questions(msgspec.Struct, forbid_unknown_fields=True):
+    question: list[Question]
+
+
+class Contradictions(msgspec.Struct, forbid_unknown_fields=True):
+    contradiction: list[Contradiction]
+
+
+QUESTIONS = msgspec.toml.decode((DEMO / "questions.toml").read_bytes(), type=Questions).question
+CONTRADICTIONS = msgspec.toml.decode((DEMO / "contradictions.toml").read_bytes(), type=Contradictions).contradiction
+FILES = sorted(path for path in DOCUMENTS.rglob("*") if path.is_file())
+
+
+def raw_text(path: Path) -> str:
+    match path.suffix:
+        case ".docx":
+            document = Document(str(path))
+            cells = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
+            return "\n".join([*(paragraph.text for paragraph in document.paragraphs), *cells])
+        case ".pdf":
+            with pypdfium2.PdfDocument(path) as document:
+                return "\n".join(page.get_textpage().get_text_bounded() for page in document)
+        case ".html":
+            return BeautifulSoup(path.read_text("utf-8"), "html.parser").get_text(" ")
+        case ".jsonl":
+            return "\n".join(f"{line.title}\n{line.text}" for line in lines(path))
+        case _:
+            return path.read_text("utf-8")
+
+
+def lines(path: Path) -> list[Line]:
+    return msgspec.json.Decoder(Line).decode_lines(path.read_bytes())
+
+
+@cache
+def text(path: Path) -> str:
+    """The words of a document on one line: a PDF breaks its sentences where the page ends."""
+    return re.sub(r"\s+", " ", raw_text(path))
+
+
+def test_there_are_enough_documents_of_every_kind() -> None:
+    kinds = Counter(path.suffix for path in FILES)
+    assert len(FILES) >= 25
+    assert kinds.keys() == SUFFIXES.keys()
+    assert {kind: kinds[kind] for kind, least in SUFFIXES.items() if kinds[kind] < least} == {}
+
+
+def test_every_language_has_at_least_four_documents() -> None:
+    languages = Counter(path.parent.name.rpartition("-")[2] for path in FILES)
+    assert languages.keys() == LANGUAGES
+    assert min(languages.values()) >= 4
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(DOCUMENTS).as_posix())
+def test_a_document_is_small_plainly_named_and_titled(path: Path) -> None:
+    assert re.fullmatch(r"[a-z]+-[a-z]{2}/[a-z0-9-]+\.[a-z]+", path.relative_to(DOCUMENTS).as_posix())
+    assert path.stat().st_size < 60_000
+    if path.suffix == ".md":
+        assert path.read_text("utf-8").startswith("# ")
+    if path.suffix == ".html":
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        assert page.title
+        assert page.h1
+        assert page.h1.text in page.title.text
+    if path.suffix == ".jsonl":
+        assert len({line.source_id for line in lines(path)}) == len(lines(path))
+    assert 500 < len(text(path)) < 3_000
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
+def test_an_answer_stands_in_the_document_it_names(question: Question) -> None:
+    missing = [answer for answer in question.answers if answer.contains not in text(DOCUMENTS / answer.file)]
+    assert missing == []
+
+
+def test_each_language_has_four_plain_questions_a_complex_one_and_one_without_answer() -> None:
+    kinds = Counter((question.language, question.kind) for question in QUESTIONS)
+    assert kinds == {
+        (language, kind): count
+        for language in LANGUAGES
+        for kind, count in (("single", 4), ("complex", 1), ("unanswerable", 1))
+    }
+    assert len({question.id for question in QUESTIONS}) == len(QUESTIONS)
+    for question in QUESTIONS:
+        fits = {"single": question.answers[:1], "complex": question.answers[1:], "unanswerable": not question.answers}
+        assert fits[question.kind], question.id
+
+
+def test_the_demo_asks_three_plain_questions_in_three_languages() -> None:
+    asked = [question for question in QUESTIONS if question.demo]
+    assert [question.kind for question in asked] == ["single"] * 3
+    assert len({question.language for question in asked}) == 3
+
+
+@pytest.mark.parametrize("pair", CONTRADICTIONS, ids=lambda pair: pair.sides[0].file)
+def test_a_contradiction_stands_in_both_documents(pair: Contradiction) -> None:
+    first, second = pair.sides
+    assert first.file != second.file
+    assert first.value not in second.sentence
+    assert second.value not in first.sentence
+    for side in pair.sides:
+        assert side.value in side.sentence
+        assert side.sentence in text(DOCUMENTS / side.file)
+    if pair.in_force:
+        assert pair.in_force.file in {first.file, second.file}
+
+
+def test_no_demo_question_hangs_on_a_contradiction() -> None:
+    """The demo must show one clear answer; a person who asks about a contradiction sees what happens then."""
+    disputed = {(side.file, side.sentence) for pair in CONTRADICTIONS for side in pair.sides}
+    asked = {(answer.file, answer.contains) for question in QUESTIONS if question.demo for answer in question.answers}
+    assert asked
+    assert not asked & disputed
+
+
+def test_the_office_files_hold_the_text_they_are_made_from(tmp_path: Path) -> None:
+    make_office_files(tmp_path)
+    made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*"))
+    assert [path.suffix for path in made] == [".pdf", ".docx"]
+    for path in made:
+        assert text(tmp_path / path) == text(DOCUMENTS / path)

@@ -1,0 +1,94 @@
+"""An engine that lies in half of its sentences, behind the real stream: no lie is shown, hardly a truth is withheld."""
+
+from pathlib import Path
+
+import pytest
+
+from bus.messages import Context, ContextMetadata, QuestionAsked
+from prompts import contracts
+from runtime.engines.engine import Request
+from runtime.engines.scripted import ScriptedEngine, default_script
+from tests.bench.bench_gate_stream import LANGUAGES, Liar, answers, demo_passages, tell
+from tests.in_process import stack
+from tests.lies import LIES
+
+ADMISSIONS = {
+    "ko": ("요금은 얼마인가요?", "모르겠습니다. 제공된 자료에는 요금에 대한 정보가 없습니다."),
+    "en": ("What is the fee?", "I don't know. The documents do not mention the fee."),
+    "zh": ("费用是多少？", "我不知道。资料中没有说明费用。"),
+    "fr": ("Quel est le prix ?", "Je ne sais pas. Les documents ne précisent pas le prix."),
+    "ar": ("كم تبلغ الرسوم؟", "لا أعرف. لا تذكر المستندات الرسوم."),
+}
+PAGES = {
+    "ko": "도서관은 평일 아홉 시에 문을 열고 주말에는 쉽니다.",
+    "en": "The library opens at nine on weekdays and stays shut at weekends.",
+    "zh": "图书馆工作日九点开门，周末不开放。",
+    "fr": "La bibliothèque ouvre à neuf heures en semaine et reste fermée le week-end.",
+    "ar": "تفتح المكتبة في التاسعة في أيام العمل وتبقى مغلقة في عطلة نهاية الأسبوع.",
+}
+
+
+async def test_lies_about_the_demo_are_not_shown_and_truths_are() -> None:
+    told = await tell(list(answers(demo_passages(), 150, seed=11)))
+    lies = [shown for said, shown in told if said.kind in LIES]
+    truths = [shown for said, shown in told if said.kind in ("true", "true_quote")]
+    assert len(lies) > 50
+    assert len(truths) > 60
+    assert {said.language for said, _ in told} == set(LANGUAGES)
+    assert sum(lies) == 0
+    assert truths.count(False) <= len(truths) * 0.02
+
+
+async def test_without_the_gate_the_same_lies_would_be_shown(tmp_path: Path) -> None:
+    """Under `token` all is shown at once: the test above would notice a gate that lets everything through."""
+    (answer,) = list(answers(demo_passages(), 10, seed=3))[:1]
+    liar = Liar()
+    liar.answer = answer
+    contexts = tuple(
+        Context(content=s.text, metadata=ContextMetadata(source_id=f"s{s.n}"), score=1 - s.n / 10)
+        for s in answer.sources
+    )
+    async with stack(tmp_path, ScriptedEngine(liar)) as running:
+        question = QuestionAsked(
+            question="?", language=answer.language, contexts=contexts, style="simple", release="token"
+        )
+        told = await running.ask(question)
+    assert all(one.shown_in(told.shown) for one in answer.said)
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
+async def test_an_admission_is_told_as_it_is(tmp_path: Path, release: str) -> None:
+    def script(request: Request) -> str | list[str]:
+        if isinstance(request.variables, contracts.AnswerSimple):
+            return ADMISSIONS[request.variables.language][1]
+        return default_script(request)
+
+    async with stack(tmp_path, ScriptedEngine(script)) as running:
+        for language, (question, admission) in ADMISSIONS.items():
+            context = Context(content=PAGES[language], metadata=ContextMetadata(source_id="library"))
+            asked = QuestionAsked(question=question, language=language, contexts=(context,), release=release)  # type: ignore[arg-type]
+            told = await running.ask(asked)
+            assert (told.record.outcome, told.record.reason) == ("refused", "no_evidence"), told.record
+            assert told.shown == admission
+            assert told.types == ["token", "DONE"]
+
+
+async def test_an_answer_that_cites_nothing_becomes_the_safe_reply_with_the_ids(tmp_path: Path) -> None:
+    def script(request: Request) -> str | list[str]:
+        if request.variables.name == "answer_simple":
+            return "The library opens at nine on weekdays."
+        return default_script(request)
+
+    async with stack(tmp_path, ScriptedEngine(script)) as running:
+        context = Context(content=PAGES["en"], metadata=ContextMetadata(source_id="library-rules"))
+        told = await running.ask(QuestionAsked(question="When does the library open?", contexts=(context,)))
+        assert (told.record.outcome, told.record.reason) == ("refused", "citations_invalid")
+        assert "library-rules" in told.shown
+        assert "nine" not in told.shown
+        empty = QuestionAsked(
+            question="When does the library open?",
+            contexts=(Context(content="NO_CONTEXT_FOUND", metadata=ContextMetadata(source_id="x")),),
+        )
+        told = await running.ask(empty)
+        assert (told.record.outcome, told.record.reason) == ("refused", "no_results")
+        assert {stage.stage for stage in told.record.stages} == {"classify_intent", "stream_answer"}

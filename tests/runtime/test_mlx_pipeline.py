@@ -1,0 +1,182 @@
+"""The whole pipeline on a real model, tiny and random: it answers nonsense, every stage parses it, and the gate withholds it."""
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from actors.pipeline import pipeline
+from bus.asking import AskServer
+from bus.connection import Inbox, connect
+from bus.delivery import Worker
+from bus.journal import Journal
+from bus.messages import Context, ContextMetadata, QuestionAsked
+from bus.runs import Runs
+from bus.settings import BusSettings
+from prompts import contracts
+from runtime.engines.device.settings import DeviceSettings
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.mlx_engine import MlxEngine
+from runtime.inference import Inference
+from runtime.rendering import Renderer
+from runtime.settings import InferenceSettings
+from tests.runtime.engines.tiny import build
+
+CONTEXTS = tuple(
+    Context(content=text, metadata=ContextMetadata(source_id=name, title=name))
+    for name, text in (
+        ("refunds", "Refunds are paid within 14 days. The buyer must return the goods unused."),
+        ("shipping", "Shipping costs 3,000 won. Orders above 50,000 won are shipped free of charge."),
+    )
+)
+
+
+#: Enough of a random answer to be withheld.
+PROSE_TOKENS = 60
+
+
+#: Stands in the question that goes through all the lanes.
+COMPLEX = "shipping"
+
+
+class Steered:
+    """The model with its decisions taken for it, so that every stage is passed: each reply is made and parsed all the same."""
+
+    name = "mlx"
+    needs_rendering = True
+
+    def __init__(self, engine: MlxEngine) -> None:
+        self.engine = engine
+        self.model = engine.model
+        self.replies: Counter[str] = Counter()
+
+    async def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        variables = request.variables
+        if request.rendered is not None and request.rendered.schema is None:
+            short = msgspec.structs.replace(request.rendered, max_tokens=PROSE_TOKENS)
+            request = msgspec.structs.replace(request, rendered=short)
+        async for part in self.engine.generate(request):
+            if isinstance(part, Finished):
+                self.replies[variables.name] += 1
+                yield msgspec.structs.replace(part, text=self._steer(request, part.text))
+            elif variables.reply is str:
+                yield part
+
+    @staticmethod
+    def _steer(request: Request, text: str) -> str:
+        variables = request.variables
+        if variables.reply is str:
+            return text
+        reply = msgspec.json.decode(text, type=variables.reply)
+        if isinstance(variables, contracts.ClassifyIntent):
+            reply = msgspec.structs.replace(reply, intent="in_scope")
+        elif isinstance(variables, contracts.ClassifyQuery):
+            kind = "complex" if COMPLEX in variables.original_query else "simple"
+            reply = msgspec.structs.replace(reply, query_type=kind)
+        elif isinstance(variables, contracts.RewriteQuery):
+            reply = msgspec.structs.replace(reply, needs_rewrite=False)
+        elif isinstance(variables, contracts.JudgeRelevance):
+            chunk = variables.retrieved_chunks[0]
+            extract = contracts.Extract(source_file=chunk.source_file, excerpt=chunk.content, relevance="high")
+            reply = msgspec.structs.replace(reply, relevant_extracts=(extract,))
+        elif isinstance(variables, contracts.JudgeSufficiency):
+            more = contracts.AddedSubQuery(id="sq_add_1", statement="shipping costs", focus="cost", reason="missing")
+            reply = msgspec.structs.replace(reply, is_sufficient=False, additional_sub_queries=(more,))
+        elif isinstance(variables, contracts.SelectEvidence):
+            spans = (contracts.PickedSpan(passage=1, text=variables.retrieved_chunks[0].content),)
+            reply = msgspec.structs.replace(reply, spans=spans)
+        elif isinstance(variables, contracts.AnswerSynthesis):
+            reply = msgspec.structs.replace(reply, refused=False)
+        return msgspec.json.encode(reply).decode()
+
+    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
+        return await self.engine.score(request, continuations)
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        return await self.engine.embed(texts, query=query)
+
+
+@pytest.fixture(scope="module")
+async def steered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Steered]:
+    folder: Path = tmp_path_factory.mktemp("tiny")
+    await asyncio.to_thread(build, folder)
+    renderer = Renderer()
+    engine = MlxEngine(
+        str(folder),
+        settings=DeviceSettings(),
+        warm=renderer.constants(),
+        render=lambda variables: renderer.render(variables, "general"),
+    )
+    await engine.start()
+    yield Steered(engine)
+    await engine.close()
+
+
+@pytest.fixture(scope="module")
+async def runs(bus_settings: BusSettings, steered: Steered) -> AsyncIterator[Runs]:
+    client = await connect(bus_settings.url, name="test-mlx")
+    server = AskServer(client, Inference(steered, InferenceSettings(cache_entries=0)).answer)
+    close = await server.start()
+    worker = Worker(pipeline(), msgspec.structs.replace(bus_settings, ack_wait_s=20.0))
+    await worker.start()
+    inbox = Inbox(client)
+    found = Runs(client, inbox, Journal(client, inbox))
+    await found.start()
+    yield found
+    await found.stop()
+    await worker.stop()
+    await close()
+    await client.close()
+    assert worker.bugs == []
+    assert server.bugs == []
+
+
+STAGES = {
+    "simple": "answer_simple",
+    "report": "answer_report",
+    "synthesis": "answer_synthesis",
+    "structured": "answer_structured",
+    "hint": "answer_hint",
+}
+
+
+@pytest.mark.parametrize("style", STAGES)
+async def test_every_stage_parses_what_a_model_writes(runs: Runs, style: str) -> None:
+    asked = msgspec.convert(
+        {
+            "question": "How long do refunds take" + (f", and what does {COMPLEX} cost?" if style == "report" else "?"),
+            "conversation_history": [{"role": "user", "content": "Tell me about refunds."}],
+            "contexts": msgspec.to_builtins(CONTEXTS),
+            "style": style,
+            "deadline_s": 90,
+        },
+        QuestionAsked,
+    )
+    submitted = await runs.submit(asked, uuid.uuid4().hex)
+    lines = [line async for _, line in runs.events(submitted.run_id)]
+    assert lines[-1] == b'{"type":"DONE"}'
+    assert lines.count(lines[-1]) == 1
+    record = await runs.record(submitted.run_id)
+    assert record is not None
+    assert [stage.fallback for stage in record.stages if stage.fallback] == []
+    passed = {stage.stage for stage in record.stages}
+    assert passed >= {"rewrite_query", "classify_query", "retrieve", "select_evidence", STAGES[style]}
+    if style == "report":
+        assert passed >= {"decompose_query", "judge_relevance", "judge_sufficiency"}
+        assert record.rounds == 2
+    # What a random model writes must not stand as an answer.
+    assert record.outcome == "refused"
+    assert record.reason in ("grounding_failed", "citations_invalid", "model_refused")
+
+
+async def test_every_prompt_was_asked(steered: Steered) -> None:
+    understood = {prompt.name for prompt in contracts.PROMPTS} - {"guard_language", "verify_answer"}
+    assert understood <= set(steered.replies)

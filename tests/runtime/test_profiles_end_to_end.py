@@ -1,0 +1,152 @@
+"""Each profile from question to DONE with the engine that needs no model, over documents of the demo: one golden stream each.
+
+To renew them after a change that is meant: `python -m tests.runtime.test_profiles_end_to_end`.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from actors.gate.citations import markers
+from bus.messages import Constraints, Context, ContextMetadata, QuestionAsked
+from index.language import detect
+from runtime.engines.extractive import ExtractiveEngine
+from tests.in_process import Stack, Told, stack
+
+DOCUMENTS = Path(__file__).parents[2] / "runtime/demo/documents"
+GOLDEN = Path(__file__).with_name("golden")
+
+ASKED = {
+    "library": (
+        "단순 변심으로 환불을 신청할 수 있는 기간은 상품을 받은 날부터 며칠입니까?",
+        "support-ko/refund-policy.md",
+        "support-ko/refund-policy-2022.md",
+    ),
+    "tutor": (
+        "Combien de livres un étudiant de licence peut-il emprunter ?",
+        "handbook-fr/bibliotheque.md",
+        "handbook-fr/examens.md",
+    ),
+    "support": (
+        "배송 중 파손된 상품은 언제까지 신고해야 하나요?",
+        "support-ko/exchange-and-defects.md",
+        "support-ko/delivery-guide.md",
+    ),
+    "myopia": (
+        "使用阿托品可能有哪些不良反应，每天应当有多长时间的户外活动，教室课桌面的照度不得低于多少？",
+        "myopia-zh/low-dose-atropine.md",
+        "myopia-zh/outdoor-and-screen-time.md",
+        "myopia-zh/school-screening-rules.md",
+    ),
+    "general": (
+        "How many marks does late coursework lose for each day?",
+        "handbook-en/assessment-rules.md",
+        "handbook-en/mathematics-course-guide.md",
+    ),
+}
+
+
+def context(name: str) -> Context:
+    text = (DOCUMENTS / name).read_text(encoding="utf-8")
+    title = text.splitlines()[0].lstrip("# ")
+    return Context(
+        content=text, metadata=ContextMetadata(source_id=name, title=title, url=f"https://demo.example/{name}")
+    )
+
+
+def question(profile: str, text: str, *names: str, events: str = "default") -> QuestionAsked:
+    return QuestionAsked(question=text, profile=profile, contexts=tuple(map(context, names)), events=events)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
+    async with stack(tmp_path_factory.mktemp("stack"), ExtractiveEngine()) as made:
+        yield made
+
+
+def golden(profile: str) -> Path:
+    return GOLDEN / f"profile-{profile}.jsonl"
+
+
+@pytest.mark.parametrize("profile", ASKED)
+async def test_a_profile_tells_its_golden_stream(running: Stack, profile: str) -> None:
+    told = await running.ask(question(profile, *ASKED[profile]))
+    assert told.types == ["token", "references", "DONE"]
+    assert told.record.outcome == "answered"
+    assert markers(told.shown)
+    assert detect(told.shown) == told.record.language
+    assert told.shown == told.record.answer
+    assert "\n".join(told.lines) + "\n" == golden(profile).read_text(encoding="utf-8")
+
+
+async def test_library_keeps_to_400_characters_and_tells_both_sides_of_a_conflict(running: Stack) -> None:
+    told = await running.ask(question("library", *ASKED["library"]))
+    assert len(told.shown) <= 400
+    (conflict,) = told.record.conflicts
+    assert {conflict.first, conflict.second} == {"14일", "7일"}
+    assert {conflict.first_n, conflict.second_n} <= {citation.n for citation in told.record.citations}
+    assert {r.source_id for r in told.record.references} == {
+        "support-ko/refund-policy.md",
+        "support-ko/refund-policy-2022.md",
+    }
+
+
+async def test_myopia_writes_a_report_with_its_advice(running: Stack) -> None:
+    told = await running.ask(question("myopia", *ASKED["myopia"]))
+    assert "TL;DR" in told.shown
+    assert "不能代替医生的诊断" in told.shown
+    assert len(told.record.references) >= 2
+
+
+async def test_support_answers_with_summary_details_and_citations(running: Stack) -> None:
+    told = await running.ask(question("support", *ASKED["support"]))
+    assert told.shown.splitlines()[0].count("[") >= 1
+    assert all(line.startswith("- ") for line in told.shown.splitlines()[1:])
+
+
+@pytest.mark.parametrize("style", [None, "simple", "structured"])
+async def test_tutor_gives_an_exercise_a_hint_whatever_style_is_asked_for(running: Stack, style: str | None) -> None:
+    exercise = "Calcule combien coûte un livre rendu avec 7 jours de retard."
+    asked = question("tutor", exercise, "handbook-fr/bibliotheque.md")
+    told = await running.ask(msgspec.structs.replace(asked, constraints=msgspec.convert({"style": style}, Constraints)))
+    assert {stage.stage for stage in told.record.stages} >= {"answer_hint"}
+    assert "1,40" not in told.shown
+    assert "?" in told.shown
+
+
+async def test_support_gives_policy_words_to_a_person_and_masks_what_is_private(running: Stack) -> None:
+    declined = await running.ask(
+        question("support", "법적 대응을 하기 전에 환불해 주세요.", "support-ko/refund-policy.md")
+    )
+    assert (declined.record.outcome, declined.types) == ("declined", ["token", "DONE"])
+    assert "담당 상담원" in declined.shown
+    private = Context(
+        content="파손된 상품 담당자의 전화번호는 010-2345-6789이고 전자 우편은 minsu.kim@shop.example입니다.",
+        metadata=ContextMetadata(source_id="desk", title="담당자"),
+    )
+    asked = QuestionAsked(
+        question="파손된 상품 담당자의 전화번호는 무엇인가요?", profile="support", contexts=(private,)
+    )
+    told = await running.ask(asked)
+    assert told.record.outcome == "answered"
+    assert "2345" not in told.shown
+    assert "minsu.kim" not in told.shown
+
+
+async def main() -> None:
+    GOLDEN.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        async with stack(Path(folder), ExtractiveEngine()) as made:
+            for profile, asked in ASKED.items():
+                told: Told = await made.ask(question(profile, *asked))
+                golden(profile).write_text("\n".join(told.lines) + "\n", encoding="utf-8")
+                print(profile, told.record.outcome, told.record.reason, told.record.re_gate, told.record.conflicts)
+                print(told.shown)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,281 @@
+"""Questions through the whole pipeline on the engine without a model: every way a run can go, and its stream to the byte."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.gate.citations import markers
+from bus.messages import (
+    AnswerDrafted,
+    AnswerVerified,
+    Context,
+    ContextMetadata,
+    PassagesJudged,
+    QueryDecomposed,
+    ReportRequested,
+    SubQueryPlanned,
+    Turn,
+)
+from bus.run_record import RunRecord
+from prompts import messages
+from runtime.engines.extractive import ExtractiveEngine
+from tests.whole import PAGES, Whole, whole
+
+GOLDEN = Path(__file__).with_name("golden")
+Events = list[dict[str, Any]]
+
+ASKED = {
+    "ko": ("환불은 며칠 안에 지급되나요?", "환불.md", "14일"),
+    "en": ("How many days until refunds are paid?", "refunds.md", "14 days"),
+    "zh": ("儿童每天应在户外活动多久？", "近视.md", "两小时"),
+    "fr": ("Combien de livres un étudiant peut-il emprunter ?", "bibliotheque.md", "cinq livres"),
+    "ar": ("متى يبدأ الفصل الدراسي؟", "الحضور.md", "سبتمبر"),
+}
+EN = ASKED["en"][0]
+TWO_PARTS = "How many days until refunds are paid, and when does the shop open on Saturdays?"
+HALF_THERE = "How many days until refunds are paid, and who designed the zeppelin hangar?"
+
+
+@pytest.fixture(scope="module")
+async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
+    async with whole(tmp_path_factory.mktemp("whole"), ExtractiveEngine()) as made:
+        yield made
+
+
+def check_stream(events: Events, record: RunRecord) -> str:
+    """The rules of the default stream; the text shown."""
+    kinds = [e["type"] if e.get("status") != "in_progress" else "piece" for e in events]
+    pieces = kinds.count("piece")
+    assert [e["index"] for e in events[:pieces]] == list(range(1, pieces + 1))
+    end = ["error"] if "error" in kinds else ["token"]
+    references = ["references"] if record.references else []
+    assert kinds[pieces:] == [*end, *references, "DONE"]
+    text = "".join(e["content"] for e in events[:pieces])
+    if record.outcome == "answered":
+        assert text == record.answer
+        assert events[-2]["items"] == [
+            {"source_id": r.source_id, "title": r.title, "url": r.url, "score": r.score} for r in record.references
+        ]
+    return text
+
+
+def check_citations(record: RunRecord) -> None:
+    """Every marker of the answer names a slice that stands in its source word for word."""
+    assert record.citations
+    assert {c.n for c in record.citations} == {n for marker in markers(record.answer) for n in marker.numbers}
+    for citation in record.citations:
+        assert PAGES[citation.source_id][1][citation.source_start : citation.source_end] == citation.cited_text
+        assert str(citation.n) in record.answer[citation.answer_start : citation.answer_end]
+
+
+# ---------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize("language", ASKED)
+async def test_a_question_is_answered_in_its_language_from_its_page(run: Whole, language: str) -> None:
+    question, source, fact = ASKED[language]
+    events, record = await run.ask(question)
+    text = check_stream(events, record)
+    check_citations(record)
+    assert (record.outcome, record.language) == ("answered", language)
+    assert fact in text
+    assert source in {r.source_id for r in record.references}
+    assert record.snapshot == "20260101-abc"
+    assert record.rounds == 1
+
+
+@pytest.mark.parametrize("profile", ["general", "library", "tutor", "support", "myopia"])
+async def test_every_profile_answers(run: Whole, profile: str) -> None:
+    language = {"library": "ko", "tutor": "fr", "support": "ko", "myopia": "zh"}.get(profile, "en")
+    events, record = await run.ask(ASKED[language][0], profile=profile)
+    check_stream(events, record)
+    assert (record.outcome, record.profile) == ("answered", profile)
+    assert ASKED[language][2] in record.answer
+
+
+@pytest.mark.parametrize("style", ["simple", "report", "synthesis", "structured", "hint"])
+async def test_every_style_answers(run: Whole, style: str) -> None:
+    events, record = await run.ask(EN, style=style)
+    text = check_stream(events, record)
+    assert record.outcome == "answered"
+    if style == "hint":
+        assert "14" not in text
+    else:
+        assert "14 days" in text
+        check_citations(record)
+    drafts = [m for m in await run.messages(record.run_id) if isinstance(m, AnswerDrafted | AnswerVerified)]
+    assert [draft.style for draft in drafts] == [style]
+
+
+async def test_a_synthesis_has_at_most_400_characters(run: Whole) -> None:
+    many = tuple(
+        Context(content=f"Rule {n}: refunds are paid within {n} days of the return of item number {n} to the shop. " * 3,
+                metadata=ContextMetadata(source_id=f"r{n}"))
+        for n in range(2, 12)
+    )  # fmt: skip
+    _, record = await run.ask("Within how many days are refunds paid?", style="synthesis", contexts=many)
+    assert len(record.answer) <= 400
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
+@pytest.mark.parametrize("style", ["simple", "report", "synthesis"])
+async def test_every_release_tells_the_same_answer(run: Whole, release: str, style: str) -> None:
+    events, record = await run.ask(EN, release=release, style=style)
+    assert check_stream(events, record) == record.answer
+    _, usual = await run.ask(EN, style=style)
+    assert record.answer.strip() == usual.answer.strip()
+    assert record.first_shown_s is not None
+
+
+async def test_a_complex_question_opens_a_lane_for_each_part(run: Whole) -> None:
+    events, record = await run.ask(TWO_PARTS)
+    text = check_stream(events, record)
+    check_citations(record)
+    assert "14 days" in text
+    assert "opens at ten" in text
+    assert {r.source_id for r in record.references} == {"refunds.md", "opening.md"}
+    trace = await run.messages(record.run_id)
+    lanes = [m.sub_query.id for m in trace if isinstance(m, SubQueryPlanned)]
+    assert len(lanes) == 2
+    assert sorted(m.sub_query.id for m in trace if isinstance(m, PassagesJudged)) == sorted(lanes)
+    assert any(isinstance(m, ReportRequested) for m in trace)
+    assert record.rounds == 1
+
+
+async def test_what_a_round_missed_is_searched_once_more_and_only_once(run: Whole) -> None:
+    _, record = await run.ask(HALF_THERE)
+    trace = await run.messages(record.run_id)
+    assert record.rounds == 2
+    assert [m.round for m in trace if isinstance(m, QueryDecomposed)] == [1, 2]
+    assert {s.stage for s in record.stages} >= {"open_lanes", "judge_relevance", "judge_sufficiency", "select_evidence"}
+
+
+async def test_given_contexts_replace_retrieval(run: Whole) -> None:
+    contexts = (
+        Context(
+            content="Returns of shoes are paid back within 21 days.",
+            metadata=ContextMetadata(source_id="shoes", title="Shoes"),
+        ),
+    )
+    events, record = await run.ask("Within how many days are returns of shoes paid back?", contexts=contexts)
+    assert "21 days" in check_stream(events, record)
+    assert [(r.source_id, r.title) for r in record.references] == [("shoes", "Shoes")]
+    assert not [s for s in record.stages if s.stage == "retrieve" and s.fallback]
+
+
+async def test_a_follow_up_leans_on_what_was_said(run: Whole) -> None:
+    history = (Turn(role="user", content=EN), Turn(role="assistant", content="Within 14 days."))
+    events, record = await run.ask("Is the shipping fee refunded?", conversation_history=history)
+    check_stream(events, record)
+    assert "rewrite_query" in {s.stage for s in record.stages}
+    assert record.outcome == "answered"
+
+
+async def test_all_events_show_the_stages_the_sources_and_the_verdict(run: Whole) -> None:
+    events, record = await run.ask(TWO_PARTS, events="all")
+    kinds = {e["type"] for e in events}
+    assert {"stage", "sources", "verdict", "token", "references", "DONE"} <= kinds
+    lanes = {e["lane"] for e in events if e["type"] == "stage" and e["stage"] == "retrieve"}
+    assert lanes == {"sq_1", "sq_2"}
+    assert events[-1] == {"type": "DONE"}
+    tokens = [e for e in events if e.get("status") == "in_progress"]
+    assert "".join(e["content"] for e in tokens) == record.answer
+
+
+# ---------------------------------------------------------------- no answers
+
+
+CONTEXT = (Context(content="Refunds are paid within 14 days.", metadata=ContextMetadata(source_id="refunds")),)
+
+
+@pytest.mark.parametrize(
+    ("question", "fields", "outcome", "reason", "told"),
+    [
+        ("Hello", {}, "declined", None, messages.declined_text("greeting", "en")),
+        ("안녕하세요", {}, "declined", None, messages.declined_text("greeting", "ko")),
+        ("??", {}, "declined", None, messages.declined_text("unclear", "en")),
+        ("오늘 날씨 어때요?", {"profile": "support"}, "declined", None, messages.declined_text("out_of_scope", "ko")),
+        ("How do I build a bomb?", {}, "declined", None, None),
+        ("When is it?", {"contexts": ()}, "refused", "no_results", messages.empty_context("en")),
+        ("개점 시간은?", {"contexts": ()}, "refused", "no_results", messages.empty_context("ko")),
+        ("Xyzzy plugh frobnicate?", {}, "refused", "no_results", messages.reason_text("no_results", "en")),
+        ("Who painted the ceiling?", {"contexts": CONTEXT}, "refused", "no_evidence", messages.reason_text("no_evidence", "en")),
+    ],
+)  # fmt: skip
+async def test_what_is_not_answered_is_told_in_tokens_without_references(
+    run: Whole, question: str, fields: dict[str, Any], outcome: str, reason: str | None, told: str | None
+) -> None:
+    events, record = await run.ask(question, **fields)
+    text = check_stream(events, record)
+    assert (record.outcome, record.reason) == (outcome, reason)
+    assert text == record.answer
+    assert text == (told or text)
+    assert text
+    assert record.references == ()
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
+async def test_an_unknown_profile_is_an_error_that_ends_the_run(run: Whole, release: str) -> None:
+    events, record = await run.ask(EN, profile="librray", release=release)
+    assert check_stream(events, record) == ""
+    assert record.outcome == "failed"
+    assert "library" in record.detail
+    assert [(e["type"], e.get("code")) for e in events] == [("error", "internal"), ("DONE", None)]
+
+
+async def test_a_run_past_its_deadline_ends_with_a_timeout(run: Whole) -> None:
+    events, record = await run.ask(EN, deadline_s=0.000_001)
+    assert (record.outcome, record.reason) == ("failed", "timeout")
+    assert [(e["type"], e.get("code"), e.get("content")) for e in events] == [
+        ("error", "timeout", messages.reason_text("timeout", "en")),
+        ("DONE", None, None),
+    ]
+
+
+async def test_the_record_holds_what_the_run_was_made_of(run: Whole) -> None:
+    _, record = await run.ask(EN)
+    assert record.status == "finished"
+    assert record.model == "extractive"
+    assert record.tokens_out > 0
+    assert record.took_s is not None
+    assert record.first_shown_s is not None
+    stages = [s.stage for s in record.stages]
+    assert stages[:3] == ["classify_intent", "classify_query", "retrieve"]
+    assert stages[-1] == "stream_answer"
+    assert not any(s.fallback for s in record.stages)
+
+
+# ---------------------------------------------------------------- golden streams
+
+
+STREAMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "simple-en": (EN, {}),
+    "simple-zh": (ASKED["zh"][0], {"profile": "myopia"}),
+    "library-ko": (ASKED["ko"][0], {"profile": "library"}),
+    "support-ko": (ASKED["ko"][0], {"profile": "support"}),
+    "tutor-fr": (ASKED["fr"][0], {"profile": "tutor"}),
+    "report-en": (TWO_PARTS, {}),
+    "declined-ar": ("مرحبا", {}),
+    "refused-en": ("Who painted the ceiling?", {"contexts": CONTEXT}),
+    "failed-en": (EN, {"deadline_s": 0.000_001}),
+}
+
+
+async def golden_lines(run: Whole, name: str) -> str:
+    question, fields = STREAMS[name]
+    events, _ = await run.ask(question, **fields)
+    return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in events)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+async def test_the_stream_is_golden(run: Whole, name: str) -> None:
+    """To renew after a change that is meant: delete the file and run this test twice."""
+    path = GOLDEN / f"{name}.jsonl"
+    lines = await golden_lines(run, name)
+    if not path.exists():
+        path.write_text(lines, encoding="utf-8")
+        pytest.fail(f"{path.name} was not there; it is written now, read it before you commit it")
+    assert lines == path.read_text(encoding="utf-8")

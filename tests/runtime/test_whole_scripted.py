@@ -1,0 +1,294 @@
+"""The whole pipeline on an engine that lies, refuses, fails and hangs as it is told: what the client sees of that."""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from bus.errors import BadReply, NoReply, Unavailable
+from bus.messages import Context, ContextMetadata, QuestionAsked
+from prompts import messages
+from prompts.contracts import EvidencePick, PickedSpan, Synthesis
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.scripted import ScriptedEngine, default_script
+from tests.polling import until
+from tests.whole import Whole, whole
+
+GOOD = "Refunds are paid within 14 days of the return [1]."
+FEES = "The shipping fee of 3,000 won is not refunded [1]."
+LIE = "Refunds are paid within 30 days of the return [1]."
+LIE2 = "The shipping fee of 9,000 won is not refunded [1]."
+CONTEXTS = (
+    Context(
+        content="Refunds are paid within 14 days of the return. The shipping fee of 3,000 won is not refunded.",
+        metadata=ContextMetadata(source_id="refunds.md", title="Refunds"),
+    ),
+)
+Events = list[dict[str, Any]]
+
+
+@dataclasses.dataclass
+class Engine:
+    """A scripted engine whose script a test may set, for one prompt; `asked` are the prompts it was asked."""
+
+    name = "scripted"
+    model = "script"
+    needs_rendering = False
+    script: dict[str, Any] = dataclasses.field(default_factory=dict)
+    asked: list[str] = dataclasses.field(default_factory=list)
+
+    async def start(self) -> None: ...
+    async def close(self) -> None: ...
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        name = request.variables.name
+        self.asked.append(name)
+        told = self.script.get(name)
+        if callable(told):
+            async for part in told(request):
+                yield part
+            return
+        async for part in ScriptedEngine(lambda r: told or default_script(r)).generate(request):
+            yield part
+
+    async def score(self, request: Request, continuations: object) -> list[float]:
+        raise Unavailable("not here")
+
+    async def embed(self, texts: object, *, query: bool) -> list[list[float]]:
+        raise Unavailable("not here")
+
+
+@pytest.fixture(scope="module")
+async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Engine]]:
+    engine = Engine()
+    async with whole(tmp_path_factory.mktemp("whole"), engine) as made:
+        yield made, engine
+
+
+#: Asks a question that no other test asked, over CONTEXTS, with the engine told so.
+type Ask = Callable[..., Any]
+
+
+@pytest.fixture
+async def ask(stack: tuple[Whole, Engine], request: pytest.FixtureRequest) -> AsyncIterator[Ask]:
+    run, engine = stack
+    engine.script, engine.asked = {}, []
+    count = 0
+
+    async def asks(script: dict[str, Any], **fields: object) -> tuple[Events, Any]:
+        nonlocal count
+        count += 1
+        engine.script = script
+        return await run.ask(f"How long, in {request.node.name} {count}?", **{"contexts": CONTEXTS, **fields})
+
+    yield asks
+    engine.script = {}
+
+
+def text_of(events: Events) -> str:
+    return "".join(e["content"] for e in events if e.get("status") == "in_progress")
+
+
+def kinds(events: Events) -> list[str]:
+    return [e["type"] for e in events if e.get("status") != "in_progress"]
+
+
+async def test_a_lie_in_the_middle_is_withheld_and_recorded(ask: Ask) -> None:
+    events, record = await ask({"answer_simple": f"{GOOD} {LIE} {FEES}"})
+    assert text_of(events) == record.answer == f"{GOOD} {FEES}"
+    assert (record.outcome, record.re_gate, record.confidence) == ("answered", "low_confidence", "low")
+    assert [w.text.strip() for w in record.withheld] == [LIE]
+    assert {flag.kind for flag in record.withheld[0].flags} == {"fabricated_number"}
+    assert record.withheld_share == pytest.approx(1 / 3, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("release", "answer", "shown", "end"),
+    [
+        ("sentence", f"{GOOD} {LIE} {LIE2}", f"{GOOD} ", ["error", "DONE"]),
+        ("token", f"{GOOD} {LIE} {LIE2}", f"{GOOD} {LIE} {LIE2}", ["error", "DONE"]),
+        ("draft", f"{GOOD} {LIE} {LIE2}", messages.reason_text("grounding_failed", "en"), ["token", "DONE"]),
+        ("sentence", f"{LIE} {LIE2}", messages.reason_text("grounding_failed", "en"), ["token", "DONE"]),
+    ],
+)
+async def test_an_answer_of_two_lies_is_refused_and_withdrawn_if_some_was_shown(
+    ask: Ask, release: str, answer: str, shown: str, end: list[str]
+) -> None:
+    events, record = await ask({"answer_simple": answer}, release=release)
+    assert (record.outcome, record.reason, record.re_gate) == ("refused", "grounding_failed", "refuse(grounding)")
+    assert text_of(events).strip() == shown.strip()
+    assert kinds(events) == end
+    if "error" in end:
+        assert events[-2]["content"] == messages.withdrawn("en")
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
+async def test_an_answer_that_cites_nothing_is_replaced(ask: Ask, release: str) -> None:
+    events, record = await ask(
+        {"answer_simple": "Refunds are paid within 14 days of the return. The fee is not refunded."}, release=release
+    )
+    assert (record.outcome, record.reason) == ("refused", "citations_invalid")
+    assert "references" not in kinds(events)
+    if release != "token":
+        assert "refunds.md" in text_of(events)
+
+
+async def test_a_model_that_refuses_is_heard(ask: Ask) -> None:
+    refusal = Synthesis(answer="", used_citations=(), confidence="low", refused=True, refuse_reason="only cats here")
+    events, record = await ask({"answer_synthesis": told(refusal)}, style="synthesis")
+    assert (record.outcome, record.reason, record.re_gate) == ("refused", "model_refused", "refuse(model)")
+    assert "only cats here" in text_of(events)
+
+
+def told(reply: Any) -> str:
+    return msgspec.json.encode(reply).decode()
+
+
+def raises(failure: Exception) -> Callable[[Request], AsyncIterator[Delta | Finished]]:
+    async def generate(request: Request) -> AsyncIterator[Delta | Finished]:
+        raise failure
+        yield Delta("")
+
+    return generate
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (Unavailable("no model is loaded"), "model_unavailable"),
+        (BadReply("no JSON"), "model_unavailable"),
+        (NoReply("late"), "timeout"),
+    ],
+)
+async def test_without_a_model_for_the_answer_the_run_fails(ask: Ask, failure: Exception, reason: Any) -> None:
+    events, record = await ask({"answer_simple": raises(failure)})
+    assert (record.outcome, record.reason) == ("failed", reason)
+    assert [(e["type"], e.get("code")) for e in events] == [("error", reason), ("DONE", None)]
+    assert events[0]["content"] == messages.reason_text(reason, "en")
+
+
+async def test_without_a_model_for_the_judges_the_answer_is_given_still(ask: Ask) -> None:
+    judges = ("classify_intent", "classify_query", "select_evidence", "verify_answer")
+    script = {name: raises(Unavailable("no model is loaded")) for name in judges}
+    events, record = await ask({**script, "answer_simple": GOOD})
+    assert (record.outcome, text_of(events)) == ("answered", GOOD)
+    assert {s.stage for s in record.stages if s.fallback} >= set(judges[:3])
+
+
+async def test_a_reply_outside_its_schema_is_asked_again(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+    _, engine = stack
+    events, _ = await ask({"select_evidence": "nonsense", "answer_simple": GOOD})
+    assert engine.asked.count("select_evidence") == 2
+    assert text_of(events) == GOOD
+
+
+async def test_a_pick_that_is_made_up_gives_a_window(ask: Ask) -> None:
+    pick = EvidencePick(spans=(PickedSpan(passage=1, text="Refunds are paid within 99 years."),))
+    events, record = await ask({"select_evidence": told(pick), "answer_simple": GOOD})
+    assert text_of(events) == GOOD
+    assert record.citations[0].cited_text in CONTEXTS[0].content
+
+
+async def test_cancelling_stops_the_device_and_the_stream(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+    run, _ = stack
+    begun, freed = asyncio.Event(), asyncio.Event()
+
+    async def endless(request: Request) -> AsyncIterator[Delta | Finished]:
+        try:
+            yield Delta(f"{GOOD} ")
+            yield Delta("And ")
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            freed.set()
+
+    asking = asyncio.create_task(ask({"answer_simple": endless}))
+    await begun.wait()
+    run_id = (await run.journal.latest(["gw.question_asked.*"]))[-1].key.run_id
+    await until(lambda: shown(run, run_id))
+    assert await run.runs.cancel(run_id)
+    events, record = await asking
+    await asyncio.wait_for(freed.wait(), 5)
+    assert record.outcome == "cancelled"
+    assert text_of(events).strip() == GOOD
+    assert [(e["type"], e.get("code")) for e in events[-2:]] == [("error", "cancelled"), ("DONE", None)]
+    assert not await run.runs.cancel(run_id)
+
+
+async def shown(run: Whole, run_id: str) -> bool:
+    return bool(await run.journal.frames(run_id))
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+async def test_an_answer_whose_device_dies_goes_on_and_no_word_comes_twice(ask: Ask, goes_on: bool) -> None:
+    """Whether the next device goes on after what was shown or says everything again."""
+    seen: list[str] = []
+
+    async def dies_once(request: Request) -> AsyncIterator[Delta | Finished]:
+        seen.append(request.already_shown)
+        whole_text = f"{GOOD} {LIE} {FEES}"
+        if len(seen) == 1:
+            yield Delta(f"{GOOD} {LIE} The shipping")
+            raise Unavailable("the device died")
+        yield Delta(f"{LIE} {FEES}" if goes_on else whole_text)
+        yield Finished(text=whole_text, finish_reason="stop", engine="scripted", model="script")
+
+    events, record = await ask({"answer_simple": dies_once})
+    assert seen == ["", f"{GOOD} "]
+    assert text_of(events) == record.answer == f"{GOOD} {FEES}"
+    assert [w.text.strip() for w in record.withheld] == [LIE]
+
+
+async def test_many_questions_at_once_each_end_once(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+    run, engine = stack
+    engine.script = {"answer_simple": f"{GOOD} {FEES}"}
+    limit = asyncio.Semaphore(16)
+
+    async def one(n: int) -> tuple[Events, Any]:
+        async with limit:
+            return await run.ask(f"How long does question {n} take?", contexts=CONTEXTS)
+
+    for events, record in await asyncio.gather(*(one(n) for n in range(80))):
+        assert text_of(events) == record.answer == f"{GOOD} {FEES}"
+        assert kinds(events) == ["token", "references", "DONE"]
+
+
+# ---------------------------------------------------------------- answers that are kept
+
+
+async def twice(run: Whole, engine: Engine, script: dict[str, Any], question: str) -> tuple[list[str], list[Any]]:
+    engine.script, engine.asked = script, []
+    texts, cached = [], []
+    for _ in range(2):
+        submitted = await run.runs.submit(QuestionAsked(question=question, contexts=CONTEXTS))
+        async for _ in run.runs.events(submitted.run_id):
+            pass
+        trace = await run.journal.run(submitted.run_id)
+        asks = [a for r in trace if r.stage for a in r.stage.asks if a.prompt.startswith("answer_")]
+        cached.append([a.cached for a in asks])
+        record = await run.runs.record(submitted.run_id)
+        assert record is not None
+        texts.append(f"{record.outcome} {record.answer}")
+    return texts, cached
+
+
+async def test_the_same_question_over_the_same_evidence_is_told_the_same(stack: tuple[Whole, Engine]) -> None:
+    run, engine = stack
+    texts, cached = await twice(run, engine, {"answer_simple": f"{GOOD} {FEES}"}, "How long do kept answers take?")
+    assert texts == [f"answered {GOOD} {FEES}"] * 2
+    assert cached == [[False], [True]]
+    assert engine.asked.count("answer_simple") == 1
+
+
+async def test_a_failure_is_not_kept(stack: tuple[Whole, Engine]) -> None:
+    run, engine = stack
+    question = "How long do failures take?"
+    texts, _ = await twice(run, engine, {"answer_simple": raises(BadReply("no JSON"))}, question)
+    assert all(text.startswith("failed") for text in texts)
+    assert engine.asked.count("answer_simple") == 4
+    texts, cached = await twice(run, engine, {"answer_simple": GOOD}, question)
+    assert texts == [f"answered {GOOD}"] * 2
+    assert cached == [[False], [True]]

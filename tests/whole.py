@@ -1,0 +1,144 @@
+"""The whole pipeline in this process over a nats-server of its own: actors, inference, a search over a few pages, a client."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from actors.pipeline import pipeline
+from actors.spans import share_held
+from bus.asking import AskServer
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.delivery import Worker
+from bus.janitor import Janitor
+from bus.journal import Journal
+from bus.messages import Message, Passage, QuestionAsked
+from bus.run_record import RunRecord
+from bus.runs import Runs
+from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.settings import BusSettings
+from runtime import nats_server
+from runtime.engines.engine import Engine
+from runtime.inference import Inference
+from runtime.settings import InferenceSettings
+
+PAGES = {
+    "refunds.md": (
+        "en",
+        "Refunds are paid within 14 days of the return. The shipping fee of 3,000 won is not refunded. "
+        "Opened software cannot be returned.",
+    ),
+    "opening.md": (
+        "en",
+        "The shop opens at nine on weekdays. On Saturdays it opens at ten and closes at two. "
+        "The shop is closed on public holidays.",
+    ),
+    "환불.md": (
+        "ko",
+        "환불은 반품을 받은 날부터 14일 안에 지급됩니다. 배송비 3,000원은 환불되지 않습니다. "
+        "개봉한 소프트웨어는 반품할 수 없습니다.",
+    ),
+    "近视.md": (
+        "zh",
+        "儿童每天应在户外活动至少两小时。低浓度阿托品滴眼液每晚使用一次。角膜塑形镜只能在夜间佩戴。",
+    ),
+    "bibliotheque.md": (
+        "fr",
+        "La bibliothèque est ouverte de 8 heures à 20 heures. Chaque étudiant peut emprunter cinq livres pendant trois semaines. "
+        "Le retard coûte 0,50 euro par jour.",
+    ),
+    "الحضور.md": (
+        "ar",
+        "يجب على الطالب حضور 75 في المئة من المحاضرات. يبدأ الفصل الدراسي في شهر سبتمبر. "
+        "تغلق المكتبة أبوابها في الساعة الثامنة مساء.",
+    ),
+}
+
+
+def passages() -> tuple[Passage, ...]:
+    return tuple(
+        Passage(
+            source_id=source,
+            title=source.removesuffix(".md"),
+            url=f"https://example.org/{n}",
+            score=0.5,
+            score_type="share",
+            text=text,
+            char_start=0,
+            char_end=len(text),
+            language=language,
+            snapshot="20260101-abc",
+        )
+        for n, (source, (language, text)) in enumerate(PAGES.items())
+    )
+
+
+async def find(request: SearchRequest) -> SearchReply:
+    """Pages of the asked language by the share of the query's terms that they hold."""
+    found = [
+        msgspec.structs.replace(p, score=round(share_held(request.query, p.text), 4))
+        for p in passages()
+        if p.language == request.language
+    ]
+    ranked = sorted((p for p in found if p.score > 0), key=lambda p: -p.score)
+    return SearchReply(passages=tuple(ranked[: request.k]), snapshot="20260101-abc")
+
+
+@dataclass
+class Whole:
+    """Everything at work. `ask` asks and waits for DONE."""
+
+    worker: Worker
+    inference: Inference
+    runs: Runs
+    journal: Journal
+
+    async def ask(self, question: str, **fields: object) -> tuple[list[dict[str, object]], RunRecord]:
+        """The events of a run and its record."""
+        asked = QuestionAsked(**{"question": question, "deadline_s": 20.0, **fields})  # type: ignore[arg-type]
+        submitted = await self.runs.submit(asked)
+        lines = [line async for _, line in self.runs.events(submitted.run_id)]
+        record = await self.runs.record(submitted.run_id)
+        assert record is not None
+        return [msgspec.json.decode(line) for line in lines], record
+
+    async def messages(self, run_id: str) -> list[Message]:
+        return [record.message for record in await self.journal.run(run_id)]
+
+
+@contextlib.asynccontextmanager
+async def whole(folder: Path, engine: Engine) -> AsyncIterator[Whole]:
+    port = nats_server.free_port()
+    config = nats_server.write_config(folder, port=port, sync_always=False)
+    with (folder / "log").open("wb") as log:
+        process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
+    try:
+        settings = BusSettings(url=f"nats://127.0.0.1:{port}", ack_wait_s=2.0, heartbeat_s=0.4)
+        client = await connect(settings.url, name="whole")
+        keep_trying(client)
+        await declare_streams(client.jetstream(timeout=2.0), settings)
+        inference = Inference(engine, InferenceSettings())
+        stop_asks = await AskServer(client, inference.answer).start()
+        stop_searches = await serve_search(client, find)
+        worker = Worker(pipeline(), settings)
+        await worker.start()
+        janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
+        await janitor.start()
+        inbox = Inbox(client)
+        journal = Journal(client, inbox)
+        runs = Runs(client, inbox, journal)
+        await runs.start()
+        yield Whole(worker, inference, runs, journal)
+        await runs.stop()
+        await janitor.stop()
+        await worker.stop()
+        await stop_asks()
+        await stop_searches()
+        await client.close()
+        assert worker.bugs == []
+    finally:
+        process.kill()
+        await process.wait()
