@@ -5,7 +5,6 @@ the search process; `index build` runs one of its own.
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ from bus.errors import Unavailable
 from index.embedder import CallableEmbedder, Embedder, EmbedderSpec
 from index.openai_embedder import OpenAIEmbedder
 from runtime.engines.engine import Engine
+from runtime.engines.mlx_thread import MlxThread
 from runtime.settings import IndexSettings
 
 Call = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
@@ -63,12 +63,16 @@ class OwnEngine:
         self.settings = settings
         self._engine = make_embedding_engine(settings)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="embedding", daemon=True)
+        self._thread = MlxThread(target=self._loop.run_forever, name="embedding", daemon=True)
 
     def __enter__(self) -> Self:
         """Raises Unavailable."""
         self._thread.start()
-        self._run(self._engine.start())
+        try:
+            self._run(self._engine.start())
+        except Unavailable:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:

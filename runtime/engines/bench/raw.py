@@ -2,11 +2,12 @@
 
 import importlib
 import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
+
+from runtime.engines.mlx_thread import MlxThread
 
 type Work = tuple[Callable[[Any], float], Future[float]]
 
@@ -17,7 +18,7 @@ class RawLoop:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="raw loop", daemon=True)
+        self._thread = MlxThread(target=self._run, name="raw loop", daemon=True)
         self._thread.start()
 
     def tokens_per_s(self, prompts: Sequence[list[int]], max_tokens: int) -> float:

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import gc
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -33,6 +32,7 @@ from runtime.engines.device.settings import DeviceSettings
 from runtime.engines.device.tickets import Event, Ticket
 from runtime.engines.device.warmup import warm_up
 from runtime.engines.engine import PRIORITIES, Priority, Rendered
+from runtime.engines.mlx_thread import MlxThread
 
 #: What mlx and mlx-lm raise when a computation fails.
 FAULTS = (RuntimeError, ValueError, MemoryError)
@@ -46,7 +46,7 @@ TRIAL_STEPS = 2
 type Loader = Callable[[DeviceSettings], LoadedModel]
 
 
-class Device(threading.Thread):
+class Device(MlxThread):
     """`ready` resolves when the first request may come, or fails with Unavailable."""
 
     def __init__(
