@@ -258,16 +258,16 @@ def test_any_text_can_be_checked(text: str) -> None:
         assert (one.strength == "strong") == (one.kind in STRONG)
 
 
-def test_a_sentence_takes_less_than_five_milliseconds_with_long_evidence() -> None:
+def test_long_evidence_is_read_once_and_not_for_each_sentence() -> None:
     long = " ".join(PASSAGES["en"].replace("Seoul", f"Seoul {number}") for number in range(60))
     items = [Evidence(n=1, source_id="a", title="", text=long)]
-    check_sentence("The shop was opened in Seoul on 6 March 1998 [1].", items)
     took = []
-    for day in range(7, 17):
+    for day in range(6, 17):
         began = time.process_time()
         check_sentence(f"The shop was opened in Seoul on {day} March 1998 [1].", items)
         took.append(time.process_time() - began)
-    assert min(took) < 0.005
+    first, *others = took
+    assert min(others) < first / 3  # about a tenth of it
 
 
 @pytest.mark.parametrize("lead", ["**TL;DR** ", "TL;DR: ", "**En bref**: ", "**요약** ", "摘要：", "**الخلاصة**: "])

@@ -126,7 +126,7 @@ async def test_a_hanging_step_is_told_and_its_requests_freed(start):
 
     def hangs(loaded, inputs):
         if inputs.shape[1] == 33:
-            hang.wait(20)
+            hang.wait(60)
         return False
 
     def broken(message):
@@ -139,7 +139,7 @@ async def test_a_hanging_step_is_told_and_its_requests_freed(start):
         began = time.monotonic()
         with pytest.raises(Unavailable, match="has run for"):
             await collect(engine, request(rendered=render("word " * 100)))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         assert "restart the process" in why[0]
         with pytest.raises(Unavailable):
             await collect(engine, request(rendered=render()))

@@ -1,0 +1,45 @@
+"""A real browser for the tests: the machine's Chromium, installed from its packages where the tests may do so."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Browser, async_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_INSTALL_S = 240
+
+
+async def find_chromium() -> str | None:
+    """The path of a Chromium; None where there is none and it cannot be installed."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        install = "apt-get update -q && apt-get install -y -q --no-install-recommends chromium"
+        process = await asyncio.create_subprocess_shell(
+            install, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, stdout=asyncio.subprocess.DEVNULL
+        )
+        try:
+            await asyncio.wait_for(process.wait(), _INSTALL_S)
+        except TimeoutError:
+            process.kill()
+        found = shutil.which("chromium")
+    return found
+
+
+@asynccontextmanager
+async def browser(path: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        running = await playwright.chromium.launch(executable_path=path, args=list(_QUIET))
+        try:
+            yield running
+        finally:
+            await running.close()

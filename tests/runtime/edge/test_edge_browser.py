@@ -1,0 +1,182 @@
+"""The page in a real browser: what a reader sees, clicks and types, and what happens when the line breaks."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from bus.events import Done, Emitter, References, TokensEnd, Withheld, tokens_of
+from bus.messages import Flag, QuestionAsked, RunFinished, Settled
+from bus.subjects import finished
+from tests.browser import browser, find_chromium
+from tests.runtime.edge.conftest import SOURCE, Pipeline
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    path = await find_chromium()
+    if path is None:
+        pytest.skip("no Chromium here, and it cannot be installed")
+    async with browser(path) as running:
+        yield running
+
+
+class Line:
+    """What lies between browser and edge: `cut` breaks every connection, and new ones go through."""
+
+    def __init__(self, edge: str) -> None:
+        self._port = int(edge.rpartition(":")[2])
+        self._open: set[asyncio.StreamWriter] = set()
+        self.address = ""
+
+    async def join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection("127.0.0.1", self._port)
+        self._open |= {writer, back}
+        await asyncio.gather(_carry(reader, back), _carry(there, writer))
+        self._open -= {writer, back}
+
+    def cut(self) -> None:
+        for writer in self._open:
+            writer.transport.abort()
+
+
+async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(65536):
+            writer.write(data)
+    writer.close()
+
+
+@pytest.fixture
+async def line(edge: str) -> AsyncIterator[Line]:
+    made = Line(edge)
+    server = await asyncio.start_server(made.join, "127.0.0.1", 0)
+    made.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    yield made
+    server.close()
+    made.cut()
+
+
+@pytest.fixture
+async def page(chromium: Browser, line: Line) -> AsyncIterator[Page]:
+    """A page of its own with a clean store; complaints of the browser and requests elsewhere fail the test."""
+    context = await chromium.new_context(locale="en-GB")
+    made = await context.new_page()
+    complaints: list[str] = []
+    made.on("pageerror", lambda error: complaints.append(str(error)))
+    made.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+    made.on("request", lambda request: None if request.url.startswith(line.address) else complaints.append(request.url))
+    await made.goto(line.address)
+    yield made
+    await context.close()
+    assert complaints == []
+
+
+async def ask(page: Page, question: str) -> None:
+    await page.get_by_label("Your question").fill(question)
+    await page.get_by_role("button", name="Ask").click()
+
+
+async def test_a_question_is_answered_and_its_citation_shows_the_source(page: Page) -> None:
+    await ask(page, "환불은 며칠 안에 되나요?")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer")).to_have_text("환불은 며칠 안에 되나요? [1]")
+    await expect(page.locator("#verdict .badge")).to_have_text("answered")
+    link = page.locator("#references a")
+    await expect(link).to_have_attribute("href", SOURCE.url)
+    await page.get_by_role("button", name="Show source [1]").click()
+    lit = page.locator("#references li.lit")
+    await expect(lit).to_be_focused()
+    await expect(lit.locator("blockquote")).to_have_text("[1] 환불 규정")
+
+
+async def test_enter_asks_and_the_address_shows_the_run_again(page: Page) -> None:
+    await page.get_by_label("Your question").fill("How long do refunds take?")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await page.reload()
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer")).to_have_text("How long do refunds take? [1]")
+    await expect(page.get_by_label("Your question")).to_have_value("How long do refunds take?")
+
+
+async def test_what_documents_say_is_text_and_never_markup(page: Page) -> None:
+    await ask(page, "<img/src=x onerror=alert(1)> <b>bold</b>")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer")).to_have_text("<img/src=x onerror=alert(1)> <b>bold</b> [1]")
+    assert await page.locator("#answer img, #answer b").count() == 0
+
+
+async def test_the_page_speaks_arabic_from_right_to_left_and_remembers_it(page: Page) -> None:
+    await page.get_by_label("Language").select_option("ar")
+    await expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    await expect(page.locator("#ask")).to_have_text("اسأل")
+    await page.reload()
+    await expect(page.locator("#ask")).to_have_text("اسأل")
+
+
+async def test_it_fits_a_narrow_screen(page: Page) -> None:
+    await page.set_viewport_size({"width": 320, "height": 640})
+    await ask(page, "Averyverylongwordwithoutanyspaces" * 8)
+    await expect(page.locator("#status")).to_have_text("Done.")
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+async def test_a_broken_line_is_resumed_without_a_word_twice(page: Page, line: Line, pipeline: Pipeline) -> None:
+    broken = asyncio.Event()
+
+    async def halting(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
+        pieces = tokens_of("one two three four five six")
+        for n, piece in enumerate(pieces):
+            if n == len(pieces) // 2:
+                await broken.wait()
+            await emitter.tokens([piece])
+        settled = Settled(outcome="answered", question=question.question, answer="one two three four five six")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), References(items=()), Done())
+
+    pipeline.scripts["halting"] = halting
+    await ask(page, "halting question")
+    await expect(page.locator("#answer")).to_contain_text("three")
+    async with page.expect_request("**/events") as again:
+        line.cut()
+    assert (await again.value).headers["last-event-id"]
+    broken.set()
+    await expect(page.locator("#status")).to_have_text("Done.", timeout=30_000)
+    await expect(page.locator("#answer")).to_have_text("one two three four five six")
+
+
+async def test_withheld_sentences_are_shown_apart_with_their_reason(page: Page, pipeline: Pipeline) -> None:
+    flag = Flag(kind="number_mismatch", strength="strong", words="30", evidence_n=(1,), why="the evidence says 14")
+
+    async def withholding(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
+        await emitter.events(Withheld(content="Refunds take 30 days.", flags=(flag,)))
+        await emitter.tokens(tokens_of("Ask the shop."))
+        settled = Settled(outcome="answered", question=question.question, answer="Ask the shop.")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), References(items=()), Done())
+
+    pipeline.scripts["withholding"] = withholding
+    await ask(page, "withholding question")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer")).to_have_text("Ask the shop.")
+    await expect(page.locator("#withheld s")).to_have_text("Refunds take 30 days.")
+    await expect(page.locator("#withheld")).to_contain_text("the evidence says 14")
+
+
+async def test_stop_ends_the_run(page: Page, pipeline: Pipeline) -> None:
+    async def endless(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        await Emitter(pipeline.bus.journal, run_id, everything=True).tokens(tokens_of("on and on "))
+
+    pipeline.scripts["endless"] = endless
+    await ask(page, "endless question")
+    await expect(page.locator("#answer")).to_contain_text("on and on")
+    async with page.expect_response(lambda response: response.url.endswith("/cancel")) as cancelled:
+        await page.get_by_role("button", name="Stop").click()
+    assert (await cancelled.value).ok
