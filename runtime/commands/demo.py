@@ -63,7 +63,7 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
     status = run(ask_all())
     if status == 0:
         console.print(
-            f'\n[dim]Ask your own: groundwire ask --index {index} "…"   '
-            f"or serve it: groundwire up --index {index}[/dim]"
+            f'\n[dim]Ask your own:  groundwire ask --index {index} "…"\nor serve it:   groundwire up --index {index}[/dim]',
+            soft_wrap=True,
         )
     ctx.exit(status)
