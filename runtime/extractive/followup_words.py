@@ -91,6 +91,25 @@ PRONOUNS: Final[dict[str, re.Pattern[str]]] = {
     ),
 }
 
+#: A place said before: "the best restaurants there". Not "is there", "are there".
+THERE: Final[dict[str, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )(?<!\bhas been )\b(?:over |from )?there\b"
+        r"(?! (?:is|are|was|were|will|would|has|have|any|an?|some)\b)",
+        re.IGNORECASE,
+    ),
+    "fr": re.compile(r"\blà[- ]bas\b", re.IGNORECASE),
+    "ko": re.compile(r"(?:^|(?<=\s))(?:거기|그곳|여기)(?:에서|의|에)?(?=\s)"),
+    "ar": re.compile(r"(?:هناك|هنالك)(?=\s*[؟?.]*\s*$)"),
+}
+#: A place with its preposition, as it stands in the questions before.
+PLACES: Final[dict[str, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:in|at) (?:the )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"),
+    "fr": re.compile(r"\b(?:à|en|au|aux|dans)(?: la | les | le | l['’]| )[A-ZÉÎÂÀ][\w'’-]+(?: [A-ZÉÎÂÀ][\w'’-]+)*"),
+    "ko": re.compile(r"(?:^|(?<=\s))[가-힣]{2,}(?=에서\s)"),
+    "ar": re.compile(r"(?:^|(?<=\s))في [\u0620-\u064a]{3,}"),
+}
+
 #: "What about X?": group `about` is X.
 ABOUT: Final[dict[str, re.Pattern[str]]] = {
     "en": re.compile(

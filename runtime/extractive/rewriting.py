@@ -3,7 +3,7 @@
 import re
 
 from prompts.contracts import Language, RewriteQuery, RewrittenQuery
-from runtime.extractive.followup_words import ABOUT, INTRODUCES, PRONOUNS
+from runtime.extractive.followup_words import ABOUT, INTRODUCES, PLACES, PRONOUNS, THERE
 from runtime.extractive.topics import brings_topic, main_phrase, topics
 from runtime.extractive.words import fold, stem, terms
 
@@ -29,7 +29,9 @@ def rewrite_query(prompt: RewriteQuery) -> RewrittenQuery:
     question = prompt.current_query
     language = prompt.language if prompt.language in LANGUAGES else "en"
     subject, first = topics(prompt.conversation_history, language)
-    rewritten, reason = _rewritten(question, subject, first, _previous(prompt), language) if subject else (question, "")
+    rewritten, reason = _placed(question, prompt, language), "names the place"
+    if rewritten == question and subject:
+        rewritten, reason = _rewritten(question, subject, first, _previous(prompt), language)
     if loses(question, rewritten, language):
         rewritten, reason = _added(question, subject, language), "adds the subject"
     changed = rewritten != question
@@ -46,6 +48,7 @@ def loses(question: str, rewritten: str, language: str) -> bool:
     kept = rewritten.casefold()
     about = ABOUT[language].search(question)
     plain = f"{question[: about.start()]} {about['about']}" if about else question
+    plain = THERE[language].sub(" ", plain) if language in THERE else plain
     words = _WORD.findall(PRONOUNS[language].sub(" ", plain).casefold())
     return any(word not in kept and stem(fold(word)) not in kept for word in words if terms(word))
 
@@ -75,6 +78,17 @@ def _rewritten(  # noqa: PLR0911 - one rule a line reads best
     last = main_phrase(previous, language)
     whole = _listed([subject, last, first], question, language)
     return _added(question, whole, language), "adds the subject"
+
+
+def _placed(question: str, prompt: RewriteQuery, language: str) -> str:
+    """`there` made `in Tokyo`, where a question before says so."""
+    there = THERE[language].search(question) if language in THERE else None
+    if there is None or PRONOUNS[language].search(question.replace(there.group(), "")):
+        return question
+    for turn in reversed(prompt.conversation_history):
+        if turn.role == "user" and (places := PLACES[language].findall(turn.content)):
+            return f"{question[: there.start()]}{places[-1]}{question[there.end() :]}"
+    return question
 
 
 def _listed(phrases: list[str], question: str, language: str) -> str:

@@ -17,6 +17,7 @@ _ARTICLE = re.compile(r"(?<![^\W_])(?:the|an?|my|le|la|les|une?|l['’])\s*$", r
 _ASPECT_STEMS = frozenset(stem(word) for word in ASPECTS)
 _ADJUNCT = re.compile(r"\b(?:in|at|on|around|during|from|dans|à|en|au|aux|chez|pendant)\s*$", re.IGNORECASE)
 _ELIDED = re.compile(r"^(?:[djmnstc]|qu)['’]", re.IGNORECASE)
+_ADJECTIVE = re.compile(r"(?:al|ic|ive|ous|ary)$")
 _SENTENCE_START = re.compile(r"[.!?:]\s*$")
 _CHINESE_BREAKS = re.compile(
     r"什么时候|为什么|是什么|怎么样|怎么|怎样|如何|哪些|哪个|哪里|多少|几|谁|什么|是否|可以|需要|应该|能|会|有|是|吗|呢|了|请问|介绍一下|介绍|适合|适用|说说|一下|我想知道|关于|和|与|在|对|要|做|[，。？?！!、\s]"
@@ -125,6 +126,8 @@ def _stripped(phrase: str, language: str) -> str:
         words[0] = _ELIDED.sub("", words[0])
     article = words[:1] if words and fold(words[0]) in ARTICLES else []
     words = words[len(article) :]
+    if len(words) > 2 and _ADJECTIVE.search(words[0]) and _is_aspect(words[1]) and fold(words[2]) in ("of", "de"):
+        words = words[1:]  # "the environmental cost of food" is about food
     while words and _is_aspect(words[0]):
         words, article = words[1:], []
         while words and fold(words[0]) in FUNCTION_WORDS:
