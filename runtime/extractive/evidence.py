@@ -3,10 +3,12 @@
 from prompts.contracts import EvidencePick, PickedSpan, SelectEvidence
 from runtime.extractive.answerable import lack
 from runtime.extractive.queries import parts_of
-from runtime.extractive.ranking import FEWEST, Ranked, rank
+from runtime.extractive.ranking import Ranked, rank
 
 #: The contract's bounds on the reply.
 MOST_SPANS, LONGEST_SPAN = 8, 800
+#: Of a question of several parts, each part gets as many sentences.
+MOST_OF_A_PART = 2
 #: The share of a part's words that its best sentence must have for the benefit of the doubt.
 SHARED = 0.15
 
@@ -26,7 +28,7 @@ def select_evidence(prompt: SelectEvidence) -> EvidencePick:
         ]
     chosen: dict[tuple[int, int], Ranked] = {}
     for ranking in answered:
-        best = ranking.best() if len(rankings) == 1 else ranking.best()[:FEWEST]
+        best = ranking.best() if len(rankings) == 1 else ranking.best()[:MOST_OF_A_PART]
         for r in best:
             chosen.setdefault((r.read.passage, r.read.position), r)
     return EvidencePick(

@@ -10,7 +10,7 @@ from prompts.contracts import Evidence
 from runtime.extractive.answerable import unlike
 from runtime.extractive.headings import says_nothing
 from runtime.extractive.queries import parts_of
-from runtime.extractive.ranking import FEWEST, Ranked, best_of, rank
+from runtime.extractive.ranking import Ranked, best_of, rank
 from runtime.extractive.words import terms
 
 #: Beyond the best sentence of each span, another is said from this probability on.
@@ -60,7 +60,7 @@ def _found(ranked: list[Ranked], evidence: tuple[Evidence, ...], most_chars: int
     said: set[int] = set()
     found: list[Quoted] = []
     for k, r in enumerate(ranked):
-        if r.read.passage in said and (ROW in r.text or (k >= FEWEST and r.probability < WORTH_SAYING)):
+        if r.read.passage in said and (ROW in r.text or (k > 0 and r.probability < WORTH_SAYING)):
             continue
         quoted = _quoted(r, evidence[r.read.passage], most_chars, fewest_terms)
         if quoted is not None:
