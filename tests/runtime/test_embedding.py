@@ -25,7 +25,7 @@ def groundwire(environ: dict[str, str], *arguments: str) -> subprocess.Completed
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **environ}, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(500)
 async def test_an_mlx_model_embeds_passages_and_queries(tmp_path: Path) -> None:
     model = await asyncio.to_thread(build, tmp_path / "model")
     documents = tmp_path / "documents.jsonl"
@@ -58,7 +58,7 @@ async def over_the_bus(tmp_path: Path, index: Path, model: Path) -> tuple[Passag
     stack = Stack(settings, tmp_path / "state", ("search", "inference"), sync_always=False)
     await stack.start()
     try:
-        await stack.ready(patience_s=90)
+        await stack.ready(patience_s=240)
         client = await connect(stack.settings.bus.url, name="test")
         reply = await Searcher(client, asyncio.get_running_loop().time() + 1e12)(
             "Refunds are paid within 14 days.", language="en", k=2
