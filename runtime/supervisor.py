@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -30,9 +31,13 @@ from runtime.settings import Settings, to_environ
 LONGEST_PAUSE_S = 2.0
 #: Ran this long: its next death starts counting anew.
 HEALTHY_S = 10.0
+#: Looking whether a stack runs takes the lock for a moment.
+LOCK_TRIES = 10
+#: Linux tells of its processes here; elsewhere `ps` does.
+PROC = Path("/proc")
 
 
-class Busy(Exception):
+class Busy(Unavailable):
     """Another stack runs over the same state folder."""
 
 
@@ -41,7 +46,6 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
     nats_url: str
     edge_port: int | None
-    pid: int
 
 
 def state_home() -> Path:
@@ -59,13 +63,22 @@ def state_folder(index_dir: Path) -> Path:
 
 
 def running(folder: Path) -> Address | None:
-    """The stack that runs over this folder, None for none."""
+    """The stack that runs over this folder, None for none: what a killed one left written is not believed."""
     try:
-        address = msgspec.json.decode((folder / "stack.json").read_bytes(), type=Address)
-        os.kill(address.pid, 0)
+        with (folder / "lock").open() as lock:
+            if _take(lock, fcntl.LOCK_SH):
+                return None
+        return msgspec.json.decode((folder / "stack.json").read_bytes(), type=Address)
     except (OSError, msgspec.DecodeError):
         return None
-    return address
+
+
+def _take(lock: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 class Stack:
@@ -98,10 +111,15 @@ class Stack:
         """Start everything. Raises Busy, NoServer, Unavailable."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = (self.folder / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Busy(f"a stack runs over {self.folder} already; use it, or stop it first") from None
+        for _ in range(LOCK_TRIES):
+            if _take(self._lock, fcntl.LOCK_EX):
+                break
+            await asyncio.sleep(0.02)
+        else:
+            self._lock.close()
+            raise Busy(f"a stack runs over {self.folder} already; use it, or stop it first")
+        with contextlib.suppress(OSError):
+            (self.folder / "stack.json").unlink()
         config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)
         self._end_orphan()
         self._keepers.append(asyncio.create_task(self._keep("nats", nats_server.command(config), {})))
@@ -111,7 +129,7 @@ class Stack:
             command = [sys.executable, "-m", "runtime", "serve", role]
             self._keepers.append(asyncio.create_task(self._keep(role, command, environ)))
         port = self.settings.edge.port if "edge" in self.roles else None
-        address = Address(nats_url=self.settings.bus.url, edge_port=port, pid=os.getpid())
+        address = Address(nats_url=self.settings.bus.url, edge_port=port)
         (self.folder / "stack.json").write_bytes(msgspec.json.encode(address))
 
     async def ready(self, *, patience_s: float = 60.0) -> None:
@@ -193,8 +211,7 @@ class Stack:
         """A nats-server that a killed supervisor left behind: the lock is ours, so it is nobody's."""
         with contextlib.suppress(OSError, ValueError):
             pid = int((self.folder / "nats.pid").read_text())
-            command = Path(f"/proc/{pid}/cmdline")
-            if not command.exists() or b"nats-server" in command.read_bytes():
+            if "nats-server" in _command_of(pid):
                 os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
             (self.folder / "nats.pid").unlink()
@@ -207,6 +224,13 @@ class Stack:
         except TimeoutError:
             for process in processes:
                 _signal(process, signal.SIGKILL)
+
+
+def _command_of(pid: int) -> str:
+    """The command line of a process; empty when there is none. Its number may be somebody else's by now."""
+    if PROC.is_dir():
+        return (PROC / str(pid) / "cmdline").read_text(errors="replace")
+    return subprocess.run(["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, check=False).stdout
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

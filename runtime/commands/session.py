@@ -16,7 +16,7 @@ from runtime.supervisor import Busy, Stack, running, state_folder
 async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncIterator[Runs]:
     """Runs over the index of the settings. Starts what is needed and stops it afterwards.
 
-    Raises Unavailable, NoServer.
+    Raises Unavailable, NoServer, Busy.
     """
     folder = state_folder(Path(settings.index.dir))
     there = running(folder)
@@ -28,6 +28,9 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
             await stack.start()
         except Busy:
             stack, there = None, await _appears(folder)
+            if there is None:  # it was ending
+                stack = Stack(settings, folder, ("search", "inference", "actors"))
+                await stack.start()
     try:
         if stack is not None:
             await stack.ready()

@@ -12,7 +12,7 @@ from runtime.commands.common import check_index, read_settings
 from runtime.nats_server import NoServer, port_taken
 from runtime.process import ROLES
 from runtime.settings import Settings
-from runtime.supervisor import Busy, Stack, state_folder
+from runtime.supervisor import Stack, state_folder
 
 
 @click.command("up")
@@ -27,7 +27,7 @@ def up_command(ctx: click.Context, index: Path, port: int | None, config: Path |
         raise click.UsageError(f"port {settings.edge.port} is in use; choose another with --port")
     try:
         ctx.exit(asyncio.run(_up(settings)))
-    except (Failure, NoServer, Busy) as failure:
+    except (Failure, NoServer) as failure:
         click.echo(f"error: {failure}", err=True)
         ctx.exit(1)
 
