@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 
 from bus.errors import BadReply, NoReply, Unavailable
+from runtime.engines.event_stream import EventStream
 
 #: Worth asking again: too many requests, or the server is not itself.
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -66,19 +67,18 @@ class Wire:
             if "event-stream" not in response.content_type:
                 with self._told():
                     raise Unavailable(self._not_an_api(response, await response.text()))
+            stream = EventStream()
             while True:
                 # Never around the yield: what the consumer raises there is its own.
                 with self._told():
-                    line = await response.content.readline()
-                if not line:
+                    piece = await response.content.readany()
+                    told = stream.feed(piece or b"\n\n")  # some leave out the last empty line
+                for event in told:
+                    if event.data.strip() == "[DONE]":
+                        return
+                    yield self._event(event.data)
+                if not piece:
                     raise Unavailable(f"{self.base_url} closed the stream before its end; ask again")
-                data = line.decode("utf-8", "replace").strip()
-                if not data.startswith("data:"):
-                    continue
-                data = data.removeprefix("data:").strip()
-                if data == "[DONE]":
-                    return
-                yield self._event(data)
         finally:
             response.close()
 
@@ -100,7 +100,7 @@ class Wire:
             yield
         except TimeoutError as error:
             raise NoReply(f"{self.base_url} did not answer before the deadline; allow more time") from error
-        except (aiohttp.ClientError, UnicodeDecodeError) as error:
+        except (aiohttp.ClientError, ValueError) as error:
             raise Unavailable(f"{self.base_url} broke off ({type(error).__name__}); ask again") from error
 
     async def _insist(

@@ -199,6 +199,24 @@ async def test_error_in_mid_stream(engine, fake):
         await collect(engine, request(rendered=render()))
 
 
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+async def test_streams_of_other_makes(engine, fake, end):
+    """Other line ends, an event over several lines and longer than a read buffer, no empty line at the end."""
+    long = "word " * 60_000
+
+    async def answer(asked):
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(asked)
+        event = {"choices": [{"delta": {"content": long}, "finish_reason": "stop"}]}
+        data = json.dumps(event, indent=1).replace("\n", f"{end}data: ")
+        await response.write(f"\ufeffdata: {data}{end}{end}data: [DONE]".encode())
+        return response
+
+    fake.answers = [answer]
+    _, finished = await collect(engine, request(rendered=render()))
+    assert finished.text == long
+
+
 @pytest.mark.parametrize("before", [True, False])
 async def test_a_server_that_never_answers_ends_at_the_deadline(engine, fake, before):
     async def answer(asked):
