@@ -27,21 +27,24 @@ GARBAGE = (50_000, 20, 20)
 CANNOT_START = 78
 #: Set by the supervisor: the process ends when its standard input does, so that it never outlives who started it.
 WATCH_STDIN = "GROUNDWIRE_WATCH_STDIN"
+#: Set by the supervisor: the name under which the process logs and answers for its health, its role unless there are several.
+PROCESS = "GROUNDWIRE_PROCESS"
 
 
 def run(role: Role, settings: Settings, *, only: Sequence[str] = ()) -> int:
     """The process, until it is told to stop. Returns its exit status."""
+    name = os.environ.get(PROCESS) or role
     logging.basicConfig(
         level=os.environ.get("GROUNDWIRE_LOG", "WARNING").upper(),
-        format=f"%(asctime)s {role} %(levelname)s %(name)s: %(message)s",
+        format=f"%(asctime)s {name} %(levelname)s %(name)s: %(message)s",
     )
     gc.set_threshold(*GARBAGE)
     if settings.profiles:
         os.environ["GROUNDWIRE_PROFILES"] = settings.profiles
     try:
-        uvloop.run(_until_stopped(lambda stop: _serve(role, settings, stop, only)))
+        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop, only)))
     except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
-        print(f"groundwire {role}: {problem}", file=sys.stderr)
+        print(f"groundwire {name}: {problem}", file=sys.stderr)
         return CANNOT_START
     return 0
 
@@ -62,7 +65,7 @@ def _stdin_moved(stop: asyncio.Event) -> None:
         stop.set()
 
 
-async def _serve(role: Role, settings: Settings, stop: asyncio.Event, only: Sequence[str]) -> None:
+async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event, only: Sequence[str]) -> None:
     """Import what the role needs and nothing else: the JVM, the model and the web server live in different processes."""
     if role == "search":
         from runtime import search
@@ -71,7 +74,7 @@ async def _serve(role: Role, settings: Settings, stop: asyncio.Event, only: Sequ
     elif role == "actors":
         from runtime import workers
 
-        await workers.serve(settings, stop, only=only)
+        await workers.serve(settings, stop, name=name, only=only)
     elif role == "edge":
         from runtime.edge.serve import serve
 

@@ -52,6 +52,12 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     embed_threshold: Annotated[float, Meta(ge=-1, le=1)] = 0.5  #: cosine below which a hit means nothing
 
 
+class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[actors]`: how the stages are spread over processes."""
+
+    processes: str = ""  #: `retrieve,open_lanes; stream_answer`: a process each, one for the rest; `*; *`: two with all
+
+
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[edge]`: the HTTP side."""
 
@@ -67,6 +73,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bus: BusSettings = BusSettings()
     inference: InferenceSettings = InferenceSettings()
     index: IndexSettings = IndexSettings()
+    actors: ActorsSettings = ActorsSettings()
     edge: EdgeSettings = EdgeSettings()
     profiles: str = ""  #: folder with profiles of your own
 
@@ -93,7 +100,13 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
 
 def sections() -> dict[str, type[msgspec.Struct]]:
     """Section name to its Struct, in order."""
-    return {"bus": BusSettings, "inference": InferenceSettings, "index": IndexSettings, "edge": EdgeSettings}
+    return {
+        "bus": BusSettings,
+        "inference": InferenceSettings,
+        "index": IndexSettings,
+        "actors": ActorsSettings,
+        "edge": EdgeSettings,
+    }
 
 
 def to_environ(settings: Settings) -> dict[str, str]:
@@ -122,14 +135,15 @@ def _refuse_unknown(raw: Mapping[str, Any], where: str) -> None:
     known = {*sections(), "profiles"}
     for name, value in raw.items():
         if name not in known:
-            raise SettingsError(f"{where}: no section is called {name!r}{_nearest(name, known)}")
+            raise SettingsError(f"{where}: no section is called {name!r}{nearest(name, known)}")
         if isinstance(value, dict):
             keys = {f.name for f in msgspec.structs.fields(sections()[name])}
             for key in value:
                 if key not in keys:
-                    raise SettingsError(f"{where}: [{name}] has no key {key!r}{_nearest(key, keys)}")
+                    raise SettingsError(f"{where}: [{name}] has no key {key!r}{nearest(key, keys)}")
 
 
-def _nearest(name: str, known: set[str]) -> str:
+def nearest(name: str, known: set[str]) -> str:
+    """The end of a message about an unknown name: the one that was meant, or all that there are."""
     close = difflib.get_close_matches(name, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(sorted(known))}"

@@ -1,6 +1,6 @@
 """Start the whole stack as processes, restart what dies, and stop it together.
 
-    nats-server · search · inference · actors · edge
+    nats-server · search · inference · actors (one process, or several as `actors.processes` says) · edge
 
 Each child gets its settings by environment, writes its log to the state folder, and ends when its parent does.
 """
@@ -24,8 +24,9 @@ from bus.connection import connect
 from bus.errors import Unavailable
 from bus.health import health_of
 from runtime import nats_server
-from runtime.process import CANNOT_START, WATCH_STDIN, Role
+from runtime.process import CANNOT_START, PROCESS, WATCH_STDIN, Role
 from runtime.settings import Settings, to_environ
+from runtime.spreading import actor_processes
 
 #: A process that keeps dying is started again after 0.1 s, then twice as long each time, at most this.
 LONGEST_PAUSE_S = 2.0
@@ -93,8 +94,17 @@ class Stack:
         say: Callable[[str], None] = lambda line: None,
         sync_always: bool = True,
     ) -> None:
+        """Raises SettingsError for actors that there are not."""
         self.folder = folder
         self.roles = tuple(roles)
+        #: Each process by name, with what `serve` is told. nats-server is not among them.
+        self.commands: dict[str, tuple[str, ...]] = {}
+        for role in self.roles:
+            if role == "actors":
+                for name, actors in actor_processes(settings).items():
+                    self.commands[name] = (role, *(word for actor in actors for word in ("--only", actor)))
+            else:
+                self.commands[role] = (role,)
         self.say = say
         self.sync_always = sync_always
         self.port = nats_server.free_port()
@@ -124,26 +134,26 @@ class Stack:
         self._end_orphan()
         self._keepers.append(asyncio.create_task(self._keep("nats", nats_server.command(config), {})))
         await (await connect(self.settings.bus.url, name="groundwire-supervisor")).close()
-        environ = {**to_environ(self.settings), WATCH_STDIN: "1"}
-        for role in self.roles:
-            command = [sys.executable, "-m", "runtime", "serve", role]
-            self._keepers.append(asyncio.create_task(self._keep(role, command, environ)))
+        for name, told in self.commands.items():
+            command = [sys.executable, "-m", "runtime", "serve", *told]
+            environ = {**to_environ(self.settings), WATCH_STDIN: "1", PROCESS: name}
+            self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
         port = self.settings.edge.port if "edge" in self.roles else None
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
         (self.folder / "stack.json").write_bytes(msgspec.json.encode(address))
 
     async def ready(self, *, patience_s: float = 60.0) -> None:
-        """Wait until every role says that it is ready. Raises Unavailable with the reason when one cannot start."""
+        """Wait until every process says that it is ready. Raises Unavailable with the reason when one cannot start."""
         client = await connect(self.settings.bus.url, name="groundwire-supervisor")
         give_up = time.monotonic() + patience_s
         try:
-            for role in self.roles:
-                while not (health := await health_of(client, role)).ready:
+            for name in self.commands:
+                while not (health := await health_of(client, name)).ready:
                     if self._broken.is_set():
                         raise Unavailable(self.failed)
                     if time.monotonic() > give_up:
                         raise Unavailable(
-                            f"{role} is not ready after {patience_s:.0f} s: {health.detail}; see {self.log(role)}"
+                            f"{name} is not ready after {patience_s:.0f} s: {health.detail}; see {self.log(name)}"
                         )
                     await asyncio.sleep(0.03)
         finally:

@@ -13,8 +13,11 @@ from index.language import detect
 from runtime.settings import Settings
 
 
-async def serve(settings: Settings, stop: asyncio.Event, *, only: Sequence[str] = ()) -> None:
-    """Run actors until `stop`. Raises GraphError, Poison for a wrong profile, Unavailable without a bus."""
+async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
+    """Run actors until `stop`; `name` is what they answer to when asked for their health.
+
+    Raises GraphError, Poison for a wrong profile, Unavailable without a bus.
+    """
     graph = pipeline()
     preload()
     detect("The first call loads the words of both.")
@@ -25,7 +28,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, only: Sequence[str] 
     await worker.start()
     janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
     await janitor.start()
-    await answer_health(worker.client, "actors", lambda: {"ready": True, "detail": f"{len(worker.actors)} actors"})
+    await answer_health(worker.client, name, lambda: {"ready": True, "detail": f"{len(worker.actors)} actors"})
     await stop.wait()
     await janitor.stop()
     await worker.stop()

@@ -6,12 +6,14 @@ import click
 import msgspec
 
 from runtime.settings import Settings, SettingsError, load
+from runtime.spreading import actor_processes
 
 
 def read_settings(config: Path | None = None, *, index: Path | None = None, port: int | None = None) -> Settings:
     """The settings in force with what the command line adds. Raises click.UsageError."""
     try:
         settings = load(config)
+        actor_processes(settings)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if index is not None:

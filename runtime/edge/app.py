@@ -1,5 +1,6 @@
 """Put the edge together: routes, middlewares, what they share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from aiohttp import web
@@ -16,11 +17,19 @@ from runtime.settings import EdgeSettings
 
 
 def make_app(
-    settings: EdgeSettings, runs: Runs, *, profiles: Path | None = None, pace: Pace | None = None
+    settings: EdgeSettings,
+    runs: Runs,
+    *,
+    profiles: Path | None = None,
+    pace: Pace | None = None,
+    needed: Sequence[str] = ("search", "inference", "actors"),
 ) -> web.Application:
-    """The edge over started `runs`; it stops them when it shuts down. `profiles`: the user's own, beside the built-in ones."""
+    """The edge over started `runs`; it stops them when it shuts down. `profiles`: the user's own, beside the built-in ones.
+
+    `needed` are the processes without which no question is answered.
+    """
     app = web.Application(middlewares=[counted, problems_middleware], client_max_size=settings.max_body_bytes)
-    app[EDGE] = Edge(settings, pace or Pace(), runs, Profiles(profiles))
+    app[EDGE] = Edge(settings, pace or Pace(), runs, Profiles(profiles), tuple(needed))
     for part in (page, run_routes, websocket, search, chat, health, schemas):
         app.add_routes(part.ROUTES)
     app.on_shutdown.append(_close)

@@ -12,9 +12,6 @@ from runtime.edge.answers import json_response
 from runtime.edge.problems import RETRY_AFTER_S
 from runtime.edge.state import EDGE, Edge
 
-#: The processes without which no question is answered.
-ROLES = ("search", "inference", "actors")
-
 
 class Alive(msgspec.Struct, frozen=True, kw_only=True):
     status: str = "ok"
@@ -47,9 +44,9 @@ async def ready(edge: Edge) -> Readiness:
         away = Health(detail="nats-server is away; start it with `groundwire up`")
         return Readiness(ready=False, checks={"nats": away})
     streams, *processes = await asyncio.gather(
-        _streams(edge), *(health_of(client, role, timeout_s=edge.pace.health_s) for role in ROLES)
+        _streams(edge), *(health_of(client, name, timeout_s=edge.pace.health_s) for name in edge.needed)
     )
-    checks = {"nats": Health(ready=True), "streams": streams, **dict(zip(ROLES, processes, strict=True))}
+    checks = {"nats": Health(ready=True), "streams": streams, **dict(zip(edge.needed, processes, strict=True))}
     return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
 
 

@@ -14,6 +14,7 @@ from bus.runs import Runs
 from runtime.edge.app import make_app
 from runtime.edge.pace import Pace
 from runtime.settings import EdgeSettings, Settings
+from runtime.spreading import actor_processes
 
 log = logging.getLogger("groundwire.edge")
 
@@ -41,12 +42,12 @@ async def serve(
         )
         await runs.start()
         profiles = Path(settings.profiles) if settings.profiles else None
-        app = make_app(settings.edge, runs, profiles=profiles, pace=pace)
+        needed = ("search", "inference", *actor_processes(settings))
+        app = make_app(settings.edge, runs, profiles=profiles, pace=pace, needed=needed)
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
         await runner.setup()
         try:
             port = await _listen(runner, settings.edge)
-            await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"})
             log.info("listening on http://%s:%d", settings.edge.host, port)
             await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"})
             if listening is not None:

@@ -21,12 +21,15 @@ log = logging.getLogger("groundwire.edge")
 
 @dataclass(slots=True)
 class Edge:
-    """`closing` is set once the process ends: streams that break then are not taken for clients that left."""
+    """`needed`: the processes without which no question is answered. `closing` is set once the process ends: streams that break
+    then are not taken for clients that left.
+    """
 
     settings: EdgeSettings
     pace: Pace
     runs: Runs
     profiles: Profiles
+    needed: tuple[str, ...]
     metrics: Metrics = field(default_factory=Metrics)
     closing: bool = False
     sockets: set[web.WebSocketResponse] = field(default_factory=set)

@@ -18,7 +18,7 @@ from bus.settings import BusSettings
 from bus.subjects import finished, key_of
 from runtime.edge.pace import Pace
 from runtime.edge.serve import serve
-from runtime.settings import EdgeSettings, Settings
+from runtime.settings import ActorsSettings, EdgeSettings, Settings
 from tests.bus.wires import Server
 from tests.runtime.edge.strict_sse import parse
 
@@ -160,3 +160,13 @@ async def test_a_port_in_use_is_said_in_one_line(edge: Edge, settings: Settings)
     with pytest.raises(Unavailable, match="choose another port with --port") as raised:
         await Edge(Settings(bus=settings.bus, edge=EdgeSettings(port=taken))).start()
     assert "\n" not in str(raised.value)
+
+
+async def test_readiness_asks_every_actor_process(settings: Settings) -> None:
+    spread = Settings(bus=settings.bus, edge=settings.edge, actors=ActorsSettings(processes="retrieve"))
+    edge = await Edge(spread).start()
+    async with aiohttp.ClientSession(edge.address) as session, session.get("/readyz") as response:
+        found = json.loads(await response.read())["checks"]
+    assert set(found) == {"nats", "streams", "search", "inference", "actors-1", "actors-2"}
+    assert found["actors-2"]["detail"] == "no actors-2 process answers"
+    await edge.end()
