@@ -52,7 +52,10 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
 
 
 class Piece(Frame, frozen=True, kw_only=True, tag="d"):
+    """`at`: how many characters of this exchange came before it, so that a piece lost on the way is noticed."""
+
     text: str
+    at: int
 
 
 class Alive(Frame, frozen=True, kw_only=True, tag="a"):
@@ -164,9 +167,11 @@ class Asker:
                         raise _FAILURES[frame.kind](frame.why)
                     elif isinstance(frame, Whole):
                         took = time.monotonic() - began
-                        record = msgspec.structs.replace(frame.record, variables=key, took_s=round(took, 6))
-                        if pieces and record.text.startswith(shown) and len(record.text) > len(shown):
-                            yield record.text[len(shown) :]
+                        record = msgspec.structs.replace(
+                            frame.record, variables=key, already_shown=request.already_shown, took_s=round(took, 6)
+                        )
+                        if pieces and record.said.startswith(shown) and len(record.said) > len(shown):
+                            yield record.said[len(shown) :]
                         self.records[place] = record
                         return
             except Silent as silent:
@@ -182,10 +187,10 @@ class Asker:
         self.records[place] = AskRecord(prompt=name, variables=key, text="", failure=why)
 
     async def _frames(self, request: AskRequest) -> AsyncIterator[Piece | Whole | Refused]:
-        """The frames of one attempt. Raises Silent when nobody listens or the device stops talking."""
+        """The frames of one attempt. Raises Silent when nobody listens, the device stops talking or a piece was lost."""
         queue: asyncio.Queue[Msg] = asyncio.Queue()
         reply = await self.inbox.open(queue.put_nowait)
-        finished = False
+        finished, heard = False, 0
         try:
             await self.client.publish(ASK, _encoder.encode(request), reply=reply)
             while not finished:
@@ -200,6 +205,10 @@ class Asker:
                 frame = _frames.decode(msg.data)
                 if isinstance(frame, Alive):
                     continue
+                if isinstance(frame, Piece):
+                    if frame.at != heard:
+                        raise Silent("a piece was lost on the way")
+                    heard += len(frame.text)
                 finished = isinstance(frame, Whole | Refused)
                 yield frame
         except nats.errors.Error as error:
@@ -265,13 +274,16 @@ class AskServer:
         loop = asyncio.get_running_loop()
         made: list[str] = []  # pieces of this turn of the loop: they leave together, as one frame
         sending: list[asyncio.Task[None]] = []
+        left = 0
 
         def leave() -> None:
+            nonlocal left
             text = "".join(made)
             made.clear()
             if text:
                 sending[:] = [task for task in sending if not task.done()]
-                sending.append(asyncio.ensure_future(self._send(msg.reply, Piece(text=text))))
+                sending.append(asyncio.ensure_future(self._send(msg.reply, Piece(text=text, at=left))))
+                left += len(text)
 
         async def all_left() -> None:
             leave()

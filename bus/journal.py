@@ -36,11 +36,15 @@ _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decode
 
 
 class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One reply of a model, as the trace keeps it. `variables` is a digest; times are seconds."""
+    """One reply of a model, as the trace keeps it. `variables` is a digest; times are seconds.
+
+    `already_shown` is what the device was told to go on from: `text` begins with it, unless the model began anew.
+    """
 
     prompt: str
     variables: str
     text: str
+    already_shown: str = ""
     version: str = ""
     schema: str = ""  # digest, empty for prose
     seed: int = 0
@@ -60,13 +64,27 @@ class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shortened: str = ""
     failure: str = ""
 
+    @property
+    def said(self) -> str:
+        """The whole text as it was streamed: `text`, or what was shown before and then `text`."""
+        return self.text if self.text.startswith(self.already_shown) else self.already_shown + self.text
+
 
 class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One search: the query, and the hits as they came (JSON)."""
+    """One search: what was asked for, and the hits as they came (JSON). Old records tell the query alone: `k` is 0 there."""
 
     query: str
     hits: msgspec.Raw
+    language: str = ""
+    k: int = 0
+    bm25_k: int = 0
+    vector_k: int = 0
     took_s: float = 0.0
+
+    def answers(self, query: str, *, language: str, k: int, bm25_k: int, vector_k: int) -> bool:
+        """Whether this is what was found for that search."""
+        asked = (self.language, self.k, self.bm25_k, self.vector_k)
+        return self.query == query and (self.k == 0 or asked == (language, k, bm25_k, vector_k))
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

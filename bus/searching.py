@@ -62,7 +62,15 @@ class Searcher:
             if found.problem:
                 raise Unavailable(found.problem)
             self.records.append(
-                SearchRecord(query=query, hits=msgspec.Raw(msg.data), took_s=round(time.monotonic() - began, 6))
+                SearchRecord(
+                    query=query,
+                    hits=msgspec.Raw(msg.data),
+                    language=language,
+                    k=k,
+                    bm25_k=bm25_k,
+                    vector_k=vector_k,
+                    took_s=round(time.monotonic() - began, 6),
+                )
             )
             return found
 

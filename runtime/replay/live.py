@@ -28,7 +28,7 @@ class Live:
     inference: Inference
     find: Find | None = None
     replies: dict[tuple[str, str], AskRecord] = field(default_factory=dict)
-    hits: dict[str, SearchRecord] = field(default_factory=dict)
+    hits: list[SearchRecord] = field(default_factory=list)
     deadline_s: float = 120.0
 
 
@@ -37,9 +37,9 @@ def replies_of(trace: Trace) -> dict[tuple[str, str], AskRecord]:
     return {(a.prompt, a.variables): a for stage in _stages(trace) for a in stage.asks if a.variables and not a.failure}
 
 
-def hits_of(trace: Trace) -> dict[str, SearchRecord]:
-    """What every search of a trace found, by its query."""
-    return {search.query: search for stage in _stages(trace) for search in stage.searches}
+def hits_of(trace: Trace) -> list[SearchRecord]:
+    """What every search of a trace found."""
+    return [search for stage in _stages(trace) for search in stage.searches]
 
 
 def _stages(trace: Trace) -> list[Stage]:
@@ -94,7 +94,7 @@ class LiveAsker(Asker):
         if (kept := self._live.replies.get((name, key))) is not None:
             self.records[place] = kept
             if pieces:
-                for piece in words(kept.text.removeprefix(already_shown)):
+                for piece in words(kept.said.removeprefix(already_shown)):
                     yield piece
             return
         request = AskRequest(
@@ -113,7 +113,9 @@ class LiveAsker(Asker):
             async for part in self._live.inference.answer(request):
                 if isinstance(part, AskRecord):
                     took_s = round(time.monotonic() - began, 6)
-                    self.records[place] = msgspec.structs.replace(part, variables=key, took_s=took_s)
+                    self.records[place] = msgspec.structs.replace(
+                        part, variables=key, already_shown=already_shown, took_s=took_s
+                    )
                     if pieces and len(part.text) > len(shown):
                         yield part.text[len(shown) :]
                     return
@@ -134,16 +136,20 @@ class LiveSearcher(Searcher):
         self._live = live
 
     async def __call__(self, query: str, *, language: str, k: int, bm25_k: int = 5, vector_k: int = 5) -> SearchReply:
-        if (kept := self._live.hits.get(query)) is not None:
-            self.records.append(kept)
-            return msgspec.json.decode(kept.hits, type=SearchReply)
+        for kept in self._live.hits:
+            if kept.answers(query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k):
+                self.records.append(kept)
+                return msgspec.json.decode(kept.hits, type=SearchReply)
         if self._live.find is None:
             raise Unavailable(f"the trace holds no hits for {query!r}; name the index with --index")
         began = time.monotonic()
         request = SearchRequest(query=query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k)
         found = await self._live.find(request)
-        hits = msgspec.Raw(msgspec.json.encode(found))
-        self.records.append(SearchRecord(query=query, hits=hits, took_s=round(time.monotonic() - began, 6)))
+        took_s = round(time.monotonic() - began, 6)
+        raw = msgspec.Raw(msgspec.json.encode(found))
+        self.records.append(
+            SearchRecord(query=query, hits=raw, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k, took_s=took_s)
+        )
         return found
 
 

@@ -61,17 +61,20 @@ class Told:
         same = next((r for r in self._asks if r.prompt == name), next(iter(self._asks), None))
         raise Astray(f"asks[{self._asked - 1}]", f"{same.prompt} {same.variables}" if same else "nothing", now)
 
-    def search(self, query: str) -> SearchRecord:
+    def search(self, query: str, *, language: str, k: int, bm25_k: int, vector_k: int) -> SearchRecord:
         """The hits that were recorded. Raises the recorded Failure, or Astray when there are none."""
         self._searched += 1
         for record in self._searches:
-            if record.query == query:
+            if record.answers(query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k):
                 self._searches.remove(record)
                 return record
         if self._failed is not None:
             raise self._failed  # a search that failed leaves no hits
-        recorded = self._searches[0].query if self._searches else "nothing"
-        raise Astray(f"searches[{self._searched - 1}]", recorded, query)
+        now = f"{query} ({language}, {k} of {bm25_k} and {vector_k})"
+        recorded = next(
+            (f"{r.query} ({r.language}, {r.k} of {r.bm25_k} and {r.vector_k})" for r in self._searches), "nothing"
+        )
+        raise Astray(f"searches[{self._searched - 1}]", recorded, now)
 
     def _failure(self, words: str) -> Failure:
         """The failure of one ask: its record has the words, the fallback's, when it is the same, the class as well."""
@@ -99,7 +102,7 @@ class RecordedAsker(Asker):
         record = self._told.ask(variables.name, msgspec.json.encode(variables))
         self.records[place] = record
         if pieces:
-            text = record.text
+            text = record.said
             rest = text[len(already_shown) :] if text.startswith(already_shown) else text
             for piece in words(rest):
                 yield piece
@@ -113,7 +116,7 @@ class RecordedSearcher(Searcher):
         self._told = told
 
     async def __call__(self, query: str, *, language: str, k: int, bm25_k: int = 5, vector_k: int = 5) -> SearchReply:
-        record = self._told.search(query)
+        record = self._told.search(query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k)
         self.records.append(record)
         return msgspec.json.decode(record.hits, type=SearchReply)
 
@@ -169,8 +172,8 @@ def progress_of(lines: Sequence[bytes]) -> Progress:
     """How far a stream of these events is."""
     tokens, ended = 0, False
     for line in map(_line.decode, lines):
-        if line.type == "token":
-            tokens, ended = tokens + (line.status != "end"), ended or line.status == "end"
+        tokens += line.type == "token" and line.status != "end"
+        ended = ended or (line.type in ("token", "error") and line.status == "end")
     phase = "closed" if DONE_LINE in lines else "ended" if ended else "open"
     return Progress(len(lines), tokens, phase, len(lines))  # type: ignore[arg-type]
 

@@ -108,8 +108,8 @@ class _Player:
     def _begins(self, step: Step) -> Iterator[int]:
         """How many events may have been there when the step began, likeliest first: those up to where the last step stopped.
 
-        What an earlier attempt had shown by then is not noted, so any of its frames will do; and whoever closes a run that
-        somebody else ended found there all but the close.
+        Of what an earlier attempt had shown by then only the text is noted, and only with an ask, so any of its frames will
+        do; and whoever closes a run that somebody else ended found there all but the close.
         """
         ends = self._ends()
         if not step.actor.gives and self._ended_otherwise and self.frames:
@@ -117,7 +117,9 @@ class _Player:
             return
         yield len(self.lines)
         stage = step.stage
-        if stage is not None and stage.attempt > 1 and "emit" in step.actor.powers:
+        if stage is None or "emit" not in step.actor.powers:
+            return
+        if stage.attempt > 1 or any(ask.already_shown for ask in stage.asks):
             yield from (end for end, frame in ends if end > len(self.lines) and frame.time <= step.outputs[0].time)
 
     def _ends(self) -> list[tuple[int, Shown]]:

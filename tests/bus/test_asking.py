@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from bus import asking
-from bus.asking import Answer, Asker, AskRequest, AskServer, Priority
+from bus.asking import Answer, Asker, AskRequest, AskServer, Piece, Priority, Whole
+from bus.connection import Msg
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.journal import AskRecord
+from bus.subjects import ASK
 from tests.bus.wires import Opener, Wire
 from tests.polling import until
 
@@ -132,6 +134,23 @@ async def test_what_the_deltas_left_out_comes_with_the_whole(wire: Wire) -> None
 
     async with device(wire, short):
         assert [piece async for piece in asker(wire).stream(Greet())] == ["Refunds", " are paid"]
+
+
+async def test_a_piece_that_was_lost_on_the_way_is_asked_for_again(wire: Wire) -> None:
+    told: list[str] = []
+
+    async def lossy(msg: Msg) -> None:
+        """A device whose second piece never arrives, the first time."""
+        told.append(shown := msgspec.json.decode(msg.data, type=AskRequest).already_shown)
+        whole = Whole(record=AskRecord(prompt="greet", variables="", text=TEXT))
+        frames = [Piece(text=TEXT[7:], at=0)] if shown else [Piece(text=TEXT[:7], at=0), Piece(text=TEXT[20:], at=20)]
+        for frame in (*frames, whole):
+            await wire.client.publish(msg.reply, msgspec.json.encode(frame))
+
+    subscription = await wire.client.subscribe(ASK, cb=lossy)
+    assert [piece async for piece in asker(wire).stream(Greet())] == ["Refunds", TEXT[7:]]
+    assert told == ["", "Refunds"]
+    await subscription.unsubscribe()
 
 
 async def test_the_request_says_who_asks_and_how_urgently(wire: Wire) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from bus.errors import Unavailable
+from bus.journal import SearchRecord
 from bus.searching import Searcher, SearchReply, SearchRequest, serve_search
 from bus.subjects import SEARCH
 from tests.bus.wires import Wire
@@ -31,9 +32,17 @@ async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
     assert await search("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4) == HITS
     assert heard == [SearchRequest(query="환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)]
     (record,) = search.records
-    assert record.query == "환불 기간"
+    assert record.answers("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)
+    assert not record.answers("환불", language="ko", k=7, bm25_k=3, vector_k=4)
+    assert not record.answers("환불 기간", language="en", k=7, bm25_k=3, vector_k=4)
+    assert not record.answers("환불 기간", language="ko", k=8, bm25_k=3, vector_k=4)
     assert msgspec.json.decode(record.hits, type=SearchReply) == HITS
     await close()
+
+
+def test_a_record_from_before_it_told_more_than_the_query_is_known_by_it() -> None:
+    record = msgspec.json.decode(b'{"query":"x","hits":{}}', type=SearchRecord)
+    assert record.answers("x", language="en", k=5, bm25_k=5, vector_k=5)
 
 
 async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:

@@ -19,7 +19,7 @@ from actors import (
 )
 from actors.pipeline import ACTORS, pipeline
 from bus.delivery import Worker
-from bus.errors import BadReply, NoReply, Unavailable
+from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.events import Done, Source
 from bus.graph import Graph
 from bus.messages import QuestionAsked
@@ -272,6 +272,50 @@ async def test_an_answer_that_a_second_worker_went_on_with_replays(recorder: Rec
     assert (
         drafts[0].sentences[0].flags == ()
     )  # read off the stream; an attempt that began at the beginning would flag it
+    assert (await replay(trace, pipeline())).divergence is None
+
+
+class Breaking(Stalling):
+    """As Stalling, but it breaks in the middle; asked again, it goes on, or begins `anew` with other words."""
+
+    def __init__(self, failure: Failure, anew: str = "") -> None:
+        super().__init__()
+        self.shown = asyncio.Event()
+        self.failure, self.anew = failure, anew
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        if request.already_shown and self.anew:
+            yield Delta(self.anew)
+            yield Finished(text=self.anew, finish_reason="stop", engine="breaking", model="breaking")
+            return
+        async for part in super().generate(request):
+            yield part
+            if request.variables.name.startswith("answer_") and not request.already_shown:
+                await self.shown.wait()
+                raise self.failure
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        Breaking(Unavailable("the device broke")),  # the actor begins again, and reads off the stream what it had shown
+        Breaking(Busy("another one is free")),  # the bus asks again, and the actor does not notice
+        Breaking(Busy("another one is free"), anew="Refunds are paid within 14 days [2]."),
+    ],
+    ids=["unavailable", "busy", "anew"],
+)
+async def test_an_answer_whose_device_broke_in_the_middle_replays(recorder: Recorder, engine: Breaking) -> None:
+    async with recorder(engine) as record:
+        task = asyncio.create_task(record(LONG))
+        run_id = await until(lambda: next(iter(record.worker._tasks), ""), what="the run")
+        await until_shown(record, run_id)
+        engine.shown.set()
+        trace = await task
+    (stage,) = [r.stage for r in trace.records if r.stage and r.stage.actor == "answer_simple"]
+    assert stage.attempt == 1
+    (ask,) = stage.asks
+    assert ask.already_shown.startswith("Ladders are kept")
+    assert ask.said.startswith(ask.already_shown)
     assert (await replay(trace, pipeline())).divergence is None
 
 
