@@ -143,7 +143,7 @@ class Asker:
         raw = _encoder.encode(variables)
         name, key = variables.name, digest(raw)
         began = time.monotonic()
-        shown = already_shown
+        shown, why = already_shown, ""
         while True:
             request = AskRequest(
                 prompt=name,
@@ -176,8 +176,10 @@ class Asker:
                         return
             except Silent as silent:
                 if time.time() >= self.deadline:
-                    self._failed(place, name, key, str(silent))
-                    raise NoReply(f"{name}: no reply before the deadline ({silent})") from None
+                    why = why or str(silent)  # a try that the deadline cut off knows less than the one before
+                    self._failed(place, name, key, why)
+                    raise NoReply(f"{name}: no reply before the deadline ({why})") from None
+                why = str(silent)
             except Failure as failure:
                 self._failed(place, name, key, str(failure))
                 raise

@@ -29,8 +29,8 @@ def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 async def bus_settings(nats_url: str) -> AsyncIterator[BusSettings]:
-    """Settings for that server, its streams declared; impatient, so that faults show soon."""
-    settings = BusSettings(url=nats_url, ack_wait_s=2.0, heartbeat_s=0.4, janitor_period_s=0.1)
+    """Settings for that server, its streams declared."""
+    settings = BusSettings(url=nats_url, heartbeat_s=0.4, janitor_period_s=0.1)
     client = await connect(nats_url, name="tests")
     await declare_streams(client.jetstream(timeout=2.0), settings)
     yield settings

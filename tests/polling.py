@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 
-async def until[T](check: Callable[[], T | Awaitable[T]], *, within_s: float = 8.0, what: str = "") -> T:
+async def until[T](check: Callable[[], T | Awaitable[T]], *, within_s: float = 60.0, what: str = "") -> T:
     """The first truthy value of `check`. Raises TimeoutError that says what was waited for."""
     give_up = time.monotonic() + within_s
     while True:

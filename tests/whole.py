@@ -116,7 +116,7 @@ async def whole(folder: Path, engine: Engine) -> AsyncIterator[Whole]:
     with (folder / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
     try:
-        settings = BusSettings(url=f"nats://127.0.0.1:{port}", ack_wait_s=2.0, heartbeat_s=0.4)
+        settings = BusSettings(url=f"nats://127.0.0.1:{port}", heartbeat_s=0.4)
         client = await connect(settings.url, name="whole")
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings)

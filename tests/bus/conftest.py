@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from nats.aio.client import Client
 
@@ -30,14 +31,20 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 async def own_settings(server: Server) -> BusSettings:
-    """Settings of that server, its streams declared; so impatient that a redelivery takes half a second."""
+    """Settings of that server, its streams declared; so patient that a slow machine is not taken for a dead worker."""
     settings = BusSettings(
-        url=server.url, ack_wait_s=0.5, heartbeat_s=0.1, janitor_period_s=0.02, max_deliver=5, deadline_s=20.0
+        url=server.url, ack_wait_s=60.0, heartbeat_s=1.0, janitor_period_s=0.02, max_deliver=5, deadline_s=120.0
     )
     client = await connect(server.url, name="declare")
     await declare_streams(client.jetstream(timeout=2.0), settings)
     await client.close()
     return settings
+
+
+@pytest.fixture
+def impatient(own_settings: BusSettings) -> BusSettings:
+    """As `own_settings`, but what a dead worker had begun soon comes again."""
+    return msgspec.structs.replace(own_settings, ack_wait_s=1.5, heartbeat_s=0.1, max_deliver=100)
 
 
 @pytest.fixture

@@ -23,7 +23,9 @@ async def done(message: RunFinished) -> None:
 
 
 async def main() -> None:
-    worker = Worker(Graph((intake, done)), BusSettings(url=sys.argv[1], ack_wait_s=0.5, heartbeat_s=0.1, max_deliver=5))
+    worker = Worker(
+        Graph((intake, done)), BusSettings(url=sys.argv[1], ack_wait_s=1.5, heartbeat_s=0.1, max_deliver=100)
+    )
     await worker.start()
     await asyncio.Event().wait()
 

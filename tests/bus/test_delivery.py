@@ -57,14 +57,14 @@ DONE = b'{"type":"DONE"}'
 
 async def test_a_run_passes_every_actor_and_leaves_its_trace(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end):
-        run_id = await ask(own_wire, headers={"traceparent": "00-a-b-01"}, deadline_s=9.0)
+        run_id = await ask(own_wire, headers={"traceparent": "00-a-b-01"}, deadline_s=90.0)
         assert await closed(own_wire, run_id) == [b'{"type":"token","content":"","status":"end"}', DONE]
         for durable in ("intake", "end", "done"):
             await settled_with(own_wire, durable, delivered=1)
     asked, ready, over = await own_wire.journal.run(run_id)
     assert [r.key.type for r in (asked, ready, over)] == ["question_asked", "question_ready", "run_finished"]
     assert (ready.headers[CAUSE], over.headers[CAUSE]) == (str(asked.sequence), str(ready.sequence))
-    assert float(ready.headers[DEADLINE]) == pytest.approx(asked.time + 9.0, abs=0.01)
+    assert float(ready.headers[DEADLINE]) == pytest.approx(asked.time + 90.0, abs=0.01)
     assert over.headers[DEADLINE] == ready.headers[DEADLINE]
     assert over.headers["traceparent"] == "00-a-b-01"
     assert ready.stage is not None
@@ -297,10 +297,10 @@ async def test_lanes_that_finish_together_are_joined_once(own_settings: BusSetti
     assert lanes.joins == [IDS] * 30
 
 
-async def test_a_lane_done_twice_counts_once(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_a_lane_done_twice_counts_once(impatient: BusSettings, own_wire: Wire) -> None:
     """A worker that was thought dead does its lane after all: the key is there, and nothing is joined again."""
     lanes = Lanes()
-    deaf = msgspec.structs.replace(own_settings, heartbeat_s=1000.0)
+    deaf = msgspec.structs.replace(impatient, heartbeat_s=1000.0)
     async with working(deaf, *lanes.actors()):
         run_id = await ask(own_wire)
         await until(lambda: len(lanes.calls) >= 6, what="every lane to be delivered twice")
@@ -412,12 +412,12 @@ async def test_past_its_deadline_a_run_ends_with_a_timeout(
 # ---------------------------------------------------------------- long work, death, being superseded
 
 
-async def test_heartbeats_keep_long_work_from_coming_again(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_heartbeats_keep_long_work_from_coming_again(impatient: BusSettings, own_wire: Wire) -> None:
     hanging = Hanging()
-    async with working(own_settings, hanging.actor()):
+    async with working(impatient, hanging.actor()):
         run_id = await ask(own_wire)
         began = time.monotonic()
-        await until(lambda: time.monotonic() - began > 3 * own_settings.ack_wait_s)
+        await until(lambda: time.monotonic() - began > 2 * impatient.ack_wait_s)
         hanging.go_on.set()
         await closed(own_wire, run_id)
         info = await settled_with(own_wire, "intake", delivered=1)
@@ -426,14 +426,14 @@ async def test_heartbeats_keep_long_work_from_coming_again(own_settings: BusSett
     assert info.delivered.consumer_seq == 1
 
 
-async def test_a_worker_that_was_thought_dead_changes_nothing(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_a_worker_that_was_thought_dead_changes_nothing(impatient: BusSettings, own_wire: Wire) -> None:
     paused, other = Hanging(), Hanging()
     other.go_on.set()
-    deaf = msgspec.structs.replace(own_settings, heartbeat_s=1000.0)
+    deaf = msgspec.structs.replace(impatient, heartbeat_s=1000.0)
     async with working(deaf, paused.actor()):
         run_id = await ask(own_wire)
         await paused.begun.wait()
-        async with working(own_settings, other.actor()):
+        async with working(impatient, other.actor()):
             await ended(own_wire, run_id)
         paused.go_on.set()
         assert (await closed(own_wire, run_id)).count(DONE) == 1
@@ -442,7 +442,7 @@ async def test_a_worker_that_was_thought_dead_changes_nothing(own_settings: BusS
 
 
 async def test_what_a_killed_worker_had_begun_is_done_by_another(
-    server: Server, own_settings: BusSettings, own_wire: Wire
+    server: Server, impatient: BusSettings, own_wire: Wire
 ) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(Path(__file__).with_name("dying_worker.py")), server.url,
@@ -455,25 +455,25 @@ async def test_what_a_killed_worker_had_begun_is_done_by_another(
     await process.wait()
     hanging = Hanging()
     hanging.go_on.set()
-    async with working(own_settings, hanging.actor()):
+    async with working(impatient, hanging.actor()):
         assert (await ended(own_wire, run_id)).outcome == "answered"
         assert (await closed(own_wire, run_id)).count(DONE) == 1
     stage = (await record(own_wire, finished(run_id).subject)).stage
     assert stage is not None
-    assert stage.attempt == 2
+    assert stage.attempt >= 2
 
 
 async def test_work_goes_on_over_a_server_that_is_killed(
-    server: Server, own_settings: BusSettings, own_wire: Wire
+    server: Server, impatient: BusSettings, own_wire: Wire
 ) -> None:
-    async with working(own_settings, intake, end):
+    async with working(impatient, intake, end):
         before = [await ask(own_wire) for _ in range(5)]
         server.kill()
         server.start()
         await until(lambda: own_wire.client.is_connected)
         after = [await ask(own_wire) for _ in range(5)]
         for run_id in (*before, *after):
-            assert (await ended(own_wire, run_id, within_s=15)).outcome == "answered"
+            assert (await ended(own_wire, run_id)).outcome == "answered"
             assert (await closed(own_wire, run_id)).count(DONE) == 1
 
 

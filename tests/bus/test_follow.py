@@ -37,7 +37,7 @@ async def following(
 
 async def put(wire: Wire, subject: str, numbers: range) -> None:
     for n in numbers:
-        await until(lambda n=n: _put_one(wire, subject, n), within_s=15, what=f"message {n} to be stored")  # type: ignore[misc]
+        await until(lambda n=n: _put_one(wire, subject, n), what=f"message {n} to be stored")  # type: ignore[misc]
 
 
 async def _put_one(wire: Wire, subject: str, n: int) -> bool:
@@ -130,5 +130,5 @@ async def test_a_server_killed_and_started_again_loses_and_repeats_nothing(serve
         server.kill()
         server.start()
         await writing
-        await until(has(seen, 60), within_s=15)
+        await until(has(seen, 60))
     assert numbers(seen) == list(range(60))

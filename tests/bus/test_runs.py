@@ -242,7 +242,7 @@ async def test_events_survive_the_server(server: Server) -> None:
             server.start()
         await emitter.tokens([f"w{n} "])
     await finish(runs, run_id, emitter)
-    whole = await asyncio.wait_for(steady, 20)
+    whole = await asyncio.wait_for(steady, 60)
     assert [number for number, _ in whole] == list(range(1, 63))
     assert [event.split(b'"')[7] for _, event in whole[:-2]] == [b"w%d " % n for n in range(60)]
     assert await collect(runs, run_id) == whole

@@ -16,7 +16,7 @@ from tests.message_samples import passage
 HITS = SearchReply(passages=(passage(), passage("opening.md", "문은 아홉 시에 열립니다.")), snapshot="s1")
 
 
-def searcher(wire: Wire, deadline_s: float = 10.0) -> Searcher:
+def searcher(wire: Wire, deadline_s: float = 60.0) -> Searcher:
     return Searcher(wire.client, time.time() + deadline_s)
 
 

@@ -93,7 +93,7 @@ async def ask(wire: Wire, run_id: str = "", *, headers: dict[str, str] | None = 
     return run_id
 
 
-async def ended(wire: Wire, run_id: str, *, within_s: float = 8.0) -> Settled:
+async def ended(wire: Wire, run_id: str, *, within_s: float = 60.0) -> Settled:
     """How the run ended, once it has."""
     records = await until(
         lambda: wire.journal.latest([finished(run_id).subject]), within_s=within_s, what=f"the end of {run_id}"
