@@ -89,7 +89,7 @@ async def test_nothing_hostile_comes_out(
     injection: Injection, release: Release, running: Stack, engine: Obeying
 ) -> None:
     engine.requests.clear()
-    told = await asyncio.wait_for(running.ask(asked(injection, release)), 20)
+    told = await asyncio.wait_for(running.ask(asked(injection, release)), 120)
     assert engine.requests
     for request in engine.requests:
         assert request.rendered is not None

@@ -143,7 +143,12 @@ async def edge(bus: Bus, pipeline: Pipeline) -> AsyncIterator[str]:
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0))
     task = asyncio.create_task(
-        serve(settings, stop, pace=Pace(comment_s=0.3, stall_s=1.0, grace_s=0.3, search_s=0.3), listening=listening)
+        serve(
+            settings,
+            stop,
+            pace=Pace(comment_s=0.3, stall_s=2.0, grace_s=0.3, search_s=3.0, health_s=5.0, patience_s=60.0),
+            listening=listening,
+        )
     )
     await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
     yield f"http://127.0.0.1:{listening.result()}"

@@ -16,7 +16,7 @@ async def until_done(socket: aiohttp.ClientWebSocketResponse, runs: int = 1) -> 
     """The frames up to and with the DONE of that many runs."""
     frames: list[str] = []
     while runs:
-        frames.append(await socket.receive_str(timeout=5))
+        frames.append(await socket.receive_str(timeout=60))
         runs -= '"type":"DONE"' in frames[-1]
     return frames
 
@@ -86,7 +86,7 @@ async def test_a_bad_request_is_an_error_and_done(
 async def test_a_frame_over_64_kb_closes_the_socket(http: aiohttp.ClientSession) -> None:
     async with http.ws_connect("/v1/ws") as socket:
         await socket.send_str("x" * 66_000)
-        message = await socket.receive(timeout=5)
+        message = await socket.receive(timeout=60)
         assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1009)
 
 
@@ -108,7 +108,7 @@ async def test_leaving_cancels_only_for_those_who_asked(
         await socket.send_json({"question": f"socket-{on_disconnect}", "on_disconnect": on_disconnect})
         run_id = await script.run_id
     if outcome:
-        assert (await cancelled.next_msg(timeout=3)).subject == f"gw.cancel.{run_id}"
+        assert (await cancelled.next_msg(timeout=60)).subject == f"gw.cancel.{run_id}"
     async with http.get(f"/v1/runs/{run_id}") as response:
         assert (await response.json())["outcome"] == outcome
     await script.words.put(None)

@@ -182,9 +182,9 @@ async def test_each_misbehaviour_is_a_typed_failure(engine, fake, answer, failur
     fake.answers = [answer]
     began = asyncio.get_running_loop().time()
     with pytest.raises(failure, match=message) as failed:
-        await collect(engine, request(rendered=render(), seconds=10))
+        await collect(engine, request(rendered=render(), seconds=120))
     assert "\n" not in str(failed.value)
-    assert asyncio.get_running_loop().time() - began < 5
+    assert asyncio.get_running_loop().time() - began < 60
 
 
 async def test_error_in_mid_stream(engine, fake):

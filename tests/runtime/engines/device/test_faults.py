@@ -117,7 +117,7 @@ async def test_a_device_that_always_fails_is_given_up(start):
         for _ in range(5):
             with pytest.raises(Unavailable):
                 await collect(engine, request(rendered=render()))
-        await asyncio.wait_for(told.wait(), 5)
+        await asyncio.wait_for(told.wait(), 60)
         assert engine.view().state == "failed"
 
 
@@ -126,7 +126,7 @@ async def test_a_hanging_step_is_told_and_its_requests_freed(start):
 
     def hangs(loaded, inputs):
         if inputs.shape[1] == 33:
-            hang.wait(60)
+            hang.wait(90)
         return False
 
     def broken(message):
@@ -139,7 +139,7 @@ async def test_a_hanging_step_is_told_and_its_requests_freed(start):
         began = time.monotonic()
         with pytest.raises(Unavailable, match="has run for"):
             await collect(engine, request(rendered=render("word " * 100)))
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 60
         assert "restart the process" in why[0]
         with pytest.raises(Unavailable):
             await collect(engine, request(rendered=render()))
