@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
 from bus.connection import status_of
 
@@ -42,61 +41,81 @@ async def follow(
     since: float | None = None,
     headers_only: bool = False,
     ready: asyncio.Event | None = None,
+    anew: Callable[[], None] | None = None,
 ) -> AsyncIterator[Stored]:
     """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on.
 
     An ephemeral pull consumer, made anew from the last message seen when the server was lost or is silent for three heartbeats:
     what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers. `ready` is set once it
-    listens.
+    listens. A stream that was deleted and made again is followed from its beginning, after `anew` was called.
     """
-    last = after
+    last, born = after, ""
     while True:
-        queue: asyncio.Queue[Msg] = asyncio.Queue()
-        subscription: Subscription | None = None
         try:
-            # Of its own: a consumer delivers under the stream's subject, by which a shared inbox cannot tell whose it is.
-            reply = client.new_inbox()
-            reconnects = client.stats["reconnects"]
-            subscription = await client.subscribe(
-                reply, cb=_putter(queue), pending_msgs_limit=-1, pending_bytes_limit=-1
-            )
-            name = await _create(client, stream, filters, last, since, headers_only)
-            expected = 1
-            fetch = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{name}"
-            left = 0
-            asked_at = 0.0
-            while True:
-                if left <= BATCH // 4 or time.monotonic() - asked_at > EXPIRES_S:
-                    asked_at = time.monotonic()
-                    left = BATCH
-                    await client.publish(fetch, _fetch_request(), reply=reply)
-                    if ready is not None:
-                        ready.set()
-                msg = await _next(client, queue, reconnects)
-                status = status_of(msg)
-                if status == "100":
-                    continue
-                if status == "408":  # the request expired or was used up
-                    left = 0
-                    continue
-                if status:
-                    raise TimeoutError(status)
-                stored, number = _stored(msg)
-                if number != expected:
-                    raise TimeoutError("a message was lost on the way")
-                expected += 1
-                left -= 1
-                last = stored.sequence
-                since = None
-                yield stored
+            made, newest = await _identity(client, stream)
+            if (born and made != born) or newest < (last or 0):
+                last, since = 0, None
+                if anew is not None:
+                    anew()
+            born = made
+            async with contextlib.aclosing(
+                _follow_once(client, stream, filters, last, since, headers_only, ready)
+            ) as found:
+                async for stored in found:
+                    last, since = stored.sequence, None
+                    yield stored
         except (TimeoutError, nats.errors.Error):
             if last is None and since is None:
                 since = time.time() - 4 * HEARTBEAT_S
             await asyncio.sleep(0.1)
-        finally:
-            if subscription is not None:
-                with contextlib.suppress(nats.errors.Error):
-                    await subscription.unsubscribe()
+
+
+async def _follow_once(
+    client: Client,
+    stream: str,
+    filters: Sequence[str],
+    after: int | None,
+    since: float | None,
+    headers_only: bool,
+    ready: asyncio.Event | None,
+) -> AsyncGenerator[Stored]:
+    """As long as one consumer lasts. Raises TimeoutError or nats's own errors when it has come to its end."""
+    queue: asyncio.Queue[Msg] = asyncio.Queue()
+    # Of its own: a consumer delivers under the stream's subject, by which a shared inbox cannot tell whose it is.
+    reply = client.new_inbox()
+    reconnects = client.stats["reconnects"]
+    subscription = await client.subscribe(reply, cb=_putter(queue), pending_msgs_limit=-1, pending_bytes_limit=-1)
+    try:
+        name = await _create(client, stream, filters, after, since, headers_only)
+        expected = 1
+        fetch = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{name}"
+        left = 0
+        asked_at = 0.0
+        while True:
+            if left <= BATCH // 4 or time.monotonic() - asked_at > EXPIRES_S:
+                asked_at = time.monotonic()
+                left = BATCH
+                await client.publish(fetch, _fetch_request(), reply=reply)
+                if ready is not None:
+                    ready.set()
+            msg = await _next(client, queue, reconnects)
+            status = status_of(msg)
+            if status == "100":
+                continue
+            if status == "408":  # the request expired or was used up
+                left = 0
+                continue
+            if status:
+                raise TimeoutError(status)
+            stored, number = _stored(msg)
+            if number != expected:
+                raise TimeoutError("a message was lost on the way")
+            expected += 1
+            left -= 1
+            yield stored
+    finally:
+        with contextlib.suppress(nats.errors.Error):
+            await subscription.unsubscribe()
 
 
 def _putter(queue: asyncio.Queue[Msg]) -> Callable[[Msg], Awaitable[None]]:
@@ -126,6 +145,14 @@ def _fetch_request() -> bytes:
     return json.dumps(
         {"batch": BATCH, "expires": int(EXPIRES_S * 1e9), "idle_heartbeat": int(HEARTBEAT_S * 1e9)}
     ).encode()
+
+
+async def _identity(client: Client, stream: str) -> tuple[str, int]:
+    """When the stream was made, which tells it from another of its name, and its newest sequence."""
+    reply = json.loads((await client.request(f"$JS.API.STREAM.INFO.{stream}", timeout=2)).data)
+    if "error" in reply:
+        raise TimeoutError(reply["error"].get("description", "refused"))
+    return str(reply["created"]), int(reply["state"]["last_seq"])
 
 
 async def _create(

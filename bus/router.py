@@ -169,16 +169,25 @@ class EventRouter:
             self._readers.pop(reader.run_id, None)
 
     async def _run(self) -> None:
-        async for stored in follow(self._client, EVENTS, EVENTS_SUBJECTS, after=self.position):
+        async for stored in follow(self._client, EVENTS, EVENTS_SUBJECTS, after=self.position, anew=self._anew):
             self.position = stored.sequence
             for reader in tuple(self._readers.get(stored.subject.rpartition(".")[2], ())):
                 reader.put(stored.data)
 
+    def _anew(self) -> None:
+        """The stream was deleted and made again: what a reader counted from is gone."""
+        log.warning("the stream %s was made anew; the events before are lost", EVENTS)
+        self.position = 0
+        self._fail_all(Unavailable("the events were lost; ask for what is left of them"))
+
     def _ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (bug := task.exception()) is not None:
             log.error("the event router ended", exc_info=bug)
+        self._fail_all(_closing())
+
+    def _fail_all(self, problem: Exception) -> None:
         for reader in [each for readers in self._readers.values() for each in readers]:
-            reader.fail(_closing())
+            reader.fail(problem)
 
 
 def _closing() -> Unavailable:

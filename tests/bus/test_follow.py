@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Callable
 
 import nats.errors
 
+from bus.connection import declare_streams
 from bus.follow import Stored, cancel, follow
+from bus.settings import BusSettings
 from bus.subjects import EVENTS, event_subject
 from tests.bus.wires import Server, Wire
 from tests.polling import until
@@ -15,16 +17,21 @@ from tests.polling import until
 
 @contextlib.asynccontextmanager
 async def following(
-    wire: Wire, subject: str, *, after: int | None = None, since: float | None = None, headers_only: bool = False
+    wire: Wire,
+    subject: str,
+    *,
+    after: int | None = None,
+    since: float | None = None,
+    headers_only: bool = False,
+    anew: Callable[[], None] | None = None,
 ) -> AsyncIterator[list[Stored]]:
     """Everything that `follow` gives, in a list that grows."""
     seen: list[Stored] = []
     ready = asyncio.Event()
 
     async def read() -> None:
-        async for stored in follow(
-            wire.client, EVENTS, [subject], after=after, since=since, headers_only=headers_only, ready=ready
-        ):
+        options = {"after": after, "since": since, "headers_only": headers_only, "ready": ready, "anew": anew}
+        async for stored in follow(wire.client, EVENTS, [subject], **options):  # type: ignore[arg-type]
             seen.append(stored)
 
     task = asyncio.create_task(read())
@@ -118,6 +125,22 @@ async def test_two_followers_of_one_connection_do_not_mix(wire: Wire) -> None:
         await put(wire, two, range(10, 13))
         await until(lambda: len(first) >= 3 and len(second) >= 3)
     assert (numbers(first), numbers(second)) == ([0, 1, 2], [10, 11, 12])
+
+
+async def test_a_stream_made_again_is_followed_from_its_beginning(own_settings: BusSettings, own_wire: Wire) -> None:
+    js, subject = own_wire.journal.js, event_subject(secrets.token_hex(6))
+    await put(own_wire, subject, range(5))
+    told: list[str] = []
+    async with following(own_wire, subject, after=0, anew=lambda: told.append("anew")) as seen:
+        await until(has(seen, 5))
+        assert told == []
+        await js.delete_stream(EVENTS)
+        await declare_streams(js, own_settings)
+        await asyncio.gather(*(js.publish(subject, str(n).encode(), stream=EVENTS) for n in range(5, 8)))
+        await until(has(seen, 8))
+    assert numbers(seen) == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert [stored.sequence for stored in seen] == [1, 2, 3, 4, 5, 1, 2, 3]
+    assert told == ["anew"]
 
 
 async def test_a_server_killed_and_started_again_loses_and_repeats_nothing(server: Server, own_wire: Wire) -> None:

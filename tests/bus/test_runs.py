@@ -8,7 +8,7 @@ from nats.aio.client import Client
 
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
-from bus.events import Done, Emitter, StageEvent, TokensEnd
+from bus.events import Done, Emitter, StageEvent, Superseded, TokensEnd
 from bus.journal import AskRecord, Journal, Stage
 from bus.messages import (
     AnswerDrafted,
@@ -23,8 +23,8 @@ from bus.messages import (
 from bus.router import WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
 from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs, run_id_for
 from bus.settings import BusSettings
-from bus.subjects import BadId, Key, finished, key_of
-from tests.bus.wires import Server
+from bus.subjects import EVENTS, BadId, Key, finished, key_of
+from tests.bus.wires import Server, Wire
 
 ASKED = QuestionAsked(question="환불은 며칠 안에?")
 
@@ -248,6 +248,29 @@ async def test_events_survive_the_server(server: Server) -> None:
     assert await collect(runs, run_id) == whole
     await runs.stop()
     await client.close()
+
+
+async def test_a_stream_made_again_is_heard_without_a_restart(own_settings: BusSettings, own_wire: Wire) -> None:
+    runs = await started(own_wire.client)
+    run_id = (await runs.submit(ASKED)).run_id
+    emitter = Emitter(runs.journal, run_id)
+    await emitter.tokens(["before "])
+    with await runs.read(run_id) as reader:
+        assert len(await reader.batch()) == 1
+        await runs.journal.js.delete_stream(EVENTS)
+        await declare_streams(runs.journal.js, own_settings)
+        with pytest.raises(Unavailable, match="the events were lost"):
+            await reader.batch()
+    with pytest.raises(Superseded):  # what it would go on from is gone
+        await emitter.tokens(["and "])
+    again = Emitter(runs.journal, run_id)
+    steady = asyncio.create_task(collect(runs, run_id))
+    await again.tokens(["after "])
+    await finish(runs, run_id, again)
+    whole = await steady
+    assert [number for number, _ in whole] == [1, 2, 3]
+    assert await collect(runs, run_id) == whole
+    await runs.stop()
 
 
 async def test_a_server_that_is_away_is_said_so(server: Server) -> None:
