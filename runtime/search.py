@@ -5,7 +5,7 @@ import queue
 import threading
 from pathlib import Path
 
-from bus.connection import Client, connect, keep_trying
+from bus.connection import Client, connect, disconnect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.messages import Passage
@@ -121,4 +121,4 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     await close()
     threads.close()
     searcher.close()
-    await client.close()
+    await disconnect(client)
