@@ -7,6 +7,9 @@ hundred passages' worth share a hash; that blurs a score and never finds or lose
 
 The phrases of a passage are kept in the same way: 10 letters that begin or end with a word and run on into its neighbours, or
 4 characters. How much of the question's phrases a passage holds tells words that stand together from words that merely occur.
+
+A document says first what it is about. So how much of the question its lead covers, title, headings and first sentences, is
+told beside what the passage covers.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,8 @@ from numpy.typing import NDArray
 from index.ngrams import SPACE, Hashes, encode, fixed_grams, is_han, is_hangul
 
 SLOTS = 1 << 16
+#: Characters of a document's first passage, title and headings before it, that are its lead.
+LEAD = 300
 _PHRASE = 10
 _MIX_1, _MIX_2, _MIX_3 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
 GramSet = NDArray[np.uint16]
@@ -47,7 +52,11 @@ def _joined(fours: Hashes) -> Hashes:
 
 
 def _set(*hashes: Hashes) -> GramSet:
-    return np.unique((np.concatenate(hashes) & np.uint32(SLOTS - 1)).astype(np.uint16))
+    held = (np.concatenate(hashes) & np.uint32(SLOTS - 1)).astype(np.uint16)
+    held.sort()
+    first = np.ones(len(held), dtype=bool)
+    np.not_equal(held[1:], held[:-1], out=first[1:])
+    return held[first]
 
 
 def rarity(counts: NDArray[np.int64], passages: int) -> NDArray[np.float32]:
@@ -64,4 +73,4 @@ def cover(question: GramSet, weights: NDArray[np.float32], passages: Sequence[Gr
         return [0.0] * len(passages)
     weight_at = np.zeros(SLOTS, dtype=np.float32)
     weight_at[question] = wanted / total
-    return [float(weight_at[held].sum()) for held in passages]
+    return [float(np.add.reduce(weight_at.take(held))) for held in passages]

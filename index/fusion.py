@@ -1,11 +1,9 @@
 """Merges what BM25 and the vectors found into one ranking.
 
-The score of a candidate is the mean of four shares, each 0 to 1: its BM25 score of the best BM25 score, its cosine of the best
-cosine, how much of the question it covers of the most that one covers, and how much of the question's phrases it holds
-(coverage.py). Equal weights, for all languages and embedders: on seven sets in five languages the first three beat reciprocal
-rank (k = 60) by 0.009 nDCG@10, each set by itself. The fourth, and coverage against the best, add 0.003; weights of 0.7 to 1.3
-for the phrases and of 1.2 for either side changed the mean by less than 0.001. Reciprocal rank stays for rankings without
-comparable scores.
+The score of a candidate is the mean of five shares, each 0 to 1: its BM25 score of the best BM25 score, its cosine of the best
+cosine, how much of the question it covers of the most that one covers, how much of the question's phrases it holds, and how
+much of the question the lead of its document covers (coverage.py). Equal weights, for all languages and embedders: DECISIONS.md
+has what each is worth. Reciprocal rank stays for rankings without comparable scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +16,7 @@ def mean_of_shares(
     cosines: Mapping[int, float],
     covered: Mapping[int, float],
     phrases: Mapping[int, float],
+    leads: Mapping[int, float],
 ) -> list[tuple[int, float]]:
     """Every number of `covered` and its score, 0 to 1, best first; a side that does not know a number gives it 0.
 
@@ -32,8 +31,9 @@ def mean_of_shares(
             + _share(cosines.get(number, 0.0), best_cosine)
             + _share(cover, best_cover)
             + min(phrases.get(number, 0.0), 1.0)
+            + min(leads.get(number, 0.0), 1.0)
         )
-        / 4
+        / 5
         for number, cover in covered.items()
     }
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from index.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
 from index.ngrams import Hashes, encode, grams
+from index.question_words import without_question_words
 
 NAME = "lsa"
 DIMENSION = 384
@@ -28,6 +29,7 @@ _SEED = 7
 _EXACT_UP_TO = 800
 _SPARE = 16
 _ROW_BY_ROW = 8
+_INT8 = 127
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -44,8 +46,9 @@ class Lsa:
             self._features: Hashes = np.load(directory / "features.npy")
             self._idf: NDArray[np.float32] = np.load(directory / "idf.npy")
             self._mean_length = float(np.load(directory / "length.npy")[0])
-            # Mapped, not read: replicas on one machine share it.
-            self._components: NDArray[np.float16] = np.load(directory / "components.npy", mmap_mode="r")
+            self._scales: NDArray[np.float32] = np.load(directory / "scales.npy")
+            # Mapped, not read: replicas on one machine share it. The plain view spares every look-up the mapping's own work.
+            self._components: NDArray[np.int8] = np.asarray(np.load(directory / "components.npy", mmap_mode="r"))
         except (OSError, ValueError) as error:
             raise IndexProblem(f"the LSA model in {directory} cannot be read ({error}); build it again") from error
         self.spec = EmbedderSpec(NAME, version, self._components.shape[1], THRESHOLD)
@@ -57,7 +60,7 @@ class Lsa:
         rows = np.zeros((len(texts), self.spec.dimension), dtype=np.float32)
         for row, (places, weights) in zip(rows, weighed, strict=True):
             if len(places):
-                np.matmul(weights, self._components[places].astype(np.float32), out=row)
+                row[:] = weights @ self._components[places].astype(np.float32)
         return unit(rows)
 
     def coverage(self, text: str) -> float:
@@ -65,8 +68,10 @@ class Lsa:
         return self._weigh(text, query=False)[2]
 
     def _weigh(self, text: str, *, query: bool) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
-        counted = np.unique(grams(encode(text)), return_counts=True)
-        return weigh(*counted, self._features, self._idf, 0.0 if query else self._mean_length)
+        counted = np.unique(grams(encode(without_question_words(text) if query else text)), return_counts=True)
+        length = 0.0 if query else self._mean_length
+        places, weights, known = weigh(*counted, self._features, self._idf, length)
+        return places, weights * self._scales[places], known
 
 
 def weigh(
@@ -108,15 +113,17 @@ def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done:
     mean_length = sum(float(counts.sum()) for _, counts in counted) / max(len(counted), 1) or 1.0
     weighed = [weigh(held, counts, features, idf, mean_length)[:2] for held, counts in counted]
     dimension = min(DIMENSION, len(sample), len(features))
-    components = np.zeros((len(features), max(dimension, 1)), dtype=np.float16)
+    components: NDArray[np.float32] = np.zeros((len(features), max(dimension, 1)), dtype=np.float32)
     if dimension:
-        components = np.ascontiguousarray(_directions(_matrix(weighed, len(features)), dimension), dtype=np.float16)
+        components = _directions(_matrix(weighed, len(features)), dimension).astype(np.float32)
+    scales = np.maximum(np.abs(components).max(axis=1, initial=0.0), 1e-12) / _INT8
     progress(len(sample))
     directory.mkdir(parents=True, exist_ok=True)
     np.save(directory / "features.npy", features)
     np.save(directory / "idf.npy", idf)
     np.save(directory / "length.npy", np.array([mean_length]))
-    np.save(directory / "components.npy", components)
+    np.save(directory / "scales.npy", scales.astype(np.float32))
+    np.save(directory / "components.npy", np.round(components / scales[:, None]).astype(np.int8, order="C"))
     return int(components.shape[1])
 
 

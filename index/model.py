@@ -1,11 +1,12 @@
 """What goes in, what is kept and what comes out: documents, passages, catalogue entries, hits."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 #: Raised by one whenever a reader of an older layout would misread a newer one.
-FORMAT = 2
+FORMAT = 3
 
 BlockKind = Literal["text", "heading", "table", "list", "code"]
 ScoreType = Literal["fusion", "bm25", "vector", "rerank"]
@@ -50,6 +51,18 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
 def indexed_text(passage: Passage) -> str:
     """A passage's title, headings and text: what both sides of the search are made from."""
     return "\n".join(part for part in (passage.title, *passage.headings, passage.text) if part)
+
+
+def first_places(passages: Sequence[Passage]) -> list[int]:
+    """For each passage the place, among these, of the first one of its document; a document's passages follow one another."""
+    places: list[int] = []
+    for place, passage in enumerate(passages):
+        before = passages[place - 1] if place else None
+        goes_on = (
+            before is not None and before.source_id == passage.source_id and before.char_start < passage.char_start
+        )
+        places.append(places[-1] if goes_on else place)
+    return places
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):

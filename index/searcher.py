@@ -14,6 +14,7 @@ from index.errors import IndexProblem
 from index.fusion import mean_of_shares
 from index.language import detect
 from index.model import Hit, Passage, ScoreType
+from index.question_words import without_question_words
 from index.store import PassageStore
 from index.surrogates import without_surrogates
 from index.vectors import VectorIndex
@@ -112,11 +113,12 @@ class Searcher:
             # One after the other: each side spends much of its time inside the interpreter's lock, and handing one to a waiting
             # thread saved nothing at the median and cost at the tail (measured: p99 2.7 ms against 5.2 ms).
             # BM25 is asked for twice its candidates, so that a candidate of the vectors mostly has its score; cosines are exact.
-            by_bm25 = opened.bm25.search(query, language or detect(query), 2 * bm25_k)
-            vector, by_vector = _by_vector(opened, query, vector_k)
+            asked = without_question_words(query)
+            by_bm25 = opened.bm25.search(asked, language or detect(query), 2 * bm25_k)
+            vector, by_vector = _by_vector(opened, query, vector_k)  # a neural embedder wants the question whole
             candidates = dict.fromkeys(number for number, _ in by_bm25[:bm25_k])
             candidates |= dict.fromkeys(number for number, _ in _above(by_vector, opened, threshold))
-            fused, covered = _fuse(opened, query, vector, list(candidates), dict(by_bm25), dict(by_vector))
+            fused, covered = _fuse(opened, asked, vector, list(candidates), dict(by_bm25), dict(by_vector))
             return _hits(opened, fused, by_bm25, by_vector, k, "fusion", covered)
         finally:
             self._leave(opened)
@@ -187,10 +189,12 @@ def _fuse(
     unknown = [number for number in candidates if number not in cosines]
     cosines.update(zip(unknown, opened.vectors.cosines(vector, unknown), strict=True))
     grams, phrases = hash_sets(query)
-    shares = cover(grams, opened.passages.rarity, opened.passages.grams(candidates))
-    covered = dict(zip(candidates, shares, strict=True))
-    together = cover(phrases, opened.passages.phrase_rarity, opened.passages.phrases(candidates))
-    return mean_of_shares(bm25, cosines, covered, dict(zip(candidates, together, strict=True))), covered
+    store = opened.passages
+    shares = cover(grams, store.rarity, [*store.grams(candidates), *store.leads(candidates)])
+    covered = dict(zip(candidates, shares, strict=False))
+    leads = dict(zip(candidates, shares[len(candidates) :], strict=True))
+    together = cover(phrases, store.phrase_rarity, store.phrases(candidates))
+    return mean_of_shares(bm25, cosines, covered, dict(zip(candidates, together, strict=True)), leads), covered
 
 
 def _hits(

@@ -1,9 +1,9 @@
 """The passages of a snapshot on disk: segments that are written once and shared by the snapshots that hold them.
 
-A segment is four files: `NAME.bin`, msgpack records one after the other; `NAME.grams` and `NAME.phrases`, each passage's two
-sets of hashes (coverage.py) one after the other; `NAME.npz` with each record's passage number, where it begins in the three,
-its sketch (duplicates.py), and how many of the segment's passages hold each hash. Reading maps the records and decodes one at
-a time.
+A segment is five files: `NAME.bin`, msgpack records one after the other; `NAME.grams` and `NAME.phrases`, each passage's two
+sets of hashes (coverage.py) one after the other; `NAME.leads`, the set of each document's lead; `NAME.npz` with each record's
+passage number, where it begins in the four, where its document begins, its sketch (duplicates.py), and how many of the
+segment's passages hold each hash. Reading maps the records and decodes one at a time.
 """
 
 import mmap
@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from index.coverage import SLOTS, GramSet, hash_sets, rarity
+from index.coverage import LEAD, SLOTS, GramSet, gram_set, hash_sets, rarity
 from index.duplicates import SKETCH_WIDTH, sketch
 from index.errors import IndexProblem
-from index.model import Passage, indexed_text
+from index.model import Passage, first_places, indexed_text
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Passage)
@@ -49,6 +49,8 @@ class Segment:
                 self.sketches: NDArray[np.uint32] = arrays["sketches"]
                 self.grams = HashSets(path.with_suffix(".grams"), arrays["gram_starts"], arrays["gram_counts"])
                 self.phrases = HashSets(path.with_suffix(".phrases"), arrays["phrase_starts"], arrays["phrase_counts"])
+                self._leads = HashSets(path.with_suffix(".leads"), arrays["lead_starts"], arrays["lead_counts"])
+                self._firsts: list[int] = arrays["firsts"].tolist()
             with path.open("rb") as file:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError, KeyError) as error:
@@ -65,6 +67,10 @@ class Segment:
             return number - self.first
         at = int(np.searchsorted(self.numbers, number))
         return at if self.numbers[at] == number else None
+
+    def lead(self, place: int) -> GramSet:
+        """The grams of the lead of the document that the passage there is of."""
+        return self._leads.at(self._firsts[place])
 
     def read(self, place: int) -> Passage:
         return _decoder.decode(self._map[self._starts[place] : self._starts[place + 1]])
@@ -108,6 +114,10 @@ class PassageStore:
         """One gram set per number, in that order."""
         return [segment.grams.at(place) for segment, place in map(self._find, numbers)]
 
+    def leads(self, numbers: Iterable[int]) -> list[GramSet]:
+        """The gram set of the lead of each number's document, in that order."""
+        return [segment.lead(place) for segment, place in map(self._find, numbers)]
+
     def phrases(self, numbers: Iterable[int]) -> list[GramSet]:
         """One set of phrases per number, in that order."""
         return [segment.phrases.at(place) for segment, place in map(self._find, numbers)]
@@ -117,28 +127,33 @@ class PassageStore:
         return at >= 0 and self.segments[at].place(number) is not None
 
 
-def write_segment(path: Path, passages: Iterable[Passage]) -> int:
-    """Write one segment, passages in ascending number; returns how many. Nothing is written for none."""
+def write_segment(path: Path, passages: Sequence[Passage]) -> int:
+    """Write one segment, whole documents, passages in ascending number; returns how many. Nothing is written for none."""
+    firsts = first_places(passages)
     numbers: list[int] = []
     starts = [0]
     sketches: list[NDArray[np.uint32]] = []
     gram_sets: list[GramSet] = []
     phrase_sets: list[GramSet] = []
+    lead_sets: list[GramSet] = []
     with path.open("wb") as file:
-        for passage in passages:
+        for place, passage in enumerate(passages):
             record = _encoder.encode(passage)
             file.write(record)
             numbers.append(passage.number)
             starts.append(starts[-1] + len(record))
             sketches.append(sketch(passage.text))
-            grams, phrases = hash_sets(indexed_text(passage))
+            text = indexed_text(passage)
+            grams, phrases = hash_sets(text)
             gram_sets.append(grams)
             phrase_sets.append(phrases)
+            lead_sets.append(gram_set(text[:LEAD]) if firsts[place] == place else grams[:0])
     if not numbers:
         path.unlink()
         return 0
     gram_starts, gram_counts = _write_sets(path.with_suffix(".grams"), gram_sets)
     phrase_starts, phrase_counts = _write_sets(path.with_suffix(".phrases"), phrase_sets)
+    lead_starts, lead_counts = _write_sets(path.with_suffix(".leads"), lead_sets)
     np.savez(
         path.with_suffix(".npz"),
         numbers=np.array(numbers, dtype=np.int64),
@@ -148,6 +163,9 @@ def write_segment(path: Path, passages: Iterable[Passage]) -> int:
         gram_counts=gram_counts,
         phrase_starts=phrase_starts,
         phrase_counts=phrase_counts,
+        lead_starts=lead_starts,
+        lead_counts=lead_counts,
+        firsts=np.array(firsts, dtype=np.int32),
     )
     return len(numbers)
 

@@ -12,7 +12,7 @@ from index.store import PassageStore, Segment
 from index.worker import Job, Tell, numbers
 
 _BATCH = 2000
-_MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "components.npy")
+_MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")
 
 
 def count_new(job: Job) -> int:
