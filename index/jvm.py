@@ -67,6 +67,13 @@ def java_class(name: str) -> Any:
     return autoclass(name)
 
 
+def cast(name: str, instance: Any) -> Any:
+    """A Java object as one of the class `name`, where Java would choose among overloads by that."""
+    import jnius
+
+    return jnius.cast(name, instance)
+
+
 def java_error() -> type[Exception]:
     """The exception that a failing Java call raises."""
     from jnius import JavaException

@@ -5,6 +5,7 @@ no language and bridges none. New passages are folded in with the old directions
 directions know.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +98,7 @@ def weigh(
         weights = repeats / (repeats + np.float32(saturation)) * idf[places]
     else:
         weights = (1 + np.log(repeats)) * idf[places]
-    length = float(np.linalg.norm(weights))
+    length = math.sqrt(weights @ weights)
     return places, (weights / length if length else weights).astype(np.float32), float(known.mean())
 
 

@@ -312,3 +312,16 @@ def test_a_lead_is_that_of_the_document(tmp_path: Path) -> None:
     write_segment(tmp_path / "000.bin", passages)
     held = [set(one.tolist()) for one in PassageStore(tmp_path).leads(range(5))]
     assert held == [set(gram_set(texts[n][1][:300]).tolist()) for n in (0, 0, 2, 2, 4)]
+
+
+def test_vectors_come_back_as_they_were_put(tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).standard_normal((40, 6)).astype(np.float32)
+    vectors.build(tmp_path / "old", np.arange(30) * 3, rows[:30])
+    vectors.update(tmp_path / "old", tmp_path / "new", 6, [3, 9], np.arange(100, 110), rows[30:])
+    graph = vectors.VectorIndex(tmp_path / "new", 6, live=38)
+    assert np.array_equal(graph.rows([105, 0, 87]), rows[[35, 0, 29]])
+    assert graph.cosines(rows[:1], [3, 100]) == pytest.approx([rows[0] @ rows[1], rows[0] @ rows[30]], abs=1e-5)
+    with pytest.raises(KeyError):
+        graph.rows([1])
+    with pytest.raises(IndexProblem):
+        vectors.VectorIndex(tmp_path / "new", 600, live=38)
