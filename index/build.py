@@ -18,7 +18,7 @@ from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.snapshot import Manifest
-from index.store import PassageStore, write_segment
+from index.store import PassageStore, Segment, write_segment
 from index.worker import Job, Tell
 
 _EMBED_BATCH = 64
@@ -130,6 +130,21 @@ class Build:
             self._segments.append(path)
             self._fresh = []
 
+    def _carry_over(self, folder: Path, live: list[tuple[int, int]]) -> None:
+        """Link the parent's segments; one of which more than half has been removed is written anew without that."""
+        firsts = np.array([first for first, _ in live], dtype=np.int64)
+        ends = np.array([0, *(first + count for first, count in live)], dtype=np.int64)
+        target = self._building / "passages"
+        for path in folder.glob("*.bin"):
+            segment = Segment(path)
+            kept = np.flatnonzero(segment.numbers < ends[firsts.searchsorted(segment.numbers, "right")])
+            if 2 * len(kept) >= len(segment.numbers):
+                for part in folder.glob(f"{path.stem}.*"):
+                    snapshot.link(part, target / part.name)
+            elif len(kept):
+                name = f"{segment.numbers[kept[0]]:012d}.bin"
+                write_segment(target / name, [segment.read(int(place)) for place in kept])
+
     def publish(self, *, refit: bool = False) -> Manifest:
         """Make the new snapshot current; the parent's manifest comes back when nothing changed."""
         parent = self._parent
@@ -140,8 +155,7 @@ class Build:
         live.sort()
         total = sum(count for _, count in live)
         if parent is not None:
-            for path in (parent.directory / "passages").iterdir():
-                snapshot.link(path, self._building / "passages" / path.name)
+            self._carry_over(parent.directory / "passages", live)
         refit = refit or self._must_refit(total)
         job = self._job(live, total, refit)
         self._embed(job)

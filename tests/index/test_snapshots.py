@@ -269,3 +269,30 @@ def test_near_duplicates_are_one_hit_with_all_their_sources(tmp_path: Path) -> N
 def test_manifests_survive_their_own_encoding(built: Path) -> None:
     manifest = snapshot.read_manifest(built / "snapshots" / snapshot.current(built))
     assert msgspec.json.decode(msgspec.json.encode(manifest), type=snapshot.Manifest) == manifest
+
+
+def test_what_was_removed_leaves_the_disk_once_it_is_more_than_half(index: Path) -> None:
+    def held() -> bytes:
+        folder = index / "snapshots" / snapshot.current(index)
+        return b"".join(path.read_bytes() for path in sorted((folder / "passages").glob("*.bin")))
+
+    some, others = DOCUMENTS[:4], DOCUMENTS[4:7]
+    update(index, remove=[document.source_id for document in some])
+    assert some[0].text.encode() in held()
+    update(index, put=[Document(source_id="new", title="Parking", text="The garage closes at midnight.")])
+    update(index, remove=[document.source_id for document in others])
+    assert not [one for one in (*some, *others) if one.text.encode() in held()]
+    assert verify(index) == []
+    opened = Searcher.open(index)
+    assert opened.search("garage midnight")[0].source_id == "new"
+    assert opened.search("المادة 15")[0].source_id == "exam-ar"
+    opened.close()
+    update(
+        index,
+        remove=[document.source_id for document in (*DOCUMENTS[7:], Document(source_id="new", title="", text=""))],
+    )
+    assert held() == b""
+    assert verify(index) == []
+    opened = Searcher.open(index)
+    assert opened.search("garage midnight") == []
+    opened.close()
