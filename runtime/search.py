@@ -8,12 +8,12 @@ from pathlib import Path
 from bus.connection import Client, connect, disconnect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
-from bus.messages import Passage
 from bus.searching import SearchReply, SearchRequest, serve_search
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.searcher import Searcher
 from runtime.embedding import embedder_over, over_bus, over_http
+from runtime.hits import passage_of
 from runtime.settings import Settings
 
 RELOAD_S = 0.5
@@ -60,22 +60,7 @@ class Threads:
             vector_k=request.vector_k,
         )
         return SearchReply(
-            passages=tuple(
-                Passage(
-                    source_id=hit.source_id,
-                    title=hit.title,
-                    url=hit.url or "",
-                    score=hit.score,
-                    score_type=hit.score_type,
-                    text=hit.text,
-                    char_start=hit.char_start,
-                    char_end=hit.char_end,
-                    language=hit.language,
-                    snapshot=hit.snapshot,
-                    page=hit.page,
-                )
-                for hit in hits
-            ),
+            passages=tuple(map(passage_of, hits)),
             snapshot=self._searcher.snapshot,
         )
 

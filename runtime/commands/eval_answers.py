@@ -33,6 +33,7 @@ from runtime.commands.answer_measures import (
 )
 from runtime.extractive.answers import answer_simple, answer_synthesis
 from runtime.extractive.evidence import select_evidence
+from runtime.hits import passage_of
 
 if TYPE_CHECKING:
     from index.searcher import Searcher
@@ -191,19 +192,4 @@ def _over_index(
 
 def _search(searcher: "Searcher", question: EvalQuestion) -> tuple[Passage, ...]:
     hits = searcher.search(question.question, language=question.language or None, k=RETRIEVED)
-    return tuple(
-        Passage(
-            source_id=hit.source_id,
-            title=hit.title,
-            url=hit.url or "",
-            score=hit.score,
-            score_type=hit.score_type,
-            text=hit.text,
-            char_start=hit.char_start,
-            char_end=hit.char_end,
-            language=hit.language,
-            snapshot=hit.snapshot,
-            page=hit.page,
-        )
-        for hit in hits
-    )
+    return tuple(map(passage_of, hits))

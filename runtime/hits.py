@@ -1,0 +1,20 @@
+"""What the index found, as the bus carries it."""
+
+from bus.messages import Passage
+from index.model import Hit
+
+
+def passage_of(hit: Hit) -> Passage:
+    return Passage(
+        source_id=hit.source_id,
+        title=hit.title,
+        url=hit.url or "",
+        score=hit.score,
+        score_type=hit.score_type,
+        text=hit.text,
+        char_start=hit.char_start,
+        char_end=hit.char_end,
+        language=hit.language,
+        snapshot=hit.snapshot,
+        page=hit.page,
+    )
