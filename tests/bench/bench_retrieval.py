@@ -1,5 +1,7 @@
 """Retrieval against its own parts, and how it grows: `python -m tests.bench.bench_retrieval [--sizes 1000,10000,50000]`.
 
+`--still` leaves out the searches during updates, which take longer than all the rest.
+
 Texts are made of invented words whose frequencies fall as in a language. Times depend on the machine; the ratios are what to
 look at. Every part is timed by turns with the others, query by query, so that other work on the machine meets all alike.
 """
@@ -51,17 +53,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", default="1000,10000,50000")
     parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--still", action="store_true")
     chosen = parser.parse_args()
     rates = []
     for size in map(int, chosen.sizes.split(",")):
         with tempfile.TemporaryDirectory() as folder:
-            rates.append((size, one_size(Path(folder) / "index", size, chosen.queries)))
+            rates.append((size, one_size(Path(folder) / "index", size, chosen.queries, still=chosen.still)))
     if len(rates) > 1:
         (small, first), (large, last) = rates[0], rates[-1]
         print(f"build: {large / small:.0f} times the passages took {first / last * large / small:.1f} times as long")
 
 
-def one_size(index: Path, size: int, queries: int) -> float:
+def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
     """Build and search one size; returns passages built a second."""
     corpus = Corpus()
     documents = [corpus.document(f"d{number}") for number in range(size)]
@@ -80,14 +83,17 @@ def one_size(index: Path, size: int, queries: int) -> float:
     )
     print(f"  on disk     {found.size_bytes / 1e6:.1f} MB, {found.size_bytes / 1e6 / megabytes:.1f} times the text")
     before = psutil.Process().memory_info().rss
+    began = time.perf_counter()
     searcher = Searcher.open(index)
+    print(f"  opened in   {time.perf_counter() - began:.1f} s")
     questions = [corpus.question() for _ in range(queries)]
     for question in questions[:50]:
         searcher.search(question)
     parts(searcher, questions)
     concurrency(searcher, questions)
     print(f"  memory      {(psutil.Process().memory_info().rss - before) / 1e6:.0f} MB more than before it was opened")
-    updates(index, searcher, corpus, questions)
+    if not still:
+        updates(index, searcher, corpus, questions)
     searcher.close()
     return manifest.passages / seconds
 
