@@ -63,19 +63,6 @@ def keep_trying(client: Client) -> None:
     client._error_cb = log_error
 
 
-async def disconnect(client: Client) -> None:
-    """Close it, also when the server is away: what was not sent by now is let go.
-
-    nats-py writes what is pending even to a transport that is closed, which raises there and leaves the rest open.
-    """
-    try:
-        await client.close()
-    except (TypeError, RuntimeError, OSError):
-        client._pending, client._pending_data_size = [], 0
-        client._status = Client.DISCONNECTED
-        await client.close()
-
-
 async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patience_s: float = 15.0) -> None:
     """Create both streams, or bring their limits to the settings. Raises Unavailable when the server refuses."""
     runs = StreamConfig(

@@ -17,7 +17,7 @@ import msgspec
 from prometheus_client import CollectorRegistry, generate_latest
 
 from bus.asking import AskRequest, AskServer
-from bus.connection import Client, connect, disconnect, keep_trying
+from bus.connection import Client, connect, keep_trying
 from bus.embedding import serve_vectors
 from bus.errors import BadReply
 from bus.health import answer_health, answer_text
@@ -178,7 +178,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         await embedding.close()
     await engine.close()
     lock.release()
-    await disconnect(client)
+    await client.close()
 
 
 def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:

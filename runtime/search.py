@@ -5,7 +5,7 @@ import queue
 import threading
 from pathlib import Path
 
-from bus.connection import Client, connect, disconnect, keep_trying
+from bus.connection import Client, connect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.searching import SearchReply, SearchRequest, serve_search
@@ -106,4 +106,4 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     await close()
     threads.close()
     searcher.close()
-    await disconnect(client)
+    await client.close()

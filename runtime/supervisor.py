@@ -20,7 +20,7 @@ from typing import IO
 
 import msgspec
 
-from bus.connection import connect, disconnect
+from bus.connection import connect
 from bus.errors import Unavailable
 from bus.health import health_of
 from runtime import nats_server
@@ -157,7 +157,7 @@ class Stack:
                         )
                     await asyncio.sleep(0.03)
         finally:
-            await disconnect(client)
+            await client.close()
 
     async def wait_broken(self) -> str:
         """Why the stack cannot go on, once it cannot."""

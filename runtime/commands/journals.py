@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
-from bus.connection import Inbox, connect, disconnect
+from bus.connection import Inbox, connect
 from bus.errors import Failure, Poison
 from bus.journal import Journal
 from bus.runs import NoSuchRun
@@ -81,7 +81,7 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
         try:
             yield Journal(client, Inbox(client))
         finally:
-            await disconnect(client)
+            await client.close()
     finally:
         if stack is not None:
             await stack.stop()

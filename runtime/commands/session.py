@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-from bus.connection import Inbox, connect, declare_streams, disconnect, keep_trying
+from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.journal import Journal
 from bus.runs import Runs
 from runtime.settings import Settings
@@ -47,7 +47,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
             yield runs
         finally:
             await runs.stop()
-            await disconnect(client)
+            await client.close()
     finally:
         if stack is not None:
             await stack.stop()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from bus.connection import connect, disconnect
+from bus.connection import connect
 from bus.errors import Failure
 from runtime.commands.common import read_settings
 from runtime.engines.watching import Watched, views
@@ -54,7 +54,7 @@ async def _watch(url: str, every_s: float, once: bool) -> None:
                 before, then = {(w.host, w.process): w for w in now_seen}, now
                 await asyncio.sleep(every_s)
     finally:
-        await disconnect(client)
+        await client.close()
 
 
 def table(seen: Sequence[Watched], before: Mapping[Key, Watched], spent_s: float) -> Table:

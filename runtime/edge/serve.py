@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bus.connection import Inbox, connect, declare_streams, disconnect, keep_trying
+from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.journal import Journal
@@ -56,7 +56,7 @@ async def serve(
         finally:
             await runner.cleanup()
     finally:
-        await disconnect(client)
+        await client.close()
 
 
 async def _listen(runner: web.AppRunner, settings: EdgeSettings) -> int:
