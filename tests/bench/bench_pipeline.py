@@ -1,6 +1,6 @@
 """How many questions the bus carries, and how long one takes: the whole stack with a scripted engine and no index.
 
-    uv run python tests/bench/bench_pipeline.py [--questions 600] [--at-once 16]
+    uv run python -m tests.bench.bench_pipeline [--questions 600] [--at-once 16] [--processes "*; *"]
 
 Every stage's message is on disk (`sync_interval: always`). Questions go over HTTP through the edge; each is answered with 60
 tokens. In the same run it lets raw nats-py do as many publishes and acknowledged pulls as the pipeline does, and prints the
@@ -22,7 +22,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
 from bus.connection import connect
 from runtime.nats_server import free_port
-from runtime.settings import EdgeSettings, InferenceSettings, Settings
+from runtime.settings import ActorsSettings, EdgeSettings, InferenceSettings, Settings
 from runtime.supervisor import Stack
 
 WORDS = [
@@ -101,10 +101,12 @@ async def raw(url: str, publishes: int, at_once: int) -> float:
     return took
 
 
-async def main(questions: int, at_once: int) -> dict[str, float]:
+async def main(questions: int, at_once: int, processes: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
-            inference=InferenceSettings(engine="scripted", cache_entries=0), edge=EdgeSettings(port=free_port())
+            inference=InferenceSettings(engine="scripted", cache_entries=0),
+            edge=EdgeSettings(port=free_port()),
+            actors=ActorsSettings(processes=processes),
         )
         stack = Stack(settings, Path(folder), ("inference", "actors", "edge"))
         await stack.start()
@@ -148,9 +150,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", type=int, default=600)
     parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--processes", default="", help="as the setting actors.processes")
     parser.add_argument("--json", metavar="FILE", help="write the figures here")
     arguments = parser.parse_args()
     os.environ.setdefault("GROUNDWIRE_LOG", "ERROR")
-    found = asyncio.run(main(arguments.questions, arguments.at_once))
+    found = asyncio.run(main(arguments.questions, arguments.at_once, arguments.processes))
     if arguments.json:
         Path(arguments.json).write_bytes(msgspec.json.encode(found))
