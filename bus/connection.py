@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-import nats
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
@@ -34,6 +34,20 @@ CONNECT_OPTIONS: dict[str, Any] = {
 _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
 
 
+class Connection(Client):
+    """nats-py's client, which may also be closed while the server is away."""
+
+    async def close(self) -> None:
+        forget_unsent(self)
+        await super().close()
+
+
+def forget_unsent(client: Client) -> None:
+    """Before a client is closed whose server is away: what waits to be sent would be written to a socket that is gone."""
+    if not client.is_connected:
+        client._pending, client._pending_data_size = [], 0
+
+
 async def log_error(error: Exception) -> None:
     """Dropped messages and refused permissions arrive nowhere but here."""
     log.warning("bus: %s: %s", type(error).__name__, error)
@@ -47,10 +61,10 @@ async def connect(url: str, *, name: str, patience_s: float = 10.0) -> Client:
     """A connection. Raises Unavailable when nothing answers within `patience_s`."""
     give_up = asyncio.get_running_loop().time() + patience_s
     while True:
+        client = Connection()
         try:
-            return await nats.connect(
-                url, name=name, error_cb=_quiet, connect_timeout=2, **{**CONNECT_OPTIONS, **_FIRST}
-            )
+            await client.connect(url, name=name, error_cb=_quiet, connect_timeout=2, **{**CONNECT_OPTIONS, **_FIRST})
+            return client
         except (OSError, nats.errors.Error) as error:
             if asyncio.get_running_loop().time() > give_up:
                 raise Unavailable(f"no nats-server at {url} ({error}); start one with `groundwire up`") from None
@@ -168,6 +182,7 @@ __all__ = [
     "Msg",
     "connect",
     "declare_streams",
+    "forget_unsent",
     "keep_trying",
     "log_error",
     "status_of",

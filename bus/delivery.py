@@ -23,7 +23,7 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.actor import Actor, fall_back
 from bus.asking import Asker, Priority
-from bus.connection import CONNECT_OPTIONS, Inbox, log_error
+from bus.connection import CONNECT_OPTIONS, Inbox, forget_unsent, log_error
 from bus.errors import Failure, Poison
 from bus.events import Emitter, StageEvent, Superseded
 from bus.graph import Graph
@@ -106,7 +106,11 @@ class Worker:
         pending = [task for tasks in self._tasks.values() for task in tasks]
         if pending:
             await asyncio.wait(pending, timeout=5.0)
-        await self._broker.stop()
+        try:
+            await self._broker.stop()
+        except nats.errors.Error:  # the server is away: nothing can be drained
+            forget_unsent(self._client)
+            await self._client.close()
 
     @property
     def journal(self) -> Journal:

@@ -43,10 +43,10 @@ async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> by
         return b""
 
 
-async def health_of(client: Client, role: str, *, timeout_s: float = 0.3) -> Health:
-    """What that role says; not ready when nobody answers."""
+async def health_of(client: Client, role: str, *, timeout_s: float = 0.3) -> Health | None:
+    """What that role says; None when nobody answers."""
     try:
         msg = await client.request(f"gw.health.{role}", b"", timeout=timeout_s)
     except (nats.errors.Error, TimeoutError):
-        return Health(detail=f"no {role} process answers")
+        return None
     return msgspec.json.decode(msg.data, type=Health)

@@ -142,19 +142,25 @@ class Stack:
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
         (self.folder / "stack.json").write_bytes(msgspec.json.encode(address))
 
-    async def ready(self, *, patience_s: float = 60.0) -> None:
-        """Wait until every process says that it is ready. Raises Unavailable with the reason when one cannot start."""
+    async def ready(self, *, patience_s: float = 120.0) -> None:
+        """Wait until every process says that it is ready, however long it has to load a model for that.
+
+        Raises Unavailable with the reason when one cannot start, or says nothing for `patience_s`.
+        """
         client = await connect(self.settings.bus.url, name="groundwire-supervisor")
-        give_up = time.monotonic() + patience_s
         try:
             for name in self.commands:
-                while not (health := await health_of(client, name)).ready:
+                heard_at, said = time.monotonic(), ""
+                while not ((health := await health_of(client, name)) and health.ready):
                     if self._broken.is_set():
                         raise Unavailable(self.failed)
-                    if time.monotonic() > give_up:
-                        raise Unavailable(
-                            f"{name} is not ready after {patience_s:.0f} s: {health.detail}; see {self.log(name)}"
-                        )
+                    if health is not None:
+                        heard_at = time.monotonic()
+                        if health.detail != said:
+                            said = health.detail
+                            self.say(f"{name}: {said}…")
+                    elif time.monotonic() - heard_at > patience_s:
+                        raise Unavailable(f"{name} says nothing for {patience_s:.0f} s; see {self.log(name)}")
                     await asyncio.sleep(0.03)
         finally:
             await client.close()

@@ -23,7 +23,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
     stack: Stack | None = None
     if there is None:
         say("starting nats-server, search, inference and actors…")
-        stack = Stack(settings, folder, ("search", "inference", "actors"))
+        stack = Stack(settings, folder, ("search", "inference", "actors"), say=say)
         try:
             await stack.start()
         except Busy:

@@ -43,10 +43,13 @@ async def ready(edge: Edge) -> Readiness:
     if not client.is_connected:
         away = Health(detail="nats-server is away; start it with `groundwire up`")
         return Readiness(ready=False, checks={"nats": away})
-    streams, *processes = await asyncio.gather(
-        _streams(edge), *(health_of(client, name, timeout_s=edge.pace.health_s) for name in edge.needed)
+    streams, processes = await asyncio.gather(
+        _streams(edge),
+        asyncio.gather(*(health_of(client, name, timeout_s=edge.pace.health_s) for name in edge.needed)),
     )
-    checks = {"nats": Health(ready=True), "streams": streams, **dict(zip(edge.needed, processes, strict=True))}
+    checks = {"nats": Health(ready=True), "streams": streams}
+    for name, health in zip(edge.needed, processes, strict=True):
+        checks[name] = health or Health(detail=f"no {name} process answers")
     return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
 
 

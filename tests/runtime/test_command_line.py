@@ -34,7 +34,6 @@ def demo(home: Path) -> subprocess.CompletedProcess[str]:
     return groundwire(home, "demo", "--timings")
 
 
-@pytest.mark.timeout(180)
 def test_demo_answers_in_three_languages_with_sources(demo: subprocess.CompletedProcess[str]) -> None:
     assert demo.returncode == 0, demo.stderr
     for words in ("50,000원 이상 주문하면 배송비는 무료입니다", "每12至18个月必须更换一次", "must wear safety goggles"):
@@ -44,7 +43,6 @@ def test_demo_answers_in_three_languages_with_sources(demo: subprocess.Completed
     assert "Traceback" not in demo.stderr
 
 
-@pytest.mark.timeout(180)
 def test_ask_prints_the_events_of_the_stream(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
     index = str(home / "demo-index")
     done = groundwire(home, "ask", "--index", index, "--json", "What must everyone wear in the laboratory?")
@@ -56,7 +54,6 @@ def test_ask_prints_the_events_of_the_stream(home: Path, demo: subprocess.Comple
     assert tokens[-1] == {"type": "token", "content": "", "status": "end"}
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])
 def test_refused_and_declined_exit_with_three(
     home: Path, demo: subprocess.CompletedProcess[str], question: str

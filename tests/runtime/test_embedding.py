@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from bus.connection import connect
 from bus.messages import Passage
 from bus.searching import Searcher
@@ -58,7 +56,7 @@ async def over_the_bus(tmp_path: Path, index: Path, model: Path) -> tuple[Passag
     stack = Stack(settings, tmp_path / "state", ("search", "inference"), sync_always=False)
     await stack.start()
     try:
-        await stack.ready(patience_s=240)
+        await stack.ready()
         client = await connect(stack.settings.bus.url, name="test")
         reply = await Searcher(client, asyncio.get_running_loop().time() + 1e12)(
             "Refunds are paid within 14 days.", language="en", k=2

@@ -1,17 +1,58 @@
-"""What a stack finds in its state folder: another stack at work, or what a killed one left behind."""
+"""A stack waits for processes that are on their way, and knows another stack from what a killed one left behind."""
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from shutil import which
 
+import msgspec
 import pytest
 
+from bus.connection import connect
+from bus.errors import Unavailable
+from bus.health import answer_health
 from runtime import nats_server, supervisor
 from runtime.settings import Settings
 from runtime.supervisor import Busy, Stack, running
+from tests.polling import until
 
+PATIENCE_S = 2.0
 STALE = b'{"nats_url":"nats://127.0.0.1:9","edge_port":null}'
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def stack(nats_url: str, tmp_path: Path, said: list[str]) -> Stack:
+    """A stack of one process that the test plays itself."""
+    made = Stack(Settings(), tmp_path, ("inference",), say=said.append)
+    bus = msgspec.structs.replace(made.settings.bus, url=nats_url)
+    made.settings = msgspec.structs.replace(made.settings, bus=bus)
+    return made
+
+
+async def test_a_process_that_loads_a_model_is_waited_for(nats_url: str, stack: Stack, said: list[str]) -> None:
+    client = await connect(nats_url, name="played")
+    state = {"ready": False, "detail": "loading a large model"}
+    await answer_health(client, "inference", lambda: state)
+    await client.flush()
+    waiting = asyncio.create_task(stack.ready(patience_s=PATIENCE_S))
+    began = time.monotonic()
+    await until(lambda: time.monotonic() - began > 1.5 * PATIENCE_S)
+    assert not waiting.done()
+    state["ready"] = True
+    await waiting
+    assert said == ["inference: loading a large model…"]
+    await client.close()
+
+
+async def test_a_process_that_says_nothing_is_given_up(stack: Stack) -> None:
+    with pytest.raises(Unavailable, match=r"inference says nothing for 0 s; see .*inference.log"):
+        await stack.ready(patience_s=0.1)
 
 
 async def test_a_stack_at_work_is_found_and_keeps_others_out(tmp_path: Path) -> None:
