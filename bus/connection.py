@@ -35,7 +35,12 @@ _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
 
 
 class Connection(Client):
-    """nats-py's client, which may also be closed while the server is away."""
+    """nats-py's client, which may also be closed while the server is away, and whose `flush` flushes."""
+
+    async def flush(self, timeout: int = 10) -> None:
+        """Until the server has all that was sent before: nats-py's own ping overtakes what still waits for its socket."""
+        await self._flush_pending(force_flush=True)
+        await super().flush(timeout)
 
     async def close(self) -> None:
         forget_unsent(self)
