@@ -98,7 +98,7 @@ class Whole:
 
     async def ask(self, question: str, **fields: object) -> tuple[list[dict[str, object]], RunRecord]:
         """The events of a run and its record."""
-        asked = QuestionAsked(**{"question": question, "deadline_s": 20.0, **fields})  # type: ignore[arg-type]
+        asked = QuestionAsked(**{"question": question, "deadline_s": 100.0, **fields})  # type: ignore[arg-type]
         submitted = await self.runs.submit(asked)
         lines = [line async for _, line in self.runs.events(submitted.run_id)]
         record = await self.runs.record(submitted.run_id)

@@ -120,9 +120,9 @@ async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire
     run_id = run()
     assert await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
     server.kill()
-    writing = asyncio.create_task(own_wire.journal.write(finished(run_id), FINISHED, patience_s=15.0))
+    writing = asyncio.create_task(own_wire.journal.write(finished(run_id), FINISHED, patience_s=60.0))
     server.start()
-    assert await writing
+    await writing  # whether it was the first or found its own record there, its ack being lost
     assert [record.message for record in await own_wire.journal.run(run_id)] == [ASKED, FINISHED]
     assert not await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
 

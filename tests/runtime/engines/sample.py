@@ -47,7 +47,7 @@ def request(
     *,
     rendered: Rendered | None = None,
     priority: Priority = "answer",
-    seconds: float = 60.0,
+    seconds: float = 120.0,
     already_shown: str = "",
     seed: int = 0,
 ) -> Request:
