@@ -1,0 +1,263 @@
+"""Work that ends before it is done, over a real nats-server: cancelled, too late, killed, superseded."""
+
+import asyncio
+import secrets
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bus.actor import Actor, actor
+from bus.delivery import Worker
+from bus.errors import Unavailable
+from bus.events import Emitter
+from bus.graph import Graph
+from bus.journal import DEADLINE
+from bus.messages import (
+    MAIN,
+    QuestionAsked,
+    QuestionReady,
+    RunFinished,
+    Settled,
+)
+from bus.powers import Emit
+from bus.settings import BusSettings
+from bus.subjects import Key, cancel_subject, finished
+from tests.bus import toys
+from tests.bus.toys import (
+    answered,
+    ask,
+    closed,
+    done,
+    end,
+    ended,
+    intake,
+    record,
+    settled_with,
+    working,
+)
+from tests.bus.wires import Server, Wire
+from tests.polling import until
+
+REPO = Path(__file__).parents[2]
+DONE = b'{"type":"DONE"}'
+
+
+# ---------------------------------------------------------------- cancellation and ends
+
+
+class Hanging:
+    """An actor that begins and waits; says whether it was cancelled, and how often it was called."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.calls = 0
+        self.cancelled = 0
+
+    def actor(self) -> Actor:
+        @actor()
+        async def intake(message: QuestionAsked) -> RunFinished:
+            self.calls += 1
+            self.begun.set()
+            try:
+                await self.go_on.wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+            return answered()
+
+        return intake
+
+
+async def test_the_end_of_a_run_stops_the_work_on_it(own_settings: BusSettings, own_wire: Wire) -> None:
+    hanging = Hanging()
+    async with working(own_settings, hanging.actor()):
+        run_id = await ask(own_wire)
+        await hanging.begun.wait()
+        await own_wire.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="cancelled")))
+        await until(lambda: hanging.cancelled == 1)
+        info = await settled_with(own_wire, "intake", delivered=1)
+        assert info.num_redelivered == 0
+        assert DONE in await closed(own_wire, run_id)
+    assert (await ended(own_wire, run_id)).outcome == "cancelled"
+
+
+async def test_a_cancellation_without_words_ends_the_run_as_cancelled(
+    own_settings: BusSettings, own_wire: Wire
+) -> None:
+    hanging = Hanging()
+    async with working(own_settings, hanging.actor()):
+        run_id = await ask(own_wire)
+        await hanging.begun.wait()
+        await own_wire.client.publish(cancel_subject(run_id), b"")
+        settled = await ended(own_wire, run_id)
+        assert (settled.outcome, settled.question) == ("cancelled", "How long?")
+        await until(lambda: hanging.cancelled == 1)
+
+
+async def test_cancelling_a_run_that_is_not_there_does_nothing(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with working(own_settings, intake, end):
+        await own_wire.client.publish(cancel_subject("nobody"), b"")
+        run_id = await ask(own_wire)
+        await closed(own_wire, run_id)
+        assert await own_wire.journal.latest([finished("nobody").subject]) == []
+
+
+async def test_cancelling_after_the_end_changes_nothing(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with working(own_settings, intake, end):
+        run_id = await ask(own_wire)
+        lines = await closed(own_wire, run_id)
+        await own_wire.client.publish(cancel_subject(run_id), b"")
+        other = await ask(own_wire)
+        await closed(own_wire, other)
+    assert (await ended(own_wire, run_id)).outcome == "answered"
+    assert await closed(own_wire, run_id) == lines
+
+
+async def test_a_message_of_a_run_that_is_over_is_not_worked_on(own_settings: BusSettings, own_wire: Wire) -> None:
+    hanging = Hanging()
+    async with working(own_settings, hanging.actor()):
+        run_id = secrets.token_hex(6)
+        await own_wire.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="cancelled")))
+        await closed(own_wire, run_id)
+        await ask(own_wire, run_id)
+        await settled_with(own_wire, "intake", delivered=1)
+    assert hanging.calls == 0
+
+
+@pytest.mark.parametrize(("fields", "headers"), [({"deadline_s": 0.000_001}, None), ({}, {DEADLINE: "1700000000.000"})])
+async def test_past_its_deadline_a_run_ends_with_a_timeout(
+    own_settings: BusSettings, own_wire: Wire, fields: dict[str, object], headers: dict[str, str] | None
+) -> None:
+    hanging = Hanging()
+    async with working(own_settings, hanging.actor()):
+        run_id = await ask(own_wire, headers=headers, **fields)
+        settled = await ended(own_wire, run_id)
+        assert (settled.outcome, settled.reason, settled.question) == ("failed", "timeout", "How long?")
+        await settled_with(own_wire, "intake", delivered=1)
+    assert hanging.calls == 0
+
+
+# ---------------------------------------------------------------- long work, death, being superseded
+
+
+async def test_heartbeats_keep_long_work_from_coming_again(impatient: BusSettings, own_wire: Wire) -> None:
+    hanging = Hanging()
+    async with working(impatient, hanging.actor()):
+        run_id = await ask(own_wire)
+        began = time.monotonic()
+        await until(lambda: time.monotonic() - began > 2 * impatient.ack_wait_s)
+        hanging.go_on.set()
+        await closed(own_wire, run_id)
+        info = await settled_with(own_wire, "intake", delivered=1)
+    assert hanging.calls == 1
+    assert info.delivered is not None
+    assert info.delivered.consumer_seq == 1
+
+
+async def test_a_worker_that_was_thought_dead_changes_nothing(impatient: BusSettings, own_wire: Wire) -> None:
+    paused, other = Hanging(), Hanging()
+    other.go_on.set()
+    deaf = msgspec.structs.replace(impatient, heartbeat_s=1000.0)
+    async with working(deaf, paused.actor()):
+        run_id = await ask(own_wire)
+        await paused.begun.wait()
+        async with working(impatient, other.actor()):
+            await ended(own_wire, run_id)
+        paused.go_on.set()
+        assert (await closed(own_wire, run_id)).count(DONE) == 1
+        await settled_with(own_wire, "intake", delivered=2)
+    assert other.calls >= 1
+
+
+async def test_what_a_killed_worker_had_begun_is_done_by_another(
+    server: Server, impatient: BusSettings, own_wire: Wire
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(Path(__file__).with_name("dying_worker.py")), server.url,
+        stdout=subprocess.PIPE, cwd=REPO, env={"PYTHONPATH": str(REPO), "PATH": ""},
+    )  # fmt: skip
+    assert process.stdout is not None
+    run_id = await ask(own_wire)
+    assert await process.stdout.readline() == b"working\n"
+    process.kill()
+    await process.wait()
+    hanging = Hanging()
+    hanging.go_on.set()
+    async with working(impatient, hanging.actor()):
+        assert (await ended(own_wire, run_id)).outcome == "answered"
+        assert (await closed(own_wire, run_id)).count(DONE) == 1
+    stage = (await record(own_wire, finished(run_id).subject)).stage
+    assert stage is not None
+    assert stage.attempt >= 2
+
+
+async def test_work_goes_on_over_a_server_that_is_killed(
+    server: Server, impatient: BusSettings, own_wire: Wire
+) -> None:
+    async with working(impatient, intake, end):
+        before = [await ask(own_wire) for _ in range(5)]
+        server.kill()
+        server.start()
+        await until(lambda: own_wire.client.is_connected)
+        after = [await ask(own_wire) for _ in range(5)]
+        for run_id in (*before, *after):
+            assert (await ended(own_wire, run_id)).outcome == "answered"
+            assert (await closed(own_wire, run_id)).count(DONE) == 1
+
+
+async def test_an_output_that_is_there_already_is_not_made_again(own_settings: BusSettings, own_wire: Wire) -> None:
+    """The worker died between its write and its ack."""
+    calls = 0
+
+    @actor(retries=0)
+    async def intake(message: QuestionAsked) -> QuestionReady:
+        nonlocal calls
+        calls += 1
+        await own_wire.journal.write(Key("question_ready", run_id, MAIN), toys.READY)
+        raise Unavailable("died before the ack")
+
+    run_id = secrets.token_hex(6)
+    async with working(own_settings, intake, end, only=("intake",)):
+        await ask(own_wire, run_id)
+        await settled_with(own_wire, "intake", delivered=2)
+    assert calls == 1
+
+
+async def test_whoever_is_superseded_comes_again_and_goes_on(own_settings: BusSettings, own_wire: Wire) -> None:
+    shown: list[str] = []
+
+    @actor()
+    async def intake(message: QuestionAsked, emit: Emit) -> RunFinished:
+        if not shown:
+            shown.append("")
+            await Emitter(own_wire.journal, run_id).text("theirs")
+            await emit.text("mine")
+        shown.append(await emit.shown())
+        await emit.text(" and mine")
+        return answered()
+
+    run_id = secrets.token_hex(6)
+    async with working(own_settings, intake):
+        await ask(own_wire, run_id)
+        lines = await closed(own_wire, run_id)
+    assert shown == ["", "theirs"]
+    contents = [msgspec.json.decode(line)["content"] for line in lines if b'"in_progress"' in line]
+    assert "".join(contents) == "theirs and mine"
+
+
+async def test_stopping_finishes_what_is_in_flight(own_settings: BusSettings, own_wire: Wire) -> None:
+    hanging = Hanging()
+    worker = Worker(Graph((hanging.actor(), done)), own_settings)
+    await worker.start()
+    run_id = await ask(own_wire)
+    await hanging.begun.wait()
+    stopping = asyncio.create_task(worker.stop())
+    hanging.go_on.set()
+    await stopping
+    assert (await ended(own_wire, run_id)).outcome == "answered"
+    assert worker.bugs == []
