@@ -110,7 +110,8 @@ class Whole:
 
 
 @contextlib.asynccontextmanager
-async def whole(folder: Path, engine: Engine) -> AsyncIterator[Whole]:
+async def whole(folder: Path, engine: Engine, *, cache_entries: int = 300) -> AsyncIterator[Whole]:
+    """Ready for questions. Bugs of the actors or the engine fail the test at the end."""
     port = nats_server.free_port()
     config = nats_server.write_config(folder, port=port, sync_always=False)
     with (folder / "log").open("wb") as log:
@@ -120,8 +121,10 @@ async def whole(folder: Path, engine: Engine) -> AsyncIterator[Whole]:
         client = await connect(settings.url, name="whole")
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings)
-        inference = Inference(engine, InferenceSettings())
-        stop_asks = await AskServer(client, inference.answer).start()
+        await engine.start()
+        inference = Inference(engine, InferenceSettings(cache_entries=cache_entries))
+        server = AskServer(client, inference.answer)
+        stop_asks = await server.start()
         stop_searches = await serve_search(client, find)
         worker = Worker(pipeline(), settings)
         await worker.start()
@@ -139,6 +142,7 @@ async def whole(folder: Path, engine: Engine) -> AsyncIterator[Whole]:
         await stop_searches()
         await client.close()
         assert worker.bugs == []
+        assert server.bugs == []
     finally:
         process.kill()
         await process.wait()
