@@ -13,7 +13,7 @@ import numpy as np
 from index.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
 
-#: What Qwen3-Embedding and its like expect before a question; passages go as they are.
+#: What Qwen3-Embedding expects before a question; passages go as they are. Other models get nothing unless they are told to.
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
 _TIMEOUT_S = 60.0
 _KEY = "OPENAI_API_KEY"
@@ -31,11 +31,14 @@ class _Reply(msgspec.Struct):
 class OpenAIEmbedder:
     """An Embedder. `url` ends before `/embeddings`, as in `http://localhost:8080/v1`; the key is read from OPENAI_API_KEY."""
 
-    def __init__(self, url: str, model: str, *, instruction: str = INSTRUCTION, threshold: float = 0.5) -> None:
-        """Asks the server once, to learn the dimension. Raises IndexProblem when it does not answer."""
+    def __init__(self, url: str, model: str, *, instruction: str = "", threshold: float = 0.5) -> None:
+        """Asks the server once, to learn the dimension. Raises IndexProblem when it does not answer.
+
+        `instruction` "" is the model's own where it is known.
+        """
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model = model
-        self._instruction = instruction
+        self._instruction = instruction or (INSTRUCTION if "qwen3-embedding" in model.lower() else "")
         dimension = self._ask(["dimension"]).shape[1]
         self.spec = EmbedderSpec("openai", model, dimension, threshold)
 

@@ -33,9 +33,11 @@ def make_embedding_engine(settings: IndexSettings) -> Engine:
 
 def over_http(settings: IndexSettings) -> Embedder:
     """The `openai` embedder. Raises IndexProblem when the server does not answer."""
-    instruction = {"instruction": settings.embed_instruction} if settings.embed_instruction else {}
     return OpenAIEmbedder(
-        settings.embed_base_url, settings.embed_model, threshold=settings.embed_threshold, **instruction
+        settings.embed_base_url,
+        settings.embed_model,
+        instruction=settings.embed_instruction,
+        threshold=settings.embed_threshold,
     )
 
 

@@ -36,7 +36,7 @@ def embedder() -> Iterator[OpenAIEmbedder]:
     server = make_server(MiniLm(folder))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield OpenAIEmbedder(f"http://127.0.0.1:{server.server_port}/v1", "all-MiniLM-L6-v2", instruction="", threshold=0.2)
+    yield OpenAIEmbedder(f"http://127.0.0.1:{server.server_port}/v1", "all-MiniLM-L6-v2", threshold=0.2)
     server.shutdown()
     server.server_close()
     thread.join()

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -24,8 +25,11 @@ def embed(text: str) -> list[float]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    asked: ClassVar[list[str]] = []
+
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked[:] = asked["input"]
         if asked["model"] == "missing":
             self.send_error(404)
             return
@@ -90,3 +94,21 @@ def test_a_model_that_changed_is_refused(server: str) -> None:
     embedder = OpenAIEmbedder(server, "shrinking")
     with pytest.raises(IndexProblem, match="has changed"):
         embedder.embed(["a", "b"], query=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "instruction", "before"),
+    [
+        ("tiny", "", ""),
+        ("Qwen/Qwen3-Embedding-0.6B", "", INSTRUCTION),
+        ("Qwen/Qwen3-Embedding-0.6B", "Find: ", "Find: "),
+    ],
+)
+def test_a_question_gets_the_instruction_that_its_model_expects(
+    server: str, model: str, instruction: str, before: str
+) -> None:
+    embedder = OpenAIEmbedder(server, model, instruction=instruction)
+    embedder.embed(["helmet"], query=True)
+    assert _Handler.asked == [f"{before}helmet"]
+    embedder.embed(["helmet"], query=False)
+    assert _Handler.asked == ["helmet"]
