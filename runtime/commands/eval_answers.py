@@ -42,6 +42,8 @@ type Retrieve = Callable[[EvalQuestion], tuple[Passage, ...]]
 
 SEED = 0
 RETRIEVED = 5
+#: Times as many are searched for when some are left out.
+LEAVING_OUT = 4
 
 
 @click.command("answers")
@@ -49,6 +51,9 @@ RETRIEVED = 5
 @click.option("--passages", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--index", "index", type=click.Path(path_type=Path), help="Keep the index here, or use the one there.")
 @click.option("--own-passage", is_flag=True, help="Give each question its own passage in place of retrieval.")
+@click.option(
+    "--leave-out", is_flag=True, help="Take each question's own sources out of what is retrieved: none has an answer."
+)
 @click.option("--style", type=click.Choice(["simple", "synthesis"]), default="simple", show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Measure on this many questions, drawn with a fixed seed.")
 @click.option("--json", "out", type=click.Path(path_type=Path), help="Write the figures and every answer here as JSON.")
@@ -57,6 +62,7 @@ def eval_answers_command(
     passages: Path,
     index: Path | None,
     own_passage: bool,
+    leave_out: bool,
     style: str,
     limit: int | None,
     out: Path | None,
@@ -71,6 +77,8 @@ def eval_answers_command(
     chosen = list(range(len(asked)))
     if limit is not None and limit < len(chosen):
         chosen = sorted(random.Random(SEED).sample(chosen, limit))
+    if own_passage and leave_out:
+        raise click.UsageError("--leave-out needs retrieval; --own-passage gives each question its source")
     console = Console(stderr=True)
     if own_passage:
         own = own_passages(asked, known)
@@ -79,8 +87,11 @@ def eval_answers_command(
         )
     else:
         with tempfile.TemporaryDirectory(prefix="groundwire-") as folder:
-            answers = _over_index([asked[k] for k in chosen], passages, index or Path(folder), style, console)
-    result = figures([asked[k] for k in chosen], answers)
+            answers = _over_index(
+                [asked[k] for k in chosen], passages, index or Path(folder), style, console, leave_out
+            )
+    measured = [msgspec.structs.replace(asked[k], answerable=asked[k].answerable and not leave_out) for k in chosen]
+    result = figures(measured, answers)
     Console().print(table(result))
     if out is not None:
         out.write_bytes(msgspec.json.format(msgspec.json.encode({"figures": result, "answers": answers}), indent=1))
@@ -170,7 +181,7 @@ def _as_passage(passage: EvalPassage) -> Passage:
 
 
 def _over_index(
-    asked: Sequence[EvalQuestion], passages: Path, folder: Path, style: str, console: Console
+    asked: Sequence[EvalQuestion], passages: Path, folder: Path, style: str, console: Console, leave_out: bool
 ) -> list[Answered]:
     # The JVM starts with the index, which takes longer than the rest of this command's imports together.
     from index.errors import IndexProblem
@@ -185,11 +196,16 @@ def _over_index(
     except IndexProblem as problem:
         raise click.ClickException(str(problem)) from None
     try:
-        return run(asked, lambda question: _search(searcher, question), style, console)
+        return run(asked, lambda question: retrieved(searcher, question, leave_out=leave_out), style, console)
     finally:
         searcher.close()
 
 
-def _search(searcher: "Searcher", question: EvalQuestion) -> tuple[Passage, ...]:
-    hits = searcher.search(question.question, language=question.language or None, k=RETRIEVED)
+def retrieved(searcher: "Searcher", question: EvalQuestion, *, leave_out: bool = False) -> tuple[Passage, ...]:
+    """The best passages, best first; with `leave_out` none of the question's own sources, as if they were not there."""
+    wanted = RETRIEVED * (LEAVING_OUT if leave_out else 1)
+    found = searcher.search(
+        question.question, language=question.language or None, k=wanted, bm25_k=wanted, vector_k=wanted
+    )
+    hits = [hit for hit in found if not (leave_out and hit.source_id in question.source_ids)][:RETRIEVED]
     return tuple(map(passage_of, hits))

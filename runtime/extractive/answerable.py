@@ -49,7 +49,7 @@ _IN_ORDER = tuple(WEIGHTS[name] for name in DOUBTS)
 #: open question; several were retrieved for their likeness, and one of them more often answers than not. A passage of a
 #: sentence or two has no other sentence to be mistaken for the answer.
 REFUSE_FROM_ONE = 0.15
-REFUSE_FROM_SEVERAL = 2.3
+REFUSE_FROM_SEVERAL = 2.0
 FEW_SENTENCES = 2
 REFUSE_LENIENT = 3.0
 #: With less than this share of the question's character pieces in every passage, they speak of something else.
