@@ -18,7 +18,7 @@ DOCUMENTS = Path(demo.__file__).parent / "documents"
 NEAR = [
     (
         "en",
-        "How many days may a book be kept?",
+        "When does the cafeteria close on Fridays?",
         "How often must a student meet the personal tutor?",
         "twice a semester",
     ),
