@@ -111,6 +111,13 @@ async def test_what_documents_say_is_text_and_never_markup(page: Page) -> None:
     assert await page.locator("#answer img, #answer b").count() == 0
 
 
+async def test_headings_and_bold_words_are_shown_as_such(page: Page) -> None:
+    await ask(page, "## The conclusion\n\n1. **House rules** 2 * 3 ** 4 [1].")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer strong")).to_have_text(["The conclusion", "House rules"])
+    await expect(page.locator("#answer")).to_have_text("The conclusion\n\n1. House rules 2 * 3 ** 4 [1]. [1]")
+
+
 async def test_the_page_speaks_arabic_from_right_to_left_and_remembers_it(page: Page) -> None:
     await page.get_by_label("Language").select_option("ar")
     await expect(page.locator("html")).to_have_attribute("dir", "rtl")
