@@ -81,6 +81,12 @@ async def ask(page: Page, question: str) -> None:
     await page.get_by_role("button", name="Ask").click()
 
 
+async def finish(pipeline: Pipeline, run_id: str, emitter: Emitter, answer: str) -> None:
+    settled = Settled(outcome="answered", answer=answer)
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), References(items=()), Done())
+
+
 async def test_a_question_is_answered_and_its_citation_shows_the_source(page: Page) -> None:
     await ask(page, "환불은 며칠 안에 되나요?")
     await expect(page.locator("#status")).to_have_text("Done.")
@@ -143,9 +149,7 @@ async def test_a_broken_line_is_resumed_without_a_word_twice(page: Page, line: L
             if n == len(pieces) // 2:
                 await broken.wait()
             await emitter.tokens([piece])
-        settled = Settled(outcome="answered", question=question.question, answer="one two three four five six")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=()), Done())
+        await finish(pipeline, run_id, emitter, "one two three four five six")
 
     pipeline.scripts["halting"] = halting
     await ask(page, "halting question")
@@ -165,9 +169,7 @@ async def test_withheld_sentences_are_shown_apart_with_their_reason(page: Page, 
         emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
         await emitter.events(Withheld(content="Refunds take 30 days.", flags=(flag,)))
         await emitter.tokens(tokens_of("Ask the shop."))
-        settled = Settled(outcome="answered", question=question.question, answer="Ask the shop.")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=()), Done())
+        await finish(pipeline, run_id, emitter, "Ask the shop.")
 
     pipeline.scripts["withholding"] = withholding
     await ask(page, "withholding question")
