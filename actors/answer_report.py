@@ -5,8 +5,8 @@ ReportRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        pr
 Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
-from actors.answering import advice, no_model, prose
-from actors.conversions import analysis_to_prompt, evidence_of
+from actors.answer.drafting import advice, no_model, prose
+from actors.evidence.prompt_shapes import analysis_to_prompt, evidence_of
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, ReportRequested
 from bus.powers import Ask, Emit

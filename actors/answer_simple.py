@@ -5,8 +5,8 @@ SimpleAnswerRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated    
 Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
-from actors.answering import advice, no_model, prose
-from actors.conversions import evidence_of
+from actors.answer.drafting import advice, no_model, prose
+from actors.evidence.prompt_shapes import evidence_of
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SimpleAnswerRequested
 from bus.powers import Ask, Emit

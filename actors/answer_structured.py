@@ -5,8 +5,8 @@ StructureRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated       
 Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
-from actors.answering import budget, layout, must_cite, no_model, written
-from actors.conversions import evidence_of
+from actors.answer.drafting import budget, layout, must_cite, no_model, written
+from actors.evidence.prompt_shapes import evidence_of
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, StructureRequested
 from bus.powers import Ask, Emit

@@ -5,14 +5,14 @@ QuestionAsked -> QuestionReady | FollowUpAsked | AnswerSettled        prompt: cl
 When the classifier cannot answer, the question is let in: an answer is checked anyway, and a lost question is not asked twice.
 """
 
-from actors.endings import decline, refuse
-from actors.profile import in_language, profile_of
+from actors.answer.profile import in_language, profile_of
+from actors.outcome.settled import decline, refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
 from bus.powers import Ask
 from index.language import LANGUAGES, detect
-from prompts import contracts, messages
+from prompts import contracts, notices
 
 #: What a caller puts into a context to say that its own retrieval found nothing.
 NO_CONTEXT = "NO_CONTEXT_FOUND"
@@ -29,7 +29,7 @@ async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | F
     if profile.policy_word(message.question):
         return decline(question, "policy", text=in_language(profile.safe_reply, question.language))
     if message.contexts is not None and not question.contexts:
-        return refuse(question, "no_results", text=messages.empty_context(question.language))
+        return refuse(question, "no_results", text=notices.empty_context(question.language))
     reply = await ask(
         contracts.ClassifyIntent(
             user_query=message.question,

@@ -7,8 +7,8 @@ When it cannot be translated the draft goes on as it is: its `wrong_language` fl
 
 import msgspec
 
-from actors.conversions import evidence_of
-from actors.showing import cited_in, flags_of
+from actors.answer.release import cited_in, flags_of
+from actors.evidence.prompt_shapes import evidence_of
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerDrafted, Draft, DraftMistranslated, Sentence

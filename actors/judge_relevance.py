@@ -5,7 +5,7 @@ PassagesRetrieved -> PassagesJudged        prompt: judge_relevance, once per lan
 When the judge cannot answer, the passages go on unjudged: a doubtful passage costs less than a lost one.
 """
 
-from actors.conversions import chunk_of
+from actors.evidence.prompt_shapes import chunk_of
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved

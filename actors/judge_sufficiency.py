@@ -5,9 +5,9 @@ PassagesJudged, all lanes of a round -> QueryDecomposed (round 2) | PassagesRead
 When it cannot be judged, what there is goes on.
 """
 
-from actors.conversions import analysis_to_prompt
+from actors.answer.profile import profile_of
 from actors.decompose_query import usable_lanes
-from actors.profile import profile_of
+from actors.evidence.prompt_shapes import analysis_to_prompt
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import Passage, PassagesJudged, PassagesReady, QueryDecomposed

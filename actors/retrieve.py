@@ -6,8 +6,8 @@ The search is asked again until the deadline; an index that cannot be reached by
 nothing was found would be a lie.
 """
 
-from actors.endings import fail
-from actors.profile import profile_of
+from actors.answer.profile import profile_of
+from actors.outcome.settled import fail
 from bus.actor import actor
 from bus.errors import Failure
 from bus.events import Source, Sources

@@ -7,11 +7,11 @@ When nothing can be picked for want of a model, the window of a passage with the
 
 from typing import Literal
 
-from actors import spans
-from actors.conflicts import conflicts_in
-from actors.conversions import chunk_of
-from actors.endings import refuse
-from actors.profile import profile_of
+from actors.answer.profile import profile_of
+from actors.evidence import spans
+from actors.evidence.conflicts import conflicts_in
+from actors.evidence.prompt_shapes import chunk_of
+from actors.outcome.settled import refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import (

@@ -7,11 +7,11 @@ Pure: everything it weighs is in the message.
 
 import os
 
-from actors.admissions import admits
-from actors.endings import refuse, safe_text
+from actors.answer.profile import in_language, profile_of
 from actors.gate.citations import markers
-from actors.profile import in_language, profile_of
-from actors.regate_table import Decision, decide
+from actors.outcome.admissions import admits
+from actors.outcome.regate_table import Decision, decide
+from actors.outcome.settled import refuse, safe_text
 from bus.actor import actor
 from bus.events import VerdictEvent
 from bus.messages import (
@@ -26,7 +26,7 @@ from bus.messages import (
     WithheldSentence,
 )
 from bus.powers import Emit
-from prompts import messages
+from prompts import notices
 
 #: Environment variable that turns on the profile setting of the same name.
 NUMERIC_PROMOTE = "VERIFIER_NUMERIC_PROMOTE"
@@ -115,7 +115,7 @@ def _refused(message: AnswerVerified, reason: Reason, decision: Decision, profil
     if reason == "citations_invalid":
         text = safe_text(message.question, message.evidence, profile_reply)
     if message.shown:
-        text = messages.withdrawn(message.question.language)
+        text = notices.withdrawn(message.question.language)
     refusal = refuse(
         message.question,
         reason,

@@ -8,7 +8,7 @@ from bus.events import Done, Error, Event, References, TokensEnd
 from bus.messages import RunFinished, Settled
 from bus.powers import Emit
 from index.language import LANGUAGES, detect
-from prompts import messages
+from prompts import notices
 
 
 @actor()
@@ -37,7 +37,7 @@ def words_of(settled: Settled) -> str:
     found = settled.language or detect(settled.question)
     language = found if found in LANGUAGES else "en"
     if settled.outcome == "cancelled":
-        return messages.cancelled(language)
+        return notices.cancelled(language)
     if settled.reason is not None:
-        return messages.reason_text(settled.reason, language)
-    return messages.failed(language)
+        return notices.reason_text(settled.reason, language)
+    return notices.failed(language)

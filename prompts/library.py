@@ -14,7 +14,7 @@ import msgspec
 from dotpromptz import ParsedPrompt, parse_document
 from dotpromptz_handlebars import EscapeFunction, Handlebars, HelperOptions, SafeString
 
-from prompts import messages
+from prompts import notices
 from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
@@ -179,7 +179,7 @@ def _constants(variables: Prompt[Any]) -> dict[str, str]:
     """What the template needs besides, all of it our own text."""
     language: str = getattr(variables, "target_language", "") or getattr(variables, "language", "")
     labels = {
-        f"label_{name}": messages.label(name, language) for name in ("source", "summary", "conclusion", "arguments")
+        f"label_{name}": notices.label(name, language) for name in ("source", "summary", "conclusion", "arguments")
     }
     return labels | {"language_name": LANGUAGE_NAMES.get(language, "the language of the question")}
 

@@ -9,7 +9,7 @@ import pytest
 
 from bus.connection import connect, declare_streams
 from bus.settings import BusSettings
-from runtime import nats_server
+from runtime.processes import nats_server
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from actors.gate.masking import mask
+from actors.answer.masking import mask
 from actors.gate.normal import normal, visible
 from index.sentences import split
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from actors.evidence.spans import share_held
 from actors.pipeline import pipeline
-from actors.spans import share_held
 from bus.asking import AskServer
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.delivery import Worker
@@ -20,9 +20,9 @@ from bus.run_record import RunRecord
 from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.settings import BusSettings
-from runtime import nats_server
 from runtime.engines.engine import Engine
-from runtime.inference import Inference
+from runtime.processes import nats_server
+from runtime.processes.inference import Inference
 from runtime.settings import InferenceSettings
 
 PAGES = {

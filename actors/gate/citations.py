@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from .normal import INVISIBLE
+from actors.gate.normal import INVISIBLE
 
 _DIGITS: Final = r"\d{1,3}"
 _JOIN: Final = r"\s?[,،、，;；–—~〜～‐‑−-]\s?"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from .citations import strip_markers
-from .normal import normal
-from .reading import read
-from .stems import Stem, stems
+from actors.gate.citations import strip_markers
+from actors.gate.normal import normal
+from actors.gate.numbers.text_numbers import read
+from actors.gate.stems import Stem, stems
 
 # Below this share of its content words in the evidence a sentence is doubtful; shorter sentences have too few to say.
 ENOUGH: Final = 0.34

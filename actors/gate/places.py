@@ -6,11 +6,10 @@ from typing import Final
 
 import msgspec
 
+from actors.gate.citations import strip_markers
+from actors.gate.normal import normal
+from actors.gate.stems import stems
 from index.sentences import split
-
-from .citations import strip_markers
-from .normal import normal
-from .stems import stems
 
 # From this share of its content words on, a sentence retells one sentence of the evidence; below, several of them.
 RETELLS: Final = 0.5

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from .citations import strip_markers
-from .normal import normal, visible
+from actors.gate.citations import strip_markers
+from actors.gate.normal import normal, visible
 
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())

@@ -15,8 +15,8 @@ from bus.messages import QuestionAsked
 from bus.run_record import RunRecord
 from bus.runs import Runs
 from runtime.commands.common import check_index, check_profile, read_settings
-from runtime.commands.session import stack_for
-from runtime.nats_server import NoServer
+from runtime.commands.stack import stack_for
+from runtime.processes.nats_server import NoServer
 
 EXIT = {"answered": 0, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
 

@@ -5,10 +5,10 @@ import asyncio
 import click
 
 from bus.errors import Failure
-from runtime.engines.bench.figures import Table
-from runtime.engines.bench.run import MEASURES, bench
-from runtime.engines.bench.scale import FULL, QUICK
-from runtime.engines.device.settings import DEFAULT_MODEL
+from runtime.engines.mlx.settings import DEFAULT_MODEL
+from runtime.measure.device.figures import Table
+from runtime.measure.device.run import MEASURES, bench
+from runtime.measure.device.scale import FULL, QUICK
 
 
 @click.group("bench")

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 import msgspec
 
+from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
-from runtime.spreading import actor_processes
 
 
 def read_settings(config: Path | None = None, *, index: Path | None = None, port: int | None = None) -> Settings:
@@ -26,7 +26,7 @@ def read_settings(config: Path | None = None, *, index: Path | None = None, port
 
 def check_profile(name: str) -> str:
     """The profile's name. Raises click.UsageError with the nearest one there is."""
-    from actors.profile import folder
+    from actors.answer.profile import folder
     from prompts import profiles
 
     try:

@@ -13,8 +13,8 @@ from runtime import demo
 from runtime.commands.ask import run, show
 from runtime.commands.common import read_settings
 from runtime.commands.index import bars, one_line_errors
-from runtime.commands.session import stack_for
-from runtime.supervisor import state_home
+from runtime.commands.stack import stack_for
+from runtime.processes.supervisor import state_home
 
 HERE = Path(demo.__file__).parent
 LANGUAGES = {"ko": "Korean", "en": "English", "zh": "Chinese", "fr": "French", "ar": "Arabic"}

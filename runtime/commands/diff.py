@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.pipeline import pipeline
-from runtime.commands.journals import run, settings_for, trace_of
-from runtime.replay.parting import Change, Contrast, contrast
+from runtime.commands.run_sources import run, settings_for, trace_of
+from runtime.replay.difference import Change, Contrast, contrast
 
 STYLES: dict[Change, str] = {"same": "", "gone": "red strike", "new": "green"}
 MARKS: dict[Change, str] = {"same": " ", "gone": "-", "new": "+"}

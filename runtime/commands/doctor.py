@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from runtime.commands.common import read_settings
-from runtime.nats_server import NoServer, binary
-from runtime.supervisor import state_home
+from runtime.processes.nats_server import NoServer, binary
+from runtime.processes.supervisor import state_home
 
 #: Below this many bytes free the journal soon has no room.
 LEAST_FREE = 2 * 1024**3
@@ -103,7 +103,7 @@ def cores() -> Finding:
 
 
 def profiles() -> Finding:
-    from actors.profile import preload
+    from actors.answer.profile import preload
     from bus.errors import Poison
 
     try:

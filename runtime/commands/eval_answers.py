@@ -13,16 +13,18 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from actors import spans
-from actors.conversions import chunk_of, evidence_of
+from actors.evidence import spans
+from actors.evidence.prompt_shapes import chunk_of, evidence_of
+from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers
-from actors.gate.gate import check_sentence, withholds
 from actors.gate.overlap import is_factual
 from bus.messages import Passage
 from index.language import detect
 from index.sentences import split
 from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
-from runtime.commands.answer_measures import (
+from runtime.engines.extractive.answers import answer_simple, answer_synthesis
+from runtime.engines.extractive.evidence import select_evidence
+from runtime.measure.answers import (
     Answered,
     AnswerFigures,
     CitedSpan,
@@ -31,9 +33,7 @@ from runtime.commands.answer_measures import (
     figures,
     own_passages,
 )
-from runtime.extractive.answers import answer_simple, answer_synthesis
-from runtime.extractive.evidence import select_evidence
-from runtime.hits import passage_of
+from runtime.processes.hits import passage_of
 
 if TYPE_CHECKING:
     from index.searcher import Searcher

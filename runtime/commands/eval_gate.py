@@ -8,11 +8,10 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from actors.gate.gate import check_answer, withholds
+from actors.gate.check import check_answer, withholds
 from actors.gate.overlap import overlap
-
-from .gate_lines import BadLine, Line, read_lines
-from .gate_scores import Outcome, Report, Score, report
+from runtime.measure.gate_lines import BadLine, Line, read_lines
+from runtime.measure.gate_scores import Outcome, Report, Score, report
 
 
 @click.command("gate")

@@ -8,12 +8,13 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from index import evaluation, snapshot
+from index import snapshot
 from index.errors import IndexProblem
 from index.ingest import bring_in
 from index.searcher import Searcher
-from runtime.commands.embedding import embedder, embedder_options
+from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index import bars, one_line_errors
+from runtime.measure import rankings
 
 
 @click.command("retrieval")
@@ -61,21 +62,21 @@ def eval_retrieval_command(
         embedder(embed_url, embed_model) as vectors,
     ):
         folder = directory or Path(scratch) / "index"
-        asked = evaluation.read_questions(questions)[:limit]
+        asked = rankings.read_questions(questions)[:limit]
         if passages is not None and not snapshot.exists(folder):
             with bars() as tell:
                 bring_in(folder, [str(passages)], only=True, embedder=vectors, progress=tell)
         searcher = Searcher.open(folder, embedder=vectors)
         try:
-            runs = {system: evaluation.run(searcher, asked, system, k) for system in evaluation.SYSTEMS}
+            runs = {system: rankings.run(searcher, asked, system, k) for system in rankings.SYSTEMS}
         finally:
             searcher.close()
         _write(runs, asked, k, json_path, save_run)
 
 
 def _write(
-    runs: dict[str, evaluation.Run],
-    asked: list[evaluation.Question],
+    runs: dict[str, rankings.Run],
+    asked: list[rankings.Question],
     k: int,
     json_path: Path | None,
     save_run: Path | None,
@@ -84,14 +85,14 @@ def _write(
     table = Table("system", f"MRR@{k}", f"nDCG@{k}", f"R@{k}", box=None)
     systems: dict[str, dict[str, float]] = {}
     intervals: dict[str, dict[str, tuple[float, float]]] = {}
-    for system, rankings in runs.items():
-        names = {question: [source for source, _ in sources] for question, sources in rankings.items()}
-        found = {name: evaluation.interval(v) for name, v in evaluation.measure(names, relevant, k).items()}
+    for system, ranked in runs.items():
+        names = {question: [source for source, _ in sources] for question, sources in ranked.items()}
+        found = {name: rankings.interval(v) for name, v in rankings.measure(names, relevant, k).items()}
         systems[system] = {name: round(one.mean, 5) for name, one in found.items()}
         intervals[system] = {name: (round(one.low, 5), round(one.high, 5)) for name, one in found.items()}
         table.add_row(system, *(f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in found.values()))
         if save_run is not None:
-            _save(save_run.with_name(f"{save_run.name}.{system}"), "\n".join(evaluation.trec_lines(rankings, system)))
+            _save(save_run.with_name(f"{save_run.name}.{system}"), "\n".join(rankings.trec_lines(ranked, system)))
     Console().print(table)
     if json_path is not None:
         result = {"systems": systems, "intervals": intervals, "questions": len(asked), "k": k}

@@ -12,7 +12,7 @@ from rich.table import Table
 from index.language import detect
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.eval_answers import read_lines
-from runtime.extractive.rewriting import loses, rewrite_query
+from runtime.engines.extractive.rewriting import loses, rewrite_query
 
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 

@@ -6,10 +6,9 @@ from typing import BinaryIO
 import click
 import msgspec
 
+from actors.gate.check import check_answer, withholds
 from actors.gate.flags import Flag
-from actors.gate.gate import check_answer, withholds
-
-from .gate_lines import BadLine, read_lines
+from runtime.measure.gate_lines import BadLine, read_lines
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

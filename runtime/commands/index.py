@@ -17,7 +17,7 @@ from index.check import stats, verify
 from index.errors import IndexProblem
 from index.ingest import Report, bring_in, take_out
 from index.worker import Tell
-from runtime.commands.embedding import embedder, embedder_options
+from runtime.commands.embedder_options import embedder, embedder_options
 
 _LABELS = {
     "read": "Reading files",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from runtime.commands.journals import refuse, run, settings_for, trace_of
-from runtime.replay.pacing import paced
+from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.replay.event_times import paced
 
 
 @click.command("play")

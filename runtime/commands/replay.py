@@ -9,13 +9,13 @@ import msgspec
 
 from actors.pipeline import ACTORS, pipeline
 from runtime.commands.common import check_profile
-from runtime.commands.journals import is_file, journal_of, refuse, run, settings_for, trace_of
-from runtime.replay.forking import NothingToFork, fork
-from runtime.replay.keeping import keep
-from runtime.replay.live import hits_of, replies_of
-from runtime.replay.making import live_for
-from runtime.replay.parting import parting
-from runtime.replay.replaying import Replayed, replay
+from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
+from runtime.replay.difference import parting
+from runtime.replay.fork import NothingToFork, fork
+from runtime.replay.fork_journal import keep
+from runtime.replay.fork_powers import live_for
+from runtime.replay.live_powers import hits_of, replies_of
+from runtime.replay.replayer import Replayed, replay
 from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from index.searcher import Searcher
-from runtime.commands.embedding import embedder, embedder_options
+from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index import one_line_errors
 
 _MAX_QUERY = 4000

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import click
 
 from runtime.commands.common import read_settings
-from runtime.nats_server import NoServer, write_config
-from runtime.nats_server import command as nats_command
-from runtime.process import ROLES, Role, run
-from runtime.supervisor import state_home
+from runtime.processes.nats_server import NoServer, write_config
+from runtime.processes.nats_server import command as nats_command
+from runtime.processes.roles import ROLES, Role, run
+from runtime.processes.supervisor import state_home
 
 
 @click.command("serve")

@@ -15,7 +15,7 @@ from bus.connection import connect
 from bus.errors import Failure
 from runtime.commands.common import read_settings
 from runtime.engines.watching import Watched, views
-from runtime.supervisor import running, state_folder
+from runtime.processes.supervisor import running, state_folder
 
 type Key = tuple[str, int]
 

@@ -12,8 +12,8 @@ from rich.table import Column, Table
 from actors.pipeline import pipeline
 from bus.journal import Stage
 from bus.run_record import record_of
-from runtime.commands.journals import journal_of, refuse, run, settings_for, trace_of
-from runtime.replay.reading import Found, latest_runs
+from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
+from runtime.replay.journal_traces import Found, latest_runs
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, dump, write
 

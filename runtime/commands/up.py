@@ -9,10 +9,10 @@ from rich.console import Console
 
 from bus.errors import Failure
 from runtime.commands.common import check_index, read_settings
-from runtime.nats_server import NoServer, port_taken
-from runtime.process import ROLES
+from runtime.processes.nats_server import NoServer, port_taken
+from runtime.processes.roles import ROLES
+from runtime.processes.supervisor import Stack, state_folder
 from runtime.settings import Settings
-from runtime.supervisor import Stack, state_folder
 
 
 @click.command("up")

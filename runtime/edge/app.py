@@ -9,9 +9,9 @@ from aiohttp.typedefs import Handler
 from bus.runs import Runs
 from runtime.edge import chat, health, page, schemas, search, websocket
 from runtime.edge import runs as run_routes
-from runtime.edge.pace import Pace
+from runtime.edge.patience import Pace
 from runtime.edge.problems import problems_middleware
-from runtime.edge.profiles import Profiles
+from runtime.edge.profile_names import Profiles
 from runtime.edge.state import EDGE, Edge
 from runtime.settings import EdgeSettings
 

@@ -13,10 +13,10 @@ from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
 from bus.runs import KeyReused
 from runtime.edge import chat_shapes as shapes
-from runtime.edge import reading
+from runtime.edge import requests
 from runtime.edge.answers import json_response
 from runtime.edge.problems import Problem, problem_of
-from runtime.edge.profiles import ProfileError
+from runtime.edge.profile_names import ProfileError
 from runtime.edge.sse import HEADERS, let_go, next_batch, run_headers, write
 from runtime.edge.state import EDGE, Edge
 
@@ -71,7 +71,7 @@ async def models(request: web.Request) -> web.StreamResponse:
 async def complete(request: web.Request) -> web.StreamResponse:
     """POST /v1/chat/completions"""
     edge = request.app[EDGE]
-    asked = reading.decode(await reading.json_body(request), _decoder, shapes.ChatAsked)
+    asked = requests.decode(await requests.json_body(request), _decoder, shapes.ChatAsked)
     try:
         await edge.profiles.check(asked.model)
     except ProfileError as error:
@@ -94,11 +94,11 @@ def question_of(asked: shapes.ChatAsked) -> QuestionAsked:
     last = asked.messages[-1]
     if last.role != "user":
         raise Problem(400, "no_question", f"the last message is the {last.role}'s; end with one of the user")
-    if len(last.text) > reading.LONGEST_QUESTION:
+    if len(last.text) > requests.LONGEST_QUESTION:
         raise Problem(
-            400, "invalid", f"the question has {len(last.text)} characters, {reading.LONGEST_QUESTION} is the most"
+            400, "invalid", f"the question has {len(last.text)} characters, {requests.LONGEST_QUESTION} is the most"
         )
-    reading.check_text("the last message", last.text)
+    requests.check_text("the last message", last.text)
     before = [
         Turn(role=m.role, content=m.text[:TURN_CHARS]) for m in asked.messages[:-1] if m.role in ("user", "assistant")
     ]

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
-from runtime.edge import reading
+from runtime.edge import requests
 from runtime.edge.answers import json_response
 from runtime.edge.problems import RETRY_AFTER_S, Problem
 from runtime.edge.sse import run_headers, stream
@@ -26,9 +26,9 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
 async def ask(request: web.Request) -> web.StreamResponse:
     """POST /v1/runs"""
     edge = request.app[EDGE]
-    question = reading.question_of(await reading.json_body(request))
+    question = requests.question_of(await requests.json_body(request))
     await edge.check_profile(question)
-    as_json = reading.wants_json(request)
+    as_json = requests.wants_json(request)
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
     submitted, reader = await edge.runs.ask(question, deadline_s)
     edge.metrics.asked.labels(question.profile, "json" if as_json else "sse").inc()
@@ -75,7 +75,7 @@ def status_of(record: RunRecord) -> int:
 
 async def look_up(request: web.Request) -> web.Response:
     """GET /v1/runs/{run_id}"""
-    run_id = reading.path_id(request)
+    run_id = requests.path_id(request)
     record = await request.app[EDGE].runs.record(run_id)
     if record is None:
         raise Problem(404, "no_such_run", f"there is no run {run_id}; it may have expired, or never been asked")
@@ -85,7 +85,7 @@ async def look_up(request: web.Request) -> web.Response:
 async def resume(request: web.Request) -> web.StreamResponse:
     """GET /v1/runs/{run_id}/events"""
     edge = request.app[EDGE]
-    run_id, after = reading.path_id(request), reading.last_event_id(request)
+    run_id, after = requests.path_id(request), requests.last_event_id(request)
     with await edge.runs.read(run_id) as reader:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
@@ -95,7 +95,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
 async def cancel(request: web.Request) -> web.Response:
     """POST /v1/runs/{run_id}/cancel"""
     edge = request.app[EDGE]
-    run_id = reading.path_id(request)
+    run_id = requests.path_id(request)
     ended = await edge.runs.cancel(run_id)
     record = await edge.runs.record(run_id)
     return json_response(Cancelled(run_id=run_id, cancelled=ended, outcome=record.outcome if record else None))

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from bus.messages import Passage
 from bus.searching import Searcher
-from runtime.edge import reading
+from runtime.edge import requests
 from runtime.edge.answers import json_response
 from runtime.edge.state import EDGE
 
@@ -35,8 +35,8 @@ _decoder = msgspec.json.Decoder(SearchAsked)
 async def search(request: web.Request) -> web.Response:
     """POST /v1/search"""
     edge = request.app[EDGE]
-    asked = reading.decode(await reading.json_body(request), _decoder, SearchAsked)
-    reading.check_text("query", asked.query)
+    asked = requests.decode(await requests.json_body(request), _decoder, SearchAsked)
+    requests.check_text("query", asked.query)
     searcher = Searcher(edge.runs.client, time.time() + edge.pace.search_s)
     found = await searcher(asked.query, language=asked.language or "", k=asked.k, bm25_k=asked.k, vector_k=asked.k)
     return json_response(SearchAnswer(hits=found.passages, snapshot=found.snapshot))

@@ -11,9 +11,9 @@ from bus.errors import Unavailable
 from bus.messages import QuestionAsked
 from bus.runs import NoSuchRun, Runs
 from runtime.edge.metrics import Metrics
-from runtime.edge.pace import Pace
+from runtime.edge.patience import Pace
 from runtime.edge.problems import Problem
-from runtime.edge.profiles import ProfileError, Profiles
+from runtime.edge.profile_names import ProfileError, Profiles
 from runtime.settings import EdgeSettings
 
 log = logging.getLogger("groundwire.edge")

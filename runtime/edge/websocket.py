@@ -18,7 +18,7 @@ from bus.messages import QuestionAsked
 from bus.router import Reader, TooSlow
 from bus.runs import EventsGone, KeyReused, NoSuchRun
 from bus.subjects import BadId
-from runtime.edge import reading
+from runtime.edge import requests
 from runtime.edge.problems import Problem, problem_of
 from runtime.edge.sse import next_batch
 from runtime.edge.state import EDGE, Edge
@@ -120,14 +120,14 @@ class Socket:
         try:
             kind = _kind_of(body)
             if kind == "cancel":  # does not wait its turn: it may be meant for the run that has it
-                asked = reading.decode(body, _cancels, Cancel)
-                await self.edge.runs.cancel(reading.checked_id(asked.run_id))
+                asked = requests.decode(body, _cancels, Cancel)
+                await self.edge.runs.cancel(requests.checked_id(asked.run_id))
                 return
             async with self._turn:
                 if kind == "resume":
-                    await self._resume(reading.decode(body, _resumes, Resume))
+                    await self._resume(requests.decode(body, _resumes, Resume))
                 else:
-                    await self._ask(reading.question_of(body))
+                    await self._ask(requests.question_of(body))
         except Problem as problem:
             await self._refuse(problem)
         except (BadId, NoSuchRun, EventsGone, KeyReused, Unavailable) as error:
@@ -145,7 +145,7 @@ class Socket:
                     self.edge.left(question, submitted.run_id)
 
     async def _resume(self, asked: Resume) -> None:
-        with await self.edge.runs.read(reading.checked_id(asked.run_id)) as reader:
+        with await self.edge.runs.read(requests.checked_id(asked.run_id)) as reader:
             await self._send(reader, after=asked.after, key=None)
 
     async def _send(self, reader: Reader, *, after: int, key: str | None) -> None:

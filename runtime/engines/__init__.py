@@ -1,1 +1,1 @@
-"""Engines: what answers a prompt. Each module holds one, behind the Protocol in `engine.py`."""
+"""Engines: what answers a prompt, a folder each, behind the Protocol in `engine.py`. `choice` makes the one that settings name."""

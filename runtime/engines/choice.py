@@ -8,7 +8,7 @@ from runtime.engines.engine import Engine, Rendered
 from runtime.settings import InferenceSettings
 
 if TYPE_CHECKING:
-    from runtime.engines.device.records import RequestRecord
+    from runtime.engines.mlx.records import RequestRecord
 
 
 def make_engine(
@@ -21,21 +21,21 @@ def make_engine(
 ) -> Engine:
     """The engine, not started yet; what a device needs beside its settings is for `mlx` alone."""
     if settings.engine == "extractive":
-        from runtime.engines.extractive import ExtractiveEngine
+        from runtime.engines.extractive.engine import ExtractiveEngine
 
         return ExtractiveEngine()
     if settings.engine == "scripted":
-        from runtime.engines.scripted import ScriptedEngine
+        from runtime.engines.scripted.engine import ScriptedEngine
 
         return ScriptedEngine()
     if settings.engine == "mlx":
-        from runtime.engines.device.settings import DeviceSettings
-        from runtime.engines.mlx_engine import MlxEngine
+        from runtime.engines.mlx.engine import MlxEngine
+        from runtime.engines.mlx.settings import DeviceSettings
 
         device = DeviceSettings(max_rows=settings.max_rows, refuse_after_s=settings.refuse_after_s)
         return MlxEngine(
             settings.model, settings=device, warm=warm, render=render, on_record=on_record, on_broken=on_broken
         )
-    from runtime.engines.openai_engine import OpenAIEngine
+    from runtime.engines.openai.engine import OpenAIEngine
 
     return OpenAIEngine(settings.base_url, settings.model, api_key=settings.api_key)

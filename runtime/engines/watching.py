@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from bus.connection import Client, Msg
-from runtime.engines.device.records import DeviceView
+from runtime.engines.mlx.records import DeviceView
 
 SUBJECT = "gw.device.view"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
-from actors.profile import preload
+from actors.answer.profile import preload
 from index.language import detect
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.conflict_notice import notice_of
-from actors.conflicts import conflicts_in
+from actors.answer.conflict_notice import notice_of
+from actors.evidence.conflicts import conflicts_in
 from bus.messages import Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
 from index.language import detect
 

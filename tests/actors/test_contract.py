@@ -18,7 +18,7 @@ from bus.messages import (
     message_type,
 )
 from prompts.contracts import PROMPTS
-from tests.actors.told import Failing, Hanging, Hits, Screen, Told
+from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, Told
 from tests.message_samples import SAMPLES, passage
 
 FAILURES = [NoReply("silent"), BadReply("no JSON"), Unavailable("not there")]
@@ -110,7 +110,7 @@ async def test_cancellation_passes_through(actor: Actor) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not [left for left in asyncio.all_tasks() if "Shower" in repr(left)]
+    assert not [left for left in asyncio.all_tasks() if "CheckedStream" in repr(left)]
 
 
 class Bug(Exception):

@@ -32,7 +32,7 @@ from bus.messages import (
     SynthesisRequested,
 )
 from prompts import contracts
-from tests.actors.told import Hits, Screen, Told
+from tests.actors.scripted_powers import Hits, Screen, Told
 from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
 
 RETRIEVED = PassagesRetrieved(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from actors.regate_table import TABLE, Confidence, Decision, decide, verifier_strength
+from actors.outcome.regate_table import TABLE, Confidence, Decision, decide, verifier_strength
 
 
 class Flag(NamedTuple):

@@ -20,8 +20,8 @@ from bus.messages import (
     Sentence,
     Settled,
 )
-from prompts import messages
-from tests.actors.told import Screen
+from prompts import notices
+from tests.actors.scripted_powers import Screen
 from tests.message_samples import FEE, FLAG, SETTLED, WEAK, question, span
 
 GOOD = Sentence(text="Refunds are paid within 14 days [1]. ")
@@ -114,10 +114,10 @@ async def test_the_answer_is_what_is_shown_and_never_what_was_withheld(release: 
 async def test_a_refusal_after_something_was_shown_takes_it_back() -> None:
     result = await settled(verified(GOOD, LIE, LIE2))
     assert result.retract
-    assert result.settled.answer == messages.withdrawn("en")
+    assert result.settled.answer == notices.withdrawn("en")
     nothing_shown = await settled(verified(LIE, LIE2))
     assert not nothing_shown.retract
-    assert nothing_shown.settled.answer == messages.reason_text("grounding_failed", "en")
+    assert nothing_shown.settled.answer == notices.reason_text("grounding_failed", "en")
 
 
 async def test_a_safe_reply_names_the_sources_that_there_are() -> None:
@@ -255,10 +255,10 @@ def test_the_stream_is_closed_as_its_outcome_asks(end: Settled, ended: bool, eve
 @pytest.mark.parametrize(
     ("end", "code", "words"),
     [
-        (FAILED, "timeout", messages.reason_text("timeout", "ko")),
-        (Settled(outcome="failed"), "internal", messages.failed("en")),
-        (Settled(outcome="failed", question="환불은 며칠 안에 받을 수 있나요?"), "internal", messages.failed("ko")),
-        (Settled(outcome="cancelled", language="fr"), "cancelled", messages.cancelled("fr")),
+        (FAILED, "timeout", notices.reason_text("timeout", "ko")),
+        (Settled(outcome="failed"), "internal", notices.failed("en")),
+        (Settled(outcome="failed", question="환불은 며칠 안에 받을 수 있나요?"), "internal", notices.failed("ko")),
+        (Settled(outcome="cancelled", language="fr"), "cancelled", notices.cancelled("fr")),
     ],
 )
 def test_an_error_speaks_the_persons_language(end: Settled, code: str, words: str) -> None:

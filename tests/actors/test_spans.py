@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.spans import FULL, SHORT, WINDOW, grow, numbered, picked, share_held, window
+from actors.evidence.spans import FULL, SHORT, WINDOW, grow, numbered, picked, share_held, window
 from bus.messages import Passage, Span
 from prompts.contracts import PickedSpan
 from tests.message_samples import OPENING, REFUNDS, passage

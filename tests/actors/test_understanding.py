@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from blockbuster import BlockBuster
 
+from actors.answer.profile import profile_of
 from actors.classify_intent import NO_CONTEXT, classify_intent, question_of
 from actors.classify_query import classify_query
 from actors.decompose_query import decompose_query, usable_lanes
 from actors.open_lanes import open_lanes
-from actors.profile import profile_of
 from actors.rewrite_query import rewrite_query
 from bus.errors import Poison
 from bus.messages import (
@@ -25,8 +25,8 @@ from bus.messages import (
     SubQueryPlanned,
     Turn,
 )
-from prompts import contracts, messages
-from tests.actors.told import Told
+from prompts import contracts, notices
+from tests.actors.scripted_powers import Told
 from tests.message_samples import question
 
 ASKED = {
@@ -100,7 +100,7 @@ async def test_without_any_context_there_is_a_fixed_answer_and_no_model_call(lan
         settled = await classify_intent.handle(QuestionAsked(question=ASKED[language], contexts=contexts), told)
         assert isinstance(settled, AnswerSettled)
         assert (settled.settled.outcome, settled.settled.reason) == ("refused", "no_results")
-        assert settled.settled.answer == messages.empty_context(language)
+        assert settled.settled.answer == notices.empty_context(language)
     assert told.asked == []
 
 
@@ -131,7 +131,7 @@ async def test_what_is_no_question_is_declined_in_its_language(kind: Any, langua
     settled = await classify_intent.handle(QuestionAsked(question=ASKED[language]), told)
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "declined"
-    assert settled.settled.answer == messages.declined_text(kind, language)
+    assert settled.settled.answer == notices.declined_text(kind, language)
 
 
 @pytest.mark.parametrize("kind", ["in_scope", "edge_case"])

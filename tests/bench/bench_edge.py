@@ -32,8 +32,8 @@ from bus.journal import Journal
 from bus.messages import QuestionAsked
 from bus.runs import Runs
 from bus.subjects import event_subject
-from runtime import nats_server
 from runtime.edge.sse import HEADERS
+from runtime.processes import nats_server
 from runtime.settings import EdgeSettings, Settings, to_environ
 
 _MADE = re.compile(rb'"content":"(\d+)"')

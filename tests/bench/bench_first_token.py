@@ -20,9 +20,9 @@ from pathlib import Path
 import aiohttp
 
 from runtime import demo
-from runtime.nats_server import free_port
+from runtime.processes.nats_server import free_port
+from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
-from runtime.supervisor import Stack
 
 DEMO = Path(demo.__file__).parent
 

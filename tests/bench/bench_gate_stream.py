@@ -21,13 +21,13 @@ from typing import get_args
 
 import msgspec
 
-from actors.gate.gate import check_sentence
+from actors.gate.check import check_sentence
 from bus.messages import Context, ContextMetadata, QuestionAsked
 from index.language import detect
 from prompts import contracts as c
 from prompts.contracts import Language
 from runtime.engines.engine import Request
-from runtime.engines.scripted import ScriptedEngine, default_script
+from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.in_process import stack
 from tests.lies import LIES, Kind, Said, Source, tellable, told
 

@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["MLX_DISABLE_COMPILE"] = "1"
 
-from runtime.engines.bench.run import MEASURES, bench
-from runtime.engines.bench.scale import FULL, QUICK
+from runtime.measure.device.run import MEASURES, bench
+from runtime.measure.device.scale import FULL, QUICK
 from tests.runtime.engines.tiny import build
 
 #: Text to train the tokenizer on: whatever Python brings along.

@@ -21,9 +21,9 @@ import psutil
 from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
 from bus.connection import connect
-from runtime.nats_server import free_port
+from runtime.processes.nats_server import free_port
+from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, InferenceSettings, Settings
-from runtime.supervisor import Stack
 
 WORDS = [
     "the", "shop", "pays", "refunds", "back", "to", "each", "buyer", "who", "asks", "within", "two", "weeks", "after", "delivery",

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 
 from bus.connection import Inbox
 from bus.journal import Journal
-from runtime import nats_server
+from runtime.processes import nats_server
 
 
 @dataclass

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.engines.extractive import ExtractiveEngine
+from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import Whole, whole
 
 EXAMPLE = Path(__file__).with_name("ask_over_nats.py")

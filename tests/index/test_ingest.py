@@ -12,8 +12,8 @@ from index import snapshot
 from index.build import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
+from index.files import find
 from index.ingest import bring_in, take_out
-from index.reading import find
 from index.searcher import Searcher
 from tests.index import files
 

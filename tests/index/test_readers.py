@@ -5,13 +5,13 @@ import zipfile
 
 import pytest
 
+from index.files import read
 from index.model import Document
 from index.passages import cut
 from index.readers.decoding import decode
 from index.readers.pdf import join_lines
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
-from index.reading import read
 from tests.index import files
 
 MARKDOWN = """---

@@ -18,9 +18,9 @@ from bus.subjects import RUNS
 from index import snapshot
 from index.build import Build
 from index.model import Document
-from runtime.nats_server import free_port
+from runtime.processes.nats_server import free_port
+from runtime.processes.supervisor import Stack, kill
 from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, InferenceSettings, Settings
-from runtime.supervisor import Stack, kill
 
 QUESTIONS = 300
 AT_ONCE = 16

@@ -10,9 +10,9 @@ from pathlib import Path
 from bus.connection import connect
 from bus.messages import Passage
 from bus.searching import Searcher
-from runtime.nats_server import free_port
+from runtime.processes.nats_server import free_port
+from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, Settings
-from runtime.supervisor import Stack
 from tests.runtime.engines.tiny import build
 
 ROOT = Path(__file__).parent.parent.parent

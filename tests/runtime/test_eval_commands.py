@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from runtime.commands.answer_measures import (
+from runtime.commands.eval_answers import eval_answers_command
+from runtime.commands.eval_rewriting import FollowUp, eval_rewriting_command, rewrite
+from runtime.commands.eval_rewriting import figures as rewriting_figures
+from runtime.measure.answers import (
     Answered,
     CitedSpan,
     EvalPassage,
@@ -15,9 +18,6 @@ from runtime.commands.answer_measures import (
     holds_gold,
     own_passages,
 )
-from runtime.commands.eval_answers import eval_answers_command
-from runtime.commands.eval_rewriting import FollowUp, eval_rewriting_command, rewrite
-from runtime.commands.eval_rewriting import figures as rewriting_figures
 
 RIGHT = CitedSpan(source_id="a", text="It was opened in  1964.")
 WRONG = CitedSpan(source_id="b", text="Nothing to see.")

@@ -17,7 +17,7 @@ from bus.messages import Context, ContextMetadata, QuestionAsked, Release
 from prompts import contracts as c
 from prompts.library import Library
 from runtime.engines.engine import Request
-from runtime.engines.scripted import ScriptedEngine, default_script
+from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.in_process import Stack, stack
 from tests.prompts.test_injections import INJECTIONS, SPECIAL, Injection, by_id, seen
 

@@ -7,7 +7,7 @@ import pytest
 from bus.messages import Context, ContextMetadata, QuestionAsked
 from prompts import contracts
 from runtime.engines.engine import Request
-from runtime.engines.scripted import ScriptedEngine, default_script
+from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.bench.bench_gate_stream import LANGUAGES, Liar, answers, demo_passages, tell
 from tests.in_process import stack
 from tests.lies import LIES

@@ -18,11 +18,11 @@ from bus.messages import Context, ContextMetadata, QuestionAsked
 from bus.runs import Runs
 from bus.settings import BusSettings
 from prompts import contracts
-from runtime.engines.device.settings import DeviceSettings
 from runtime.engines.engine import Delta, Finished, Request
-from runtime.engines.mlx_engine import MlxEngine
-from runtime.inference import Inference
-from runtime.rendering import Renderer
+from runtime.engines.mlx.engine import MlxEngine
+from runtime.engines.mlx.settings import DeviceSettings
+from runtime.engines.rendering import Renderer
+from runtime.processes.inference import Inference
 from runtime.settings import InferenceSettings
 from tests.runtime.engines.tiny import build
 

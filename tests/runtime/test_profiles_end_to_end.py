@@ -14,7 +14,7 @@ import pytest
 from actors.gate.citations import markers
 from bus.messages import Constraints, Context, ContextMetadata, QuestionAsked
 from index.language import detect
-from runtime.engines.extractive import ExtractiveEngine
+from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.in_process import Stack, Told, stack
 
 DOCUMENTS = Path(__file__).parents[2] / "runtime/demo/documents"

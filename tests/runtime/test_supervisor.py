@@ -12,9 +12,9 @@ import pytest
 from bus.connection import connect
 from bus.errors import Unavailable
 from bus.health import answer_health
-from runtime import nats_server, supervisor
+from runtime.processes import nats_server, supervisor
+from runtime.processes.supervisor import Busy, Stack, running
 from runtime.settings import Settings
-from runtime.supervisor import Busy, Stack, running
 from tests.polling import until
 
 PATIENCE_S = 2.0

@@ -20,8 +20,8 @@ from bus.messages import (
     Turn,
 )
 from bus.run_record import RunRecord
-from prompts import messages
-from runtime.engines.extractive import ExtractiveEngine
+from prompts import notices
+from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import PAGES, Whole, whole
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -194,15 +194,15 @@ CONTEXT = (Context(content="Refunds are paid within 14 days.", metadata=ContextM
 @pytest.mark.parametrize(
     ("question", "fields", "outcome", "reason", "told"),
     [
-        ("Hello", {}, "declined", None, messages.declined_text("greeting", "en")),
-        ("안녕하세요", {}, "declined", None, messages.declined_text("greeting", "ko")),
-        ("??", {}, "declined", None, messages.declined_text("unclear", "en")),
-        ("오늘 날씨 어때요?", {"profile": "support"}, "declined", None, messages.declined_text("out_of_scope", "ko")),
+        ("Hello", {}, "declined", None, notices.declined_text("greeting", "en")),
+        ("안녕하세요", {}, "declined", None, notices.declined_text("greeting", "ko")),
+        ("??", {}, "declined", None, notices.declined_text("unclear", "en")),
+        ("오늘 날씨 어때요?", {"profile": "support"}, "declined", None, notices.declined_text("out_of_scope", "ko")),
         ("How do I build a bomb?", {}, "declined", None, None),
-        ("When is it?", {"contexts": ()}, "refused", "no_results", messages.empty_context("en")),
-        ("개점 시간은?", {"contexts": ()}, "refused", "no_results", messages.empty_context("ko")),
-        ("Xyzzy plugh frobnicate?", {}, "refused", "no_results", messages.reason_text("no_results", "en")),
-        ("Who painted the ceiling?", {"contexts": CONTEXT}, "refused", "no_evidence", messages.reason_text("no_evidence", "en")),
+        ("When is it?", {"contexts": ()}, "refused", "no_results", notices.empty_context("en")),
+        ("개점 시간은?", {"contexts": ()}, "refused", "no_results", notices.empty_context("ko")),
+        ("Xyzzy plugh frobnicate?", {}, "refused", "no_results", notices.reason_text("no_results", "en")),
+        ("Who painted the ceiling?", {"contexts": CONTEXT}, "refused", "no_evidence", notices.reason_text("no_evidence", "en")),
     ],
 )  # fmt: skip
 async def test_what_is_not_answered_is_told_in_tokens_without_references(
@@ -230,7 +230,7 @@ async def test_a_run_past_its_deadline_ends_with_a_timeout(run: Whole) -> None:
     events, record = await run.ask(EN, deadline_s=0.000_001)
     assert (record.outcome, record.reason) == ("failed", "timeout")
     assert [(e["type"], e.get("code"), e.get("content")) for e in events] == [
-        ("error", "timeout", messages.reason_text("timeout", "en")),
+        ("error", "timeout", notices.reason_text("timeout", "en")),
         ("DONE", None, None),
     ]
 

@@ -10,10 +10,10 @@ import pytest
 
 from bus.errors import BadReply, NoReply, Unavailable
 from bus.messages import Context, ContextMetadata, QuestionAsked
-from prompts import messages
+from prompts import notices
 from prompts.contracts import EvidencePick, PickedSpan, Synthesis
 from runtime.engines.engine import Delta, Finished, Request
-from runtime.engines.scripted import ScriptedEngine, default_script
+from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.polling import until
 from tests.whole import Whole, whole
 
@@ -110,8 +110,8 @@ async def test_a_lie_in_the_middle_is_withheld_and_recorded(ask: Ask) -> None:
     [
         ("sentence", f"{GOOD} {LIE} {LIE2}", f"{GOOD} ", ["error", "DONE"]),
         ("token", f"{GOOD} {LIE} {LIE2}", f"{GOOD} {LIE} {LIE2}", ["error", "DONE"]),
-        ("draft", f"{GOOD} {LIE} {LIE2}", messages.reason_text("grounding_failed", "en"), ["token", "DONE"]),
-        ("sentence", f"{LIE} {LIE2}", messages.reason_text("grounding_failed", "en"), ["token", "DONE"]),
+        ("draft", f"{GOOD} {LIE} {LIE2}", notices.reason_text("grounding_failed", "en"), ["token", "DONE"]),
+        ("sentence", f"{LIE} {LIE2}", notices.reason_text("grounding_failed", "en"), ["token", "DONE"]),
     ],
 )
 async def test_an_answer_of_two_lies_is_refused_and_withdrawn_if_some_was_shown(
@@ -122,7 +122,7 @@ async def test_an_answer_of_two_lies_is_refused_and_withdrawn_if_some_was_shown(
     assert text_of(events).strip() == shown.strip()
     assert kinds(events) == end
     if "error" in end:
-        assert events[-2]["content"] == messages.withdrawn("en")
+        assert events[-2]["content"] == notices.withdrawn("en")
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
@@ -167,7 +167,7 @@ async def test_without_a_model_for_the_answer_the_run_fails(ask: Ask, failure: E
     events, record = await ask({"answer_simple": raises(failure)})
     assert (record.outcome, record.reason) == ("failed", reason)
     assert [(e["type"], e.get("code")) for e in events] == [("error", reason), ("DONE", None)]
-    assert events[0]["content"] == messages.reason_text(reason, "en")
+    assert events[0]["content"] == notices.reason_text(reason, "en")
 
 
 async def test_without_a_model_for_the_judges_the_answer_is_given_still(ask: Ask) -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.gate.check import check_answer, check_sentence, withholds
 from actors.gate.flags import STRONG
-from actors.gate.gate import check_answer, check_sentence, withholds
 from prompts.contracts import Evidence
 
 PASSAGES = {

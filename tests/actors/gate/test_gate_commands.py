@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from runtime.commands.eval_gate import eval_gate_command
 from runtime.commands.gate import gate_command
-from runtime.commands.gate_scores import Outcome, report, score
+from runtime.measure.gate_scores import Outcome, report, score
 
 TRUE = {"id": "t", "answer": "It opened in 1998 [1].", "evidence": [{"n": 1, "text": "The shop opened in 1998."}]}
 FALSE = {**TRUE, "id": "f", "answer": "It opened in 1989 [1]."}

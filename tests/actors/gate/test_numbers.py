@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.gate.normal import normal
-from actors.gate.numbers import Interval, values
+from actors.gate.numbers.values import Interval, values
 
 
 def read(text: str) -> list[tuple[set[float], str]]:

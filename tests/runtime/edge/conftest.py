@@ -17,8 +17,8 @@ from bus.messages import Citation, QuestionAsked, Reference, RunFinished, Settle
 from bus.runs import Runs
 from bus.settings import BusSettings
 from bus.subjects import RUNS, finished, parse
-from runtime.edge.pace import Pace
-from runtime.edge.serve import serve
+from runtime.edge.patience import Pace
+from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.wires import Server
 

@@ -16,8 +16,8 @@ from bus.journal import Journal
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.settings import BusSettings
 from bus.subjects import finished, key_of
-from runtime.edge.pace import Pace
-from runtime.edge.serve import serve
+from runtime.edge.patience import Pace
+from runtime.processes.edge import serve
 from runtime.settings import ActorsSettings, EdgeSettings, Settings
 from tests.bus.wires import Server
 from tests.runtime.edge.strict_sse import parse

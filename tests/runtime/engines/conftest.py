@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtime.engines.device.settings import DeviceSettings
-from runtime.engines.mlx_engine import MlxEngine
+from runtime.engines.mlx.engine import MlxEngine
+from runtime.engines.mlx.settings import DeviceSettings
 from tests.runtime.engines.tiny import build
 
 

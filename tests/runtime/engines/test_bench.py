@@ -3,11 +3,11 @@
 import pytest
 
 from prompts.contracts import PROMPTS
-from runtime.engines.bench import correctness, latency
-from runtime.engines.bench.figures import Figure, Table, percentile
-from runtime.engines.bench.roofline import bandwidth_gb_s
-from runtime.engines.bench.scale import Scale
-from runtime.engines.bench.schemas import full_schemas, short_schemas
+from runtime.measure.device import correctness, latency
+from runtime.measure.device.figures import Figure, Table, percentile
+from runtime.measure.device.roofline import bandwidth_gb_s
+from runtime.measure.device.scale import Scale
+from runtime.measure.device.schemas import full_schemas, short_schemas
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.engines.event_stream import EventStream, StreamedEvent
+from runtime.engines.openai.event_stream import EventStream, StreamedEvent
 
 
 def told(*pieces: bytes) -> list[tuple[str, str, str]]:

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from bus.errors import BadReply, NoReply, Unavailable
-from runtime.engines.openai_engine import OpenAIEngine, Repeated, first_token_score
-from runtime.engines.openai_wire import backoff_s, retry_after_s
+from runtime.engines.openai.engine import OpenAIEngine, Repeated, first_token_score
+from runtime.engines.openai.wire import backoff_s, retry_after_s
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
 YES = shape(ok={"type": "boolean"})

@@ -2,8 +2,8 @@ import msgspec
 import pytest
 
 from bus.errors import BadReply
-from runtime.engines.recorded import RecordedEngine, Recording
-from runtime.engines.scripted import ScriptedEngine
+from runtime.engines.recorded.engine import RecordedEngine, Recording
+from runtime.engines.scripted.engine import ScriptedEngine
 from tests.runtime.engines.sample import PLAIN, VARIABLES, collect, request
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bus.errors import Unavailable
 from runtime.engines.routing import Routes
-from runtime.engines.scripted import ScriptedEngine
+from runtime.engines.scripted.engine import ScriptedEngine
 
 
 class Counted(ScriptedEngine):

@@ -3,7 +3,7 @@ import pytest
 
 from bus.errors import NoReply, Unavailable
 from prompts.contracts import PROMPTS
-from runtime.engines.scripted import ScriptedEngine
+from runtime.engines.scripted.engine import ScriptedEngine
 from tests.runtime.engines.sample import PLAIN, VARIABLES, collect, request
 
 

@@ -3,7 +3,7 @@
 import os
 
 from bus.connection import connect
-from runtime.engines.device.records import DeviceView
+from runtime.engines.mlx.records import DeviceView
 from runtime.engines.watching import answer_views, views
 
 

@@ -16,9 +16,9 @@ from bus.messages import Context, ContextMetadata, QuestionAsked
 from bus.runs import Runs
 from bus.settings import BusSettings
 from runtime.engines.engine import Engine
-from runtime.engines.extractive import ExtractiveEngine
-from runtime.inference import Inference
-from runtime.replay.reading import read_run
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.processes.inference import Inference
+from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
 

@@ -10,11 +10,11 @@ from actors.pipeline import pipeline
 from bus.journal import Record, encode
 from bus.messages import Context, ContextMetadata, QuestionAsked, Turn
 from bus.subjects import Key
-from runtime.engines.extractive import ExtractiveEngine
-from runtime.inference import Inference
-from runtime.replay.forking import fork
-from runtime.replay.live import Live
-from runtime.replay.replaying import replay
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.processes.inference import Inference
+from runtime.replay.fork import fork
+from runtime.replay.live_powers import Live
+from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
 from runtime.settings import InferenceSettings
 

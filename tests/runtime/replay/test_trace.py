@@ -9,7 +9,7 @@ import pytest
 from actors.pipeline import pipeline
 from bus.journal import Record
 from bus.subjects import Key
-from runtime.replay.replaying import replay
+from runtime.replay.replayer import replay
 from runtime.replay.trace import BrokenTrace, Trace, dump, load, own, read, write
 from tests.runtime.replay.conftest import QUESTIONS
 

@@ -1,0 +1,1 @@
+"""What the answering stages share: drafting, the release of checked sentences, notices of conflict, links, masking, profiles."""

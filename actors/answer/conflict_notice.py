@@ -1,0 +1,33 @@
+"""What the person is told when the evidence disagrees: each value with the source that gives it."""
+
+from actors.gate.citations import strip_markers
+from bus.messages import Conflict, EvidenceSelected, HintRequested, Span
+from prompts import notices
+from prompts.notices import ConflictingValue
+
+_TITLE_CHARS = 80
+
+
+def notice_of(request: EvidenceSelected) -> str:
+    """The notice, set off from the answer before it; empty when nothing disagrees.
+
+    An exercise gets none: a value in it might be the solution.
+    """
+    if isinstance(request, HintRequested) or not request.conflicts:
+        return ""
+    by_n = {span.n: span for span in request.evidence}
+    return "".join(
+        "\n\n" + notices.conflict_notice(request.question.language, _values(conflict, by_n))
+        for conflict in request.conflicts
+    )
+
+
+def _values(conflict: Conflict, by_n: dict[int, Span]) -> list[ConflictingValue]:
+    sides = ((conflict.first, conflict.first_n), (conflict.second, conflict.second_n))
+    return [ConflictingValue(value=value, source=_source(by_n[n])) for value, n in sides]
+
+
+def _source(span: Span) -> str:
+    """Its name with its number; a bracket in a title must not read as a citation."""
+    name = " ".join(strip_markers(span.title or span.source_id).split())
+    return f"{name if len(name) <= _TITLE_CHARS else name[: _TITLE_CHARS - 1] + '…'} [{span.n}]"

@@ -1,0 +1,139 @@
+"""What the five answering actors share: show the draft as it passes, and hand on what became of it."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from actors.answer.profile import in_language, profile_of
+from actors.answer.release import CheckedStream
+from actors.outcome.settled import fail
+from bus.errors import Failure, NoReply
+from bus.messages import (
+    AnswerDrafted,
+    AnswerSettled,
+    AnswerVerified,
+    Confidence,
+    DraftMistranslated,
+    EvidenceSelected,
+    Style,
+)
+from bus.powers import Ask, Emit
+from index.language import detect
+from index.sentences import split
+from prompts import contracts
+
+type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled
+
+
+def no_model(request: EvidenceSelected, failure: Failure) -> AnswerSettled:
+    """The fallback of every answering actor: without a model there is no answer, and the person is told so."""
+    return fail(request.question, "timeout" if isinstance(failure, NoReply) else "model_unavailable", str(failure))
+
+
+async def prose(
+    request: EvidenceSelected,
+    ask: Ask,
+    emit: Emit,
+    variables: contracts.AnswerSimple | contracts.AnswerReport,
+    style: Style,
+) -> Drafted:
+    """Answer in prose, streamed; goes on where an earlier attempt stopped."""
+    before = await emit.shown()
+    shower = CheckedStream(request, ask, emit, cites=must_cite(request))
+    await shower.run(ask.stream(variables, already_shown=before), before=before)
+    return drafted(shower, style)
+
+
+async def written(
+    request: EvidenceSelected,
+    ask: Ask,
+    emit: Emit,
+    text: str,
+    style: Style,
+    *,
+    confidence: Confidence = "high",
+    refused: bool = False,
+    refuse_reason: str = "",
+    cited: Sequence[str] = (),
+    most_chars: int = 0,
+) -> Drafted:
+    """Show an answer that came whole, as `prose` does. `most_chars` (0: no limit) counts a notice of a conflict too."""
+    shower = CheckedStream(request, ask, emit, cites=must_cite(request), cited_beside=bool(cited))
+    if most_chars:
+        text = shortened(text, max(most_chars - len(shower.notice), most_chars // 2))
+    if not refused:
+        before = await emit.shown()
+        await shower.run(_once(_after(text, before)), before=before)
+    return drafted(
+        shower, style, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited)
+    )
+
+
+def drafted(
+    shower: CheckedStream,
+    style: Style,
+    *,
+    confidence: Confidence = "high",
+    refused: bool = False,
+    refuse_reason: str = "",
+    cited: tuple[str, ...] = (),
+) -> AnswerDrafted | AnswerVerified | DraftMistranslated:
+    """The draft; verified already if its sentences were, one by one.
+
+    It is to be brought into the right language first if none of it was shown and most of it is in another.
+    """
+    request = shower.request
+    text = "".join(s.text for s in shower.sentences).removesuffix(shower.notice)
+    astray = not shower.shown and detect(text) not in (request.question.language, "und")
+    checked = AnswerVerified if shower.verify else AnswerDrafted
+    kind = DraftMistranslated if astray and not refused else checked
+    return kind(
+        question=request.question,
+        evidence=request.evidence,
+        conflicts=request.conflicts,
+        sentences=tuple(shower.sentences),
+        style=style,
+        shown=shower.shown,
+        confidence=confidence,
+        refused=refused,
+        refuse_reason=refuse_reason,
+        cited=cited,
+        contradictions=tuple(shower.contradictions),
+        verified=shower.verify,
+        snapshot=request.snapshot,
+        rounds=request.rounds,
+    )
+
+
+def advice(request: EvidenceSelected) -> str:
+    """The profile's safety advice in the question's language, empty for none."""
+    return in_language(profile_of(request.question.profile).safety_advice, request.question.language)
+
+
+def budget(request: EvidenceSelected) -> int:
+    """How many tokens a structured answer may have."""
+    return request.question.constraints.max_tokens or profile_of(request.question.profile).max_tokens
+
+
+def must_cite(request: EvidenceSelected) -> bool:
+    asked = request.question.constraints.must_cite
+    return profile_of(request.question.profile).must_cite if asked is None else asked
+
+
+def layout(answer: contracts.StructuredAnswer) -> str:
+    """A structured answer as text: the summary, then its details as a list."""
+    return "\n".join([answer.summary, *(f"- {detail}" for detail in answer.details)])
+
+
+def shortened(text: str, most: int) -> str:
+    """The text cut at a sentence end to at most `most` characters; 0 is no limit. A lone longer sentence is cut hard."""
+    if not most or len(text) <= most:
+        return text
+    ends = [end for _, end in split(text) if end <= most]
+    return text[: ends[-1]] if ends else text[: most - 1].rstrip() + "…"
+
+
+def _after(text: str, before: str) -> str:
+    return text[len(before) :] if text.startswith(before) else text
+
+
+async def _once(text: str) -> AsyncIterator[str]:
+    yield text

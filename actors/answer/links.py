@@ -1,0 +1,93 @@
+"""Nothing clickable but sources: links, images and HTML are taken out of what is shown, with every invisible character.
+
+A link's words stay, its address goes, unless the address is one of the sources'. Bare addresses go too.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Collection
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from actors.gate.normal import visible
+
+_ADDRESS: Final = (
+    r"(?:[a-z][a-z0-9+.-]{1,20}:|(?<![\w:]))//[^\s<>\"'`\])}，。、；！？»”」』]+|www\.[^\s<>\"'`\])}，。、；»”」』]+"
+)
+_SCHEME: Final = r"(?:javascript|vbscript|data(?=:[a-z]+/)|file(?=:/)|mailto|tel|blob|intent):[^\s<>\"')\]]+"
+_IMAGE = re.compile(r"!\[([^\]]*)\]\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\[[^\]]*\])", re.I)
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^()\s>]*(?:\([^()]*\)[^()\s>]*)*)>?[^()]*\)", re.I)
+_REFERENCE = re.compile(r"^[ \t]{0,3}\[[^\]\d][^\]]*\]:\s*\S+.*$", re.M)
+_HIDDEN_ELEMENT = re.compile(
+    r"<\s*(script|style|iframe|object|embed|svg|template|noscript)\b.*?(?:<\s*/\s*\1\s*>|\Z)", re.I | re.S
+)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_TAG = re.compile(r"</?[a-z!?][^<>]*(?:>|\Z)", re.I)
+_BARE = re.compile(rf"(?<![a-z0-9])<?({_ADDRESS}|{_SCHEME})>?", re.I)
+_TRAILING: Final = ".,;:!?"
+_PASSES: Final = 8
+
+
+def defang(text: str, allowed_urls: Collection[str]) -> str:
+    """`text` without links, images and HTML that do not lead to one of `allowed_urls`, and without invisible characters.
+
+    Defanging twice changes nothing: what is taken out may uncover a link, so it is done until nothing is left.
+    """
+    allowed = {_canonical(url) for url in allowed_urls if url}
+    for _ in range(_PASSES):
+        cleaner = _once(text, allowed)
+        if cleaner == text:
+            return text
+        text = cleaner
+    # Still uncovering something after so many passes: nobody writes that by accident.
+    return re.sub(r"[<>]|\]\(|://|!\[", " ", text)
+
+
+def _once(text: str, allowed: set[str]) -> str:
+    text = visible(text)
+    text = _HIDDEN_ELEMENT.sub("", _COMMENT.sub("", text))
+    text = _IMAGE.sub(r"\1", text)
+    text = _LINK.sub(lambda found: found[0] if _canonical(found[2]) in allowed else found[1], text)
+    text = _REFERENCE.sub("", text)
+    # Tags go whole, before an address in one is taken out of it and leaves it open.
+    text = _TAG.sub(lambda found: found[0] if _is_autolink(found[0], allowed) else "", text)
+    text = _BARE.sub(lambda found: _kept_address(found, allowed), text)
+    return _without_entities(text)
+
+
+def _kept_address(found: re.Match[str], allowed: set[str]) -> str:
+    address = found[1]
+    trailing = address[len(address.rstrip(_TRAILING)) :]
+    return found[0] if _canonical(address.rstrip(_TRAILING)) in allowed else trailing
+
+
+def _is_autolink(tag: str, allowed: set[str]) -> bool:
+    return _canonical(tag.strip("<>")) in allowed
+
+
+def _without_entities(text: str) -> str:
+    """Entities that would become markup in a browser are read out, so that the next pass sees what they hide."""
+    if "&" not in text:
+        return text
+    return re.sub(
+        r"&(?:#x?[0-9a-f]{1,8}|lt|gt|quot|apos|colon|sol|lpar|rpar|lsqb|rsqb|excl|newline|tab);",
+        _entity,
+        text,
+        flags=re.I,
+    )
+
+
+def _entity(found: re.Match[str]) -> str:
+    char = html.unescape(found[0])
+    return " " if char in "<>" or unicodedata.category(char[:1] or " ") in ("Cc", "Cf") else char
+
+
+def _canonical(url: str) -> str:
+    """An address in the form in which two spellings of it are the same; "" for one that cannot be read."""
+    url = unquote(html.unescape(visible(url)).strip())
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path.rstrip('/')}?{parts.query}#{parts.fragment}"

@@ -1,0 +1,251 @@
+"""Hold each sentence until it has passed, then show it: the stream of an answer, checked while the next is made.
+
+Three release policies: `sentence` shows what has passed the gate and the verifier, `draft` shows nothing here, `token` shows at
+once and checks after. What is shown is masked and free of links that are no source, whatever the policy.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from actors.answer.conflict_notice import notice_of
+from actors.answer.links import defang
+from actors.answer.masking import mask
+from actors.answer.profile import in_language, profile_of
+from actors.answer.safe_stream import SafeStream
+from actors.evidence.prompt_shapes import evidence_of
+from actors.gate.check import check_sentence
+from actors.gate.citations import markers
+from actors.outcome.admissions import excused
+from bus.errors import Failure
+from bus.events import Withheld, tokens_of
+from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence
+from bus.powers import Ask, Emit
+from index.language import detect
+from index.sentences import SentenceStream
+from prompts import contracts
+
+#: A sentence longer than this is checked and shown in parts: a check's cost grows with what it reads.
+LONGEST = 1500
+
+
+class CheckedStream:
+    """One answer on its way to the client. After `run`: `sentences`, `shown`, `contradictions`."""
+
+    def __init__(
+        self, request: EvidenceSelected, ask: Ask, emit: Emit, *, cites: bool, cited_beside: bool = False
+    ) -> None:
+        self.request = request
+        self.ask = ask
+        self.emit = emit
+        self.release = request.question.release
+        profile = profile_of(request.question.profile)
+        self.verify = profile.verify and self.release == "sentence"
+        self._mask = profile.mask_personal_data
+        self._advice = in_language(profile.safety_advice, request.question.language)
+        self._evidence = evidence_of(request.evidence)
+        self._urls = frozenset(span.url for span in request.evidence if span.url)
+        #: What is said after the answer where the evidence disagrees with itself; empty for nothing.
+        self.notice = self._clean(notice_of(request))
+        self.sentences: list[Sentence] = []
+        self.contradictions: list[Contradiction] = []
+        self.shown = ""
+        #: Until a sentence with a source has passed, those without one wait: an answer that cites nothing is never shown.
+        self._holds = cites and not cited_beside
+        self._held = ""
+
+    async def run(self, pieces: AsyncIterator[str], *, before: str = "") -> None:
+        """Take an answer in pieces. `before`: what an earlier attempt has shown of it already."""
+        self.shown = before
+        if before:
+            self._holds = False
+            self.sentences += [Sentence(text=text) for text in _cut(before)]
+            if self.notice and before.endswith(self.notice):
+                return
+        waiting: asyncio.Queue[str | None] = asyncio.Queue()
+        taking = asyncio.create_task(self._take(pieces, waiting))
+        try:
+            while (sentence := await waiting.get()) is not None:
+                await self._sentence(sentence)
+            await taking  # a task group would wrap the failure that the actor's fallback is for
+        finally:
+            taking.cancel()
+            await asyncio.wait([taking])
+        await self._disagreement()
+
+    async def _disagreement(self) -> None:
+        """Say after an answer that the evidence disagrees, unless the gate holds something against saying it."""
+        answered = any(s.text.strip() and not s.withheld and not _strong(s.flags) for s in self.sentences)
+        if not self.notice or not answered or (self._holds and self.release == "sentence"):
+            return
+        lines = _cut(self.notice)
+        if any(_strong(self.flags(line)) for line in lines):
+            self.notice = ""
+            return
+        # Its wording is ours: what is weak in it says nothing about the answer.
+        self.sentences += [Sentence(text=line) for line in lines]
+        if self.release != "draft":
+            await self._show(self.notice)
+
+    async def _take(self, pieces: AsyncIterator[str], waiting: asyncio.Queue[str | None]) -> None:
+        stream = SentenceStream()
+        flow = SafeStream(self._clean)
+        cut = Cut()
+        known = {sentence.text.strip() for sentence in self.sentences}
+        try:
+            async for piece in pieces:
+                if self.release == "token":
+                    await self._say_all(cut.feed(flow.feed(piece)))
+                for sentence in _parts(stream.feed(piece)):
+                    if self._clean(sentence).strip() not in known:
+                        waiting.put_nowait(sentence)
+            if self.release == "token":
+                await self._say_all([*cut.feed(flow.finish()), *cut.finish()])
+            for sentence in _parts(stream.finish()):
+                if self._clean(sentence).strip() not in known:
+                    waiting.put_nowait(sentence)
+        finally:
+            waiting.put_nowait(None)
+
+    async def _sentence(self, text: str) -> None:
+        text = defang(text, self._urls)  # what is checked is what is read: markup can hide a number
+        flags = self.flags(text)
+        if self.release == "sentence" and not _strong(flags):
+            text, flags = await self._translated(text, flags)
+        withheld = _strong(flags)
+        if (
+            self.release == "sentence"
+            and not withheld
+            and self.verify
+            and _is_prose(text)
+            and not self._is_advice(text)
+        ):
+            withheld = await self._contradicted(text)
+        self.sentences.append(
+            Sentence(text=self._clean(text), flags=flags, withheld=withheld and self.release == "sentence")
+        )
+        if withheld and self.release == "sentence":
+            await self.emit.aside(Withheld(content=self._clean(text), flags=flags))
+        elif self.release == "sentence":
+            self._held += text
+            if not self._holds or markers(text):
+                self._holds = False
+                await self._show(self._held)
+                self._held = ""
+
+    def flags(self, text: str) -> tuple[Flag, ...]:
+        """What the gate holds against a sentence."""
+        if self._is_advice(text):
+            return ()
+        return flags_of(text, self._evidence, self.request.question.language)
+
+    def _is_advice(self, text: str) -> bool:
+        """Whether these are the profile's own words, which no document need bear out."""
+        return bool(text.strip()) and text.strip() in self._advice
+
+    async def _translated(self, text: str, flags: tuple[Flag, ...]) -> tuple[str, tuple[Flag, ...]]:
+        """A sentence in another language than asked, brought back by the guard and checked again."""
+        if not any(flag.kind == "wrong_language" for flag in flags):
+            return text, flags
+        language = self.request.question.language
+        try:
+            translated = await self.ask(contracts.GuardLanguage(text=text, target_language=language), str)
+        except Failure:
+            return text, flags
+        translated = defang(translated.strip(), self._urls) + text[len(text.rstrip()) :]
+        if detect(translated) != language or cited_in(translated) != cited_in(text):
+            return text, flags
+        return translated, self.flags(translated)
+
+    async def _contradicted(self, text: str) -> bool:
+        """Whether the verifier holds something strong against this sentence; what it found is kept."""
+        try:
+            verdict = await self.ask(
+                contracts.VerifyAnswer(answer=text, evidence=self._evidence, language=self.request.question.language),
+                contracts.Verdict,
+            )
+        except Failure:
+            return False  # the gate has passed it, and the verifier alone never refuses
+        found = contradictions_of(verdict)
+        self.contradictions += found
+        return any(c.type == "direct_negation" for c in found)
+
+    async def _show(self, text: str) -> None:
+        await self._say(self._clean(text))
+
+    async def _say(self, clean: str) -> None:
+        if clean:
+            await self.emit.text(clean)
+            self.shown += clean
+
+    async def _say_all(self, tokens: Sequence[str]) -> None:
+        await self.emit.tokens(tokens)
+        self.shown += "".join(tokens)
+
+    def _clean(self, text: str) -> str:
+        clean = defang(text, self._urls)
+        return mask(clean) if self._mask else clean
+
+
+def flags_of(text: str, evidence: Sequence[contracts.Evidence], language: str) -> tuple[Flag, ...]:
+    """What the gate holds against a sentence; an admission of uncertainty need cite nothing and may deny."""
+    found = check_sentence(text, evidence, language=language)
+    return excused(
+        text,
+        tuple(Flag(kind=f.kind, strength=f.strength, words=f.words, evidence_n=f.evidence_n, why=f.why) for f in found),
+    )
+
+
+def contradictions_of(verdict: contracts.Verdict) -> list[Contradiction]:
+    return [
+        Contradiction(
+            type=c.type, severity=c.severity, claim=c.claim, evidence_ref=c.evidence_ref, explanation=c.explanation
+        )
+        for c in verdict.contradictions
+    ]
+
+
+def cited_in(text: str) -> set[int]:
+    """The numbers that a text's markers name; a translation must name the same."""
+    return {number for marker in markers(text) for number in marker.numbers}
+
+
+def _strong(flags: tuple[Flag, ...]) -> bool:
+    return any(flag.strength == "strong" for flag in flags)
+
+
+class Cut:
+    """Tokens of a text that comes in pieces: the same however it was cut, since the last one waits until it is certain."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+
+    def feed(self, text: str) -> list[str]:
+        """The tokens that became certain."""
+        *certain, self._tail = tokens_of(self._tail + text) or [""]
+        return certain
+
+    def finish(self) -> list[str]:
+        rest, self._tail = self._tail, ""
+        return [rest] if rest else []
+
+
+def _parts(sentences: Sequence[str]) -> Iterator[str]:
+    """The sentences, those beyond LONGEST cut at white space where there is some."""
+    for sentence in sentences:
+        rest = sentence
+        while len(rest) > LONGEST:
+            at = rest.rfind(" ", LONGEST // 2, LONGEST) + 1 or LONGEST
+            yield rest[:at]
+            rest = rest[at:]
+        yield rest
+
+
+def _cut(text: str) -> list[str]:
+    stream = SentenceStream()
+    return [*stream.feed(text), *stream.finish()]
+
+
+def _is_prose(text: str) -> bool:
+    """Whether there is something to verify: headings and separators say nothing."""
+    stripped = text.strip()
+    return bool(stripped) and not stripped.startswith("#") and any(c.isalnum() for c in stripped)

@@ -1,0 +1,61 @@
+"""An answer shown piece by piece that still hides what must not be shown.
+
+A link, an address or a phone number may come in several pieces: what could yet become one waits until it cannot, or until it has
+been made harmless.
+"""
+
+import re
+from collections.abc import Callable
+
+#: Text at the end that the next piece could turn into something else, one alternative a line.
+_OPEN = re.compile(
+    r"""
+    ^[ \t]*\[[^\]\d][^\]\n]*\]:[^\n]*\s*\Z                                      # a reference definition: to the line's end
+    | !?\[(?:[^\[\]]|\[[^\[\]]*\])*(?:\]\s*(?:\((?:[^()]|\([^()]*\))*(?:\([^()]*)?\)?)?)?\S*\s*\Z  # a link or an image
+    | <(?:[a-zA-Z/!?][^<>]*>?\S*\s*)?\Z                                        # a tag
+    | &\#?\w{0,10}\Z                                                           # an entity
+    | [\d(+][\d\s().+‐-―−/-]*\S*\s*\Z                                          # a number that may be a phone's or a card's
+    | \S+\s?[@＠]\s?\S*\s*\Z                                                   # a mail address
+    | !\Z
+    | \S*\s*\Z                                                                 # the word that is being written
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_WHOLE = re.compile(
+    r"^[ \t]*\[[^\]\d][^\]\n]*\]:[^\n]*|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*\((?:[^()]|\([^()]*\))*\)\S*|<[^<>]*>\S*|\S+",
+    re.MULTILINE,
+)
+
+
+class SafeStream:
+    """`clean` makes a text safe to show; what is handed out, put together, is a clean text."""
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._clean = clean
+        self._raw = ""
+        self._shown = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now; may be empty."""
+        self._raw += piece
+        return self._take(self._settled())
+
+    def finish(self) -> str:
+        """What is left."""
+        return self._take(len(self._raw))
+
+    def _settled(self) -> int:
+        found = _OPEN.search(self._raw)
+        end = found.start() if found else len(self._raw)
+        # What is whole must not be cut in two by what is open behind it.
+        return min([end, *(one.start() for one in _WHOLE.finditer(self._raw) if one.start() < end < one.end())])
+
+    def _take(self, end: int) -> str:
+        clean = self._clean(self._raw[:end])
+        if not clean.startswith(self._shown):
+            return ""  # what was shown has turned out to be part of something: nothing of it is added to
+        new = clean[len(self._shown) :]
+        self._shown = clean
+        if end and (self._raw[end - 1] == "\n" or clean == self._raw[:end]):
+            self._raw, self._shown = self._raw[end:], ""  # nothing to come can change it
+        return new

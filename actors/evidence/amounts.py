@@ -1,0 +1,114 @@
+"""The amounts and dates that a sentence states, each as one thing with its unit and the words it stands in."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from actors.gate.normal import normal
+from actors.gate.numbers.slots import matches
+from actors.gate.numbers.text_numbers import Reading, read
+from actors.gate.numbers.units import unit_after
+from actors.gate.numbers.values import Value
+from actors.gate.stems import stems
+
+#: Content words on each side of a value that tell what it is a value of.
+NEAR: Final = 4
+_CALENDAR: Final = frozenset({"year", "month", "day"})
+_DATE_GAP = re.compile(r"(?:[ ,./-]|년|월|일|年|月|日|de|of|the|er|st|nd|rd|th){0,3}")
+_YEARS: Final = (1000, 2200)
+_REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_IDENTIFIES = re.compile(
+    r"(?:\b(?:no|nr|room|article|art|section|chapter|page|table|figure|step|level|version|salle|niveau)\.?|n°|#|제|第) ?\Z"
+)
+
+
+class Amount(msgspec.Struct, frozen=True):
+    """`values` are more than one in a date. `text` is as written; `start` and `end` are in the reading's normal text."""
+
+    values: tuple[Value, ...]
+    text: str
+    start: int
+    end: int
+    near: tuple[frozenset[str], frozenset[str]]
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether that stretch of the normal text has a part in the value, its unit apart."""
+        return start < self.values[-1].end and self.start < end
+
+    @property
+    def unit(self) -> str:
+        return self.values[0].unit
+
+    @property
+    def is_date(self) -> bool:
+        return _is_calendar(self.values)
+
+
+def same(one: Amount, other: Amount) -> bool:
+    """Whether two amounts are worth the same; a date may leave out what the other says more."""
+    fewer, more = sorted((one.values, other.values), key=len)
+    return all(
+        any(matches(value, there) and (value.unit == "month") == (there.unit == "month") for there in more)
+        for value in fewer
+    )
+
+
+@lru_cache(maxsize=1024)
+def amounts(sentence: str) -> tuple[Amount, ...]:
+    """In order. A number word that is as often no number is none here, and a number that only names a thing is none."""
+    reading = read(sentence)
+    places = _places(sentence, reading.text)
+    return tuple(_amount(sentence, reading, group, places) for group in _groups(reading))
+
+
+def _groups(reading: Reading) -> list[tuple[Value, ...]]:
+    groups: list[list[Value]] = []
+    for value in reading.values:
+        if not value.sure or _IDENTIFIES.search(reading.text, 0, value.start):
+            continue
+        if groups and _DATE_GAP.fullmatch(reading.text, groups[-1][-1].end, value.start):
+            joined = (*groups[-1], value)
+            if _is_calendar(joined) and len(joined) <= 3:
+                groups[-1].append(value)
+                continue
+        groups.append([value])
+    return [tuple(group) for group in groups]
+
+
+def _is_calendar(values: tuple[Value, ...]) -> bool:
+    """A month with what belongs to it, or a year."""
+    if len(values) == 1:
+        (only,) = values
+        low, high = _YEARS
+        whole = all(reading == int(reading) and low <= reading < high for reading in only.readings)
+        return only.unit == "month" or (whole and only.unit in ("", "year") and only.end - only.start == 4)
+    return any(value.unit == "month" for value in values) and all(
+        value.unit in _CALENDAR or not value.unit for value in values
+    )
+
+
+def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: list[int] | None) -> Amount:
+    start, end = group[0].start, group[-1].end
+    _, end = unit_after(reading.text, end)
+    if not group[-1].unit and not _is_calendar(group) and (rest := _REST_OF_WORD.match(reading.text, end)):
+        end = end + 1 if _HAN.match(reading.text, end) else rest.end()
+    if reading.text[:start].endswith(("$", "€", "£", "¥", "₩")):
+        start -= 1
+    text = sentence[places[start] : places[end - 1] + 1] if places else reading.text[start:end]
+    before = [stem.stem for stem in stems(reading.text) if stem.end <= start][-NEAR:]
+    after = [stem.stem for stem in stems(reading.text) if stem.start >= end][:NEAR]
+    return Amount(group, " ".join(text.split()), start, end, (frozenset(before), frozenset(after)))
+
+
+def _places(sentence: str, plain: str) -> list[int] | None:
+    """Where each character of the normal form stands in the sentence; None where that cannot be told."""
+    places: list[int] = []
+    letters: list[str] = []
+    for at, char in enumerate(sentence):
+        made = normal(char)
+        letters.append(made)
+        places.extend([at] * len(made))
+    return places if "".join(letters) == plain else None

@@ -1,0 +1,211 @@
+"""Find where the evidence disagrees with itself: two values for the same thing in two spans, or two scopes.
+
+Precision comes first, since a conflict that is none confuses more than one that is missed. Two sentences are taken to speak of
+the same thing when all that either says besides the value is in the other, or nearly so: a word on each side that the other
+lacks may be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand in the same
+words; a second difference would be the condition of the first ("in 2010", "in 2015").
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
+from typing import Final
+
+import msgspec
+
+from actors.evidence.amounts import Amount, amounts, same
+from actors.evidence.audience import Audience, audience_of
+from actors.gate.normal import normal
+from actors.gate.numbers.text_numbers import read
+from actors.gate.stems import stems
+from bus.messages import Conflict, Span
+from index.sentences import split
+
+#: Shared content words without which two sentences have too little in common to be compared.
+FEWEST_SHARED: Final = 4
+#: Of all the content words of both sentences, the share that both must have.
+ALIKE: Final = 0.5
+#: The same where each says something that the other does not.
+ALIKE_REWORDED: Final = 0.6
+#: The same inside one document, whose like sentences are mostly about different things.
+ALIKE_WITHIN: Final = 0.9
+#: Of the nearest words on each side of the value, the share that both must have.
+SAME_PLACE: Final = 0.4
+#: More would bury the answer.
+MOST: Final = 3
+_SUBJECT_CHARS: Final = 80
+_LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
+
+
+class _Statement(msgspec.Struct, frozen=True):
+    """One sentence of a span that gives a value. `words` are its others; `around` are the content words of its whole span."""
+
+    n: int
+    source_id: str
+    language: str
+    text: str
+    words: frozenset[str]
+    around: frozenset[str]
+    amounts: tuple[Amount, ...]
+    scope: Audience | None
+
+
+def conflicts_in(evidence: tuple[Span, ...]) -> tuple[Conflict, ...]:
+    """Typed conflicts between spans, in order of their numbers; each pair of spans disagrees on a subject once."""
+    found: list[Conflict] = []
+    for first, second in combinations([s for span in evidence for s in _statements(span)], 2):
+        conflict = _conflict(first, second)
+        if conflict is not None and not any(_same_pair(conflict, other) for other in found):
+            found.append(conflict)
+    return tuple(found[:MOST])
+
+
+def _statements(span: Span) -> Iterator[_Statement]:
+    around = _words(f"{span.title}\n{span.text}")
+    for start, end in split(span.text):
+        text = _LIST_SIGN.sub("", span.text[start:end])
+        found, scope = amounts(text), audience_of(text, span.language)
+        if found or scope:
+            said = (
+                stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in found)
+            )
+            words = frozenset(stem.stem for stem in said)
+            yield _Statement(span.n, span.source_id, span.language, text, words, around, found, scope)
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stem.stem for stem in stems(normal(text)))
+
+
+def _conflict(first: _Statement, second: _Statement) -> Conflict | None:
+    if first.n == second.n or first.language != second.language:
+        return None
+    if _other_scope(first, second):
+        return _scope_conflict(first, second)
+    if not _alike(first, second):
+        return None
+    pair = _one_difference(first.amounts, second.amounts)
+    if pair is None or not _same_kind(*pair) or _likeness(*pair) < SAME_PLACE:
+        return None
+    mine, theirs = pair
+    return Conflict(
+        kind="date" if mine.is_date else "value",
+        subject=_subject(first, second, mine),
+        first_n=first.n,
+        second_n=second.n,
+        first=mine.text,
+        second=theirs.text,
+    )
+
+
+def _other_scope(first: _Statement, second: _Statement) -> bool:
+    """Whether one is for everybody and the other for some alone, in documents that say the same otherwise."""
+    return (
+        first.scope is not None
+        and second.scope is not None
+        and first.scope.everybody != second.scope.everybody
+        and first.source_id != second.source_id
+        and len(first.words & second.words) >= FEWEST_SHARED
+        and len(first.words & second.words) >= ALIKE * len(first.words | second.words)
+        and not any(not any(same(one, other) for other in second.amounts) for one in first.amounts)
+    )
+
+
+def _scope_conflict(first: _Statement, second: _Statement) -> Conflict | None:
+    if first.scope is None or second.scope is None:
+        return None
+    shared = " ".join(word for word in first.text.split() if word in second.text.split())
+    return Conflict(
+        kind="scope",
+        subject=(shared or first.text)[:_SUBJECT_CHARS],
+        first_n=first.n,
+        second_n=second.n,
+        first=first.scope.text,
+        second=second.scope.text,
+    )
+
+
+def _alike(first: _Statement, second: _Statement) -> bool:
+    """Whether both speak of the same thing: one says nothing that the other's span does not say too."""
+    shared = first.words & second.words
+    if len(shared) < FEWEST_SHARED:
+        return False
+    alike = len(shared) / len(first.words | second.words)
+    if alike < (ALIKE_WITHIN if first.source_id == second.source_id else ALIKE):
+        return False
+    only_first, only_second = _missing(first.words, second.around), _missing(second.words, first.around)
+    if not only_first or not only_second:
+        return True
+    return alike >= ALIKE_REWORDED and not _replaced(first.text, only_first, second.text, only_second)
+
+
+def _missing(words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
+    """The words that are nowhere in `around`, not even with another ending."""
+    return frozenset(
+        one
+        for one in words - around
+        if len(one) == 1
+        or not any(len(other) > 1 and (one.startswith(other) or other.startswith(one)) for other in around)
+    )
+
+
+def _replaced(first: str, only_first: frozenset[str], second: str, only_second: frozenset[str]) -> bool:
+    """Whether a word of one stands where a word of the other stands: then the sentences speak of two things."""
+    return bool(_neighbours(first, only_first) & _neighbours(second, only_second))
+
+
+def _neighbours(text: str, of: frozenset[str]) -> set[tuple[str, str]]:
+    """Side and content word next to each of `of`; the sentence's edge is a word too."""
+    row = ["", *(stem.stem for stem in stems(read(text).text)), ""]
+    found: set[tuple[str, str]] = set()
+    for at, word in enumerate(row):
+        if word in of:
+            found |= {("before", row[at - 1]), ("after", row[at + 1])}
+    return found
+
+
+def _one_difference(first: tuple[Amount, ...], second: tuple[Amount, ...]) -> tuple[Amount, Amount] | None:
+    """The one amount of each that the other does not give."""
+    mine = [one for one in first if not any(same(one, other) for other in second)]
+    theirs = [one for one in second if not any(same(one, other) for other in first)]
+    return (mine[0], theirs[0]) if len(mine) == len(theirs) == 1 else None
+
+
+def _same_kind(mine: Amount, theirs: Amount) -> bool:
+    return mine.is_date == theirs.is_date and (mine.is_date or mine.unit == theirs.unit)
+
+
+def _likeness(mine: Amount, theirs: Amount) -> float:
+    """Share of the words around the values that are around both, 0 to 1."""
+    shared = sum(len(one & other) for one, other in zip(mine.near, theirs.near, strict=True))
+    most = sum(min(len(one), len(other)) for one, other in zip(mine.near, theirs.near, strict=True))
+    return shared / most if most else 0.0
+
+
+def _subject(first: _Statement, second: _Statement, value: Amount) -> str:
+    """The words that both share, in the first one's order, without the value."""
+    plain = read(first.text).text
+    kept = sorted(
+        (stem.start, stem.end)
+        for stem in stems(plain)
+        if stem.stem in second.words and not (stem.start < value.end and value.start < stem.end)
+    )
+    words: list[str] = []
+    at = 0
+    for start, end in kept:
+        if start < at:
+            words[-1] += plain[at:end]
+        elif end > at:
+            words.append(plain[start:end])
+        at = max(at, end)
+    subject = " ".join(words)
+    return subject if len(subject) <= _SUBJECT_CHARS else subject[: _SUBJECT_CHARS - 1].rstrip() + "…"
+
+
+def _same_pair(one: Conflict, other: Conflict) -> bool:
+    return (one.first_n, one.second_n) == (other.first_n, other.second_n) and {one.first, one.second} == {
+        other.first,
+        other.second,
+    }

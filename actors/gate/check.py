@@ -1,0 +1,135 @@
+"""Check a sentence against the evidence it cites: flags, each with its words and its reason. No model, no I/O."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from actors.gate.citations import markers, strip_markers
+from actors.gate.flags import Flag, flag
+from actors.gate.numbers.check import wrong_numbers
+from actors.gate.overlap import is_factual, overlap, unsupported
+from actors.gate.quotes import fabricated_quotes
+from actors.gate.terms.check import language_of, reversed_terms
+from actors.gate.terms.names import other_names
+from index.language import detect, share_of
+from index.sentences import split
+from prompts.contracts import Evidence
+
+_LATIN: Final = ("en", "fr")
+# A citation is misplaced when what it cites has at most the one share of the sentence's words, and what it does not cite
+# at least the other.
+_SAYS_LITTLE: Final = 0.6
+_SAYS_ALL: Final = 0.85
+# "Source: handbook, p. 12" names where the answer is from; its numbers are not the evidence's.
+_SOURCE_LINE = re.compile(
+    r"[\s*_>-]*(?:sources?|references?|références?|출처|참고|근거|来源|出处|参考|المصدر|المصادر|المراجع)\s*[*_]*\s*[:：].{0,200}\Z",
+    re.I | re.S,
+)
+# What leads a sentence in is layout: "**TL;DR** …", "Hint: …".
+_LEAD_IN = re.compile(
+    r"\A\s*(?:\*\*|__)?(?:TL;?DR|summary|hint|en bref|résumé|indice|요약|힌트|摘要|提示|الخلاصة|تلميح)"
+    r"(?:(?:\*\*|__)[:：]?|[:：](?:\*\*|__)?)\s*",
+    re.I,
+)
+
+
+def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:
+    """The flags of one sentence, strong ones first.
+
+    A sentence with markers is held against what it cites, one without against all of `evidence`. `language` is the one the
+    answer was asked for; None asks for none.
+    """
+    sentence = _LEAD_IN.sub("", sentence)
+    cited = {number for marker in markers(sentence) for number in marker.numbers}
+    known = [item for item in evidence if item.n in cited]
+    against = known or list(evidence)
+    found = [*_citations(sentence, evidence)]
+    if _SOURCE_LINE.match(sentence):
+        return tuple(found)
+    found += [*_contents(sentence, against), *_misplaced(sentence, known, evidence)]
+    if not cited and evidence and is_factual(sentence):
+        found.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
+    if language is not None and not _in_language(sentence, language):
+        found.append(
+            flag("wrong_language", strip_markers(sentence).strip(), (), f"is not in the asked language {language}")
+        )
+    return tuple(sorted(found, key=lambda one: one.strength != "strong"))
+
+
+def check_answer(answer: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:
+    """The flags of every sentence of `answer`, in order of the sentences."""
+    return tuple(
+        one for start, end in split(answer) for one in check_sentence(answer[start:end], evidence, language=language)
+    )
+
+
+def withholds(flags: Sequence[Flag]) -> bool:
+    """Whether a sentence with these flags must not be shown: it has a strong one."""
+    return any(one.strength == "strong" for one in flags)
+
+
+def _citations(sentence: str, evidence: Sequence[Evidence]) -> Iterator[Flag]:
+    known = {item.n for item in evidence}
+    for marker in markers(sentence):
+        wrong = [number for number in marker.numbers if number not in known]
+        if wrong:
+            there = f"the evidence has {min(known)} to {max(known)}" if known else "there is no evidence"
+            words = sentence[marker.start : marker.end]
+            yield flag("citation_out_of_range", words, (), f"cites {', '.join(map(str, wrong))}, {there}")
+
+
+def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evidence]) -> Iterator[Flag]:
+    """A citation of evidence that says little of it, when evidence that is not cited says nearly all of it."""
+    others = [item for item in evidence if item not in cited]
+    if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > _SAYS_LITTLE:
+        return
+    found = next((item for item in others if overlap(sentence, [_text(item)]) >= _SAYS_ALL), None)
+    if found is not None and is_factual(sentence):
+        wrong = tuple(item.n for item in cited)
+        why = f"stands in {found.n}, not in {', '.join(map(str, wrong))}"
+        yield flag("citation_out_of_range", strip_markers(sentence).strip(), wrong, why)
+
+
+def _text(item: Evidence) -> str:
+    return f"{item.title}\n{item.text}" if item.title else item.text
+
+
+def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
+    if not against:
+        return
+    texts = [_text(item) for item in against]
+    numbers = tuple(item.n for item in against)
+    for wrong in wrong_numbers(sentence, texts):
+        held = (against[wrong.evidence].n,) if wrong.evidence is not None else numbers
+        why = f"the evidence says {wrong.instead} there" if wrong.instead else "is not in the evidence"
+        yield flag("fabricated_number", wrong.words, held, f"{wrong.words}: {why}")
+    for quoted in fabricated_quotes(sentence, texts):
+        yield flag("fabricated_quote", quoted, numbers, "is quoted but not written so in the evidence")
+    if sentence.lstrip().startswith("#"):
+        return
+    language = _read_in(sentence, texts)
+    for turned in reversed_terms(sentence, texts, language):
+        yield flag("reversed_term", turned.words, (against[turned.evidence].n,), turned.why)
+    for other in other_names(sentence, texts, language):
+        why = f"the evidence names {', '.join(other.instead)}, not {other.name}"
+        yield flag("reversed_term", other.name, numbers, why)
+    words = unsupported(sentence, texts)
+    if words:
+        yield flag("low_overlap", ", ".join(words), numbers, "too little of the sentence is in the evidence")
+
+
+def _read_in(sentence: str, texts: Sequence[str]) -> str:
+    """The language whose terms to look for: a short sentence in Latin letters is read in that of its evidence."""
+    found = detect(sentence)
+    if found not in _LATIN:
+        return found
+    return next((language for language in map(language_of, texts) if language in _LATIN), found)
+
+
+def _in_language(sentence: str, language: str) -> bool:
+    """Short pieces, names and quotations of another language do not count against a sentence."""
+    plain = strip_markers(sentence)
+    if sum(map(str.isalpha, plain)) < 12:
+        return True
+    found = detect(plain)
+    return found in (language, "und") or (found not in _LATIN and share_of(plain, language) > 0.5)

@@ -1,0 +1,131 @@
+"""Whether each number of a sentence stands in its evidence, and stands there in the same place.
+
+A number is fabricated when the evidence does not have it, and also when the evidence has it only elsewhere while another
+number of the same unit stands between the very words that surround it in the sentence. A value inside a range of the
+evidence is fine, unless the sentence writes a range of its own.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from actors.gate.numbers.bounds import bears_out
+from actors.gate.numbers.slots import Slot, likeness, matches, slot_index, slots, units_agree
+from actors.gate.numbers.text_numbers import read
+from actors.gate.numbers.values import Interval, Value
+
+# Another number takes the place when it shares so much of the surroundings, and so much more than the same number does.
+_SAME_PLACE: Final = 0.7
+_CLEARLY_BETTER: Final = 0.15
+_CUT_FROM: Final = 0.8
+_COUNTED_BY_EYE: Final = 10
+# "2. Second step": the number is the answer's own.
+_ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
+_QUALIFIER = re.compile(r"[( ]{0,2}\d{4} (?:\w+ )?(?:film|movie|album|song|series|novel|season|video game) ?\)")
+
+
+class WrongNumber(msgspec.Struct, frozen=True):
+    """A number of the sentence that the evidence does not bear out; `instead` is what stands there, or ""."""
+
+    words: str
+    instead: str
+    evidence: int | None
+
+
+def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
+    """The numbers of `sentence` that are absent from `evidence`, or that stand there in another place, in order."""
+    own, own_text = slots(sentence), read(sentence).text
+    intervals = [interval for text in evidence for interval in read(text).intervals]
+    listed = _ENUMERATOR.match(own_text)
+    for slot in own:
+        value = slot.value
+        if listed and value.end <= listed.end():
+            continue
+        words = own_text[value.start : value.end]
+        same = [other for text in evidence for other in slot_index(text).same(value)]
+        inside = any(_inside(value, interval) for interval in intervals)
+        instead = None if _cut(own_text, slot, evidence) else _taken_place(slot, own, same, evidence, inside=inside)
+        if instead is not None:
+            index, other = instead
+            text = read(evidence[index]).text
+            yield WrongNumber(words, text[other.value.start : other.value.end], index)
+        elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
+            fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
+            if not fits:
+                yield WrongNumber(words, "", None)
+
+
+def _bounds_another(text: str, value: Value, evidence: Sequence[str]) -> bool:
+    return any(
+        units_agree(value.unit, other.value.unit) and bears_out(text, value, other.value)
+        for item in evidence
+        for other in slots(item)
+    )
+
+
+def _tells(text: str, value: Value) -> bool:
+    """Whether the absence of this number from the evidence is telling.
+
+    It is not for a small number in words that counts things ("two films"): the evidence may list them. Nor for the year
+    in a title's qualifier ("(2008 film)").
+    """
+    if not value.sure or _QUALIFIER.match(text, max(0, value.start - 2)):
+        return False
+    in_words = not any(map(str.isdigit, text[value.start : value.end]))
+    return not in_words or value.unit != "" or min(value.readings) > _COUNTED_BY_EYE
+
+
+def _cut(text: str, slot: Slot, evidence: Sequence[str]) -> bool:
+    """Whether the sentence was cut out of its text in the middle of this decimal number ("… at 28." of "28.5°")."""
+    value = slot.value
+    last = value.end < len(text) and not text[value.end :].strip(" .")
+    if not last and value.start > 0:
+        return False
+    digits = text[value.start : value.end].split(" ", maxsplit=1)[0]
+    for item in evidence:
+        whole = read(item).text
+        for other in slots(item):
+            number = whole[other.value.start : other.value.end]
+            cut = (last and number.startswith(digits + ".")) or (value.start == 0 and number.endswith("." + digits))
+            if cut and likeness(slot, other) >= _CUT_FROM:
+                return True
+    return False
+
+
+def _comparable(value: Value, other: Value) -> bool:
+    if matches(value, other) or (value.unit == "month") != (other.unit == "month"):
+        return False
+    return value.unit == other.unit or not value.unit or not other.unit
+
+
+def _inside(value: Value, interval: Interval) -> bool:
+    agree = units_agree(value.unit, interval.unit)
+    return agree and any(interval.low <= reading <= interval.high for reading in value.readings)
+
+
+def _taken_place(
+    slot: Slot, own: Sequence[Slot], same: Sequence[Slot], evidence: Sequence[str], *, inside: bool
+) -> tuple[int, Slot] | None:
+    """The number of the evidence that stands where `slot` stands in the sentence, if that is another number."""
+    best_same = max((likeness(slot, other) for other in same), default=0.0)
+    if best_same > 1.0 - _CLEARLY_BETTER:
+        return None
+    best, place = max(_SAME_PLACE, best_same + _CLEARLY_BETTER), None
+    for index, text in enumerate(evidence):
+        for other in slot_index(text).near(slot):
+            # A value inside a range is fine: the ends of that range do not take its place.
+            if inside and other.value.bound and not slot.value.bound:
+                continue
+            alike = likeness(slot, other)
+            if alike < best or not _comparable(slot.value, other.value) or _told_elsewhere(other, alike, slot, own):
+                continue
+            if place is None or alike > best or other.value.start < place[1].value.start:
+                best, place = alike, (index, other)
+    return place
+
+
+def _told_elsewhere(other: Slot, alike: float, slot: Slot, own: Sequence[Slot]) -> bool:
+    """Whether another number of the sentence already says what `other` says, in a place at least as like."""
+    return any(mine is not slot and matches(mine.value, other.value) and likeness(mine, other) >= alike for mine in own)

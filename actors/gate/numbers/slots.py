@@ -1,0 +1,120 @@
+"""Numbers with the words around them, and how alike two such places are."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from actors.gate.numbers.text_numbers import read
+from actors.gate.numbers.values import Value
+
+# How much each of the nearest words on a side counts, nearest first.
+_WEIGHTS: Final = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.2)
+# A word at another distance counts this much of one at the same.
+_MOVED: Final = 0.7
+# Two places that share none of the nearest words on a side are never alike enough to be compared.
+_NEAREST: Final = 2
+_COMPARABLE_UNITS: Final = (
+    {"month", "months"}, {"hour", "clock"}, {"decade", "year", "century"}, {"gbp", "pound"}, {"m", "minute"},
+)  # fmt: skip
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """A number with the words around it, nearest first."""
+
+    value: Value
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class SlotIndex(msgspec.Struct, frozen=True):
+    """The numbers of one text, found by value and by the words next to them."""
+
+    slots: tuple[Slot, ...]
+    by_value: dict[float, tuple[Slot, ...]]
+    by_word: dict[tuple[bool, str], tuple[Slot, ...]]
+    spanning: tuple[Slot, ...]
+
+    def same(self, value: Value) -> Iterator[Slot]:
+        """The numbers that bear out `value`; one with two readings may come twice."""
+        near = self.slots if value.span else [*self.spanning, *_all(self.by_value, value.readings)]
+        return (slot for slot in near if matches(value, slot.value))
+
+    def near(self, slot: Slot) -> set[Slot]:
+        """The numbers that share one of the nearest words with `slot`, on the same side."""
+        return set(_all(self.by_word, _nearest(slot)))
+
+
+@lru_cache(maxsize=512)
+def slots(text: str) -> tuple[Slot, ...]:
+    reading = read(text)
+    starts = [word.start for word in reading.words]
+    found: list[Slot] = []
+    for value in reading.values:
+        first = bisect_left(starts, value.start)
+        last = bisect_left(starts, value.end)
+        before = tuple(word.text for word in reversed(reading.words[max(0, first - len(_WEIGHTS)) : first]))
+        after = tuple(word.text for word in reading.words[last : last + len(_WEIGHTS)])
+        found.append(Slot(value, before, after))
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def slot_index(text: str) -> SlotIndex:
+    found = slots(text)
+    by_value: dict[float, list[Slot]] = {}
+    by_word: dict[tuple[bool, str], list[Slot]] = {}
+    for slot in found:
+        for reading in slot.value.readings:
+            by_value.setdefault(reading, []).append(slot)
+        for key in _nearest(slot):
+            by_word.setdefault(key, []).append(slot)
+    return SlotIndex(
+        found,
+        {value: tuple(some) for value, some in by_value.items()},
+        {key: tuple(some) for key, some in by_word.items()},
+        tuple(slot for slot in found if slot.value.span),
+    )
+
+
+def _nearest(slot: Slot) -> set[tuple[bool, str]]:
+    return {(True, word) for word in slot.before[:_NEAREST]} | {(False, word) for word in slot.after[:_NEAREST]}
+
+
+def _all[Key](found: dict[Key, tuple[Slot, ...]], keys: Iterable[Key]) -> Iterator[Slot]:
+    for key in keys:
+        yield from found.get(key, ())
+
+
+def matches(value: Value, other: Value) -> bool:
+    """Whether the evidence's `other` bears out the sentence's `value`."""
+    if not units_agree(value.unit, other.unit):
+        return False
+    for mine in value.readings:
+        for theirs in other.readings:
+            if mine == theirs or mine <= theirs <= mine + value.span:
+                return True
+            if value.unit != "decade" and theirs <= mine <= theirs + other.span:
+                return True
+            if value.span and mine < 100 and mine <= theirs % 100 <= mine + 9 and theirs >= 1000:
+                return True
+    return False
+
+
+def units_agree(unit: str, other: str) -> bool:
+    return not unit or not other or unit == other or any({unit, other} <= group for group in _COMPARABLE_UNITS)
+
+
+def likeness(slot: Slot, other: Slot) -> float:
+    """How much of the words around `slot` also surround `other` on the same side, 0 to 1, nearer words counting more."""
+    shared = total = 0.0
+    for mine, theirs in ((slot.before, other.before), (slot.after, other.after)):
+        for place, (weight, word) in enumerate(zip(_WEIGHTS, mine, strict=False)):
+            total += weight
+            if place < len(theirs) and theirs[place] == word:
+                shared += weight
+            elif word in theirs:
+                shared += weight * _MOVED
+    return shared / total if total else 0.0

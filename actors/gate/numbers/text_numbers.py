@@ -1,0 +1,40 @@
+"""A text as every check reads it: normal form, words, numbers. Read once, then remembered."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from actors.gate.citations import strip_markers
+from actors.gate.normal import normal
+from actors.gate.numbers.values import Interval, Value, values
+
+# Chinese is read character by character; everything else word by word, digits apart from letters.
+TOKEN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]|\d+(?:[.,]\d+)*|[^\W\d_\u4e00-\u9fff\u3400-\u4dbf]+|[%€$£¥°]")
+
+# Long enough for all evidence of a few runs at once; a reading is a few times the size of its text.
+_REMEMBERED: Final = 512
+
+
+class Word(msgspec.Struct, frozen=True):
+    start: int
+    end: int
+    text: str
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """`text` is in normal form and has no citation markers; all offsets are into it."""
+
+    text: str
+    words: tuple[Word, ...]
+    values: tuple[Value, ...]
+    intervals: tuple[Interval, ...]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def read(text: str) -> Reading:
+    plain = normal(strip_markers(text))
+    found, intervals = values(plain)
+    words = tuple(Word(match.start(), match.end(), match[0]) for match in TOKEN.finditer(plain))
+    return Reading(plain, words, found, intervals)

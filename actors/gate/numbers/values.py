@@ -1,0 +1,191 @@
+"""The numbers of a text as comparable values: 1,234.5 = 1 234,5 = １２３４.５; 3만 5천 = 35,000 = thirty-five thousand.
+
+Text must be in the gate's normal form. A comma or point that may group or divide gives a value more than one reading.
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+from actors.gate.numbers.numeral_words import CJK_SCALES, SCALES
+from actors.gate.numbers.numerals import written
+from actors.gate.numbers.units import MONTHS, unit_after, unit_before
+
+_DIGITS = re.compile(
+    r"(?<!\^)(?:\d{1,3}(?:(?P<group>[ ,.'،])\d{3})(?:(?P=group)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,،]\d+)?)"
+)
+_SCALE = re.compile(
+    r"[ -]?(?:(?P<word>"
+    + "|".join(sorted(SCALES, key=len, reverse=True))
+    + r")(?![^\W\d_])|(?P<cjk>["
+    + "".join(CJK_SCALES)
+    + r"]+))"
+)
+_MONTH = re.compile(
+    r"(?<![^\W\d_])(?:"
+    + "|".join(re.escape(word.replace("-", " ")) for word in sorted(MONTHS, key=len)[::-1])
+    + r")(?![^\W\d_])"
+)
+# Month names that are as often other words, read as months only beside a number.
+_DOUBTFUL_MONTHS: Final = frozenset(
+    {"may", "mars", "march", "mai", "jan", "jun", "dec", "oct", "sep", "sept.", "اب", "avr"}
+)
+_RANGE_JOINS: Final = r"\s?(?:-{1,2}|~|〜|to|through|à|a|au|jusqu'à|et|and|에서|부터|至|到|الي|حتي|و)\s?(?:ال)?"
+_JOINED = re.compile(_RANGE_JOINS)
+_RANGE_OPENERS = re.compile(r"(?:between|entre|بين|ما بين)(?: (?:le|les|the))?\s*\Z")
+_NEEDS_OPENER: Final = frozenset({"et", "and", "و"})
+
+
+# "3 pm" is 15 o'clock as well.
+_PM_BEFORE = re.compile(r"(?:오후|저녁|밤|下午|晚上) ?\Z")
+_PM_AFTER = re.compile(r"(?::\d\d)? ?(?:h|heures)? ?(?:p\.?m\b|مساء|بعد الظهر|de l'après-midi|du soir)")
+_PART = re.compile(r" ?(\d+(?:\.\d+)?)")
+
+
+class Value(msgspec.Struct, frozen=True):
+    """One number where it stands.
+
+    `readings` are the values it may have; `span` is how far above them it reaches (a decade covers its years); `sure` is
+    False for a word that is as often no number; `bound` tells one end of a range.
+    """
+
+    start: int
+    end: int
+    readings: frozenset[float]
+    unit: str
+    sure: bool = True
+    span: float = 0.0
+    bound: bool = False
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """A range as written: everything from `low` to `high` is in it."""
+
+    low: float
+    high: float
+    unit: str
+
+
+def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
+    """The numbers of a normal text in order, and the ranges that two of them make."""
+    found = _digit_values(text)
+    found.extend(_months(text, found))
+    taken = [(value.start, value.end) for value in found]
+    for numeral in written(text):
+        if not any(start < numeral.end and numeral.start < end for start, end in taken):
+            unit, _ = unit_after(text, numeral.end)
+            unit = unit_before(text, numeral.start) or unit
+            found.append(Value(numeral.start, numeral.end, frozenset({numeral.value}), unit, numeral.sure))
+            taken.append((numeral.start, numeral.end))
+    found.sort(key=lambda value: value.start)
+    return _with_ranges(text, found)
+
+
+def _digit_values(text: str) -> list[Value]:
+    found: list[Value] = []
+    at = 0
+    while match := _DIGITS.search(text, at):
+        readings, end = _scaled(text, match)
+        unit, at = unit_after(text, end)
+        unit = unit_before(text, match.start()) or unit
+        if max(readings) < 12 and (
+            _PM_BEFORE.search(text, max(0, match.start() - 4), match.start()) or _PM_AFTER.match(text, end)
+        ):
+            readings = readings | {reading + 12 for reading in readings}
+        covers = unit == "decade" and all(reading % 10 == 0 for reading in readings)
+        found.append(Value(match.start(), end, frozenset(readings), unit, span=9.0 if covers else 0.0))
+    return found
+
+
+def _scaled(text: str, match: re.Match[str]) -> tuple[set[float], int]:
+    """The readings of a digit number with the scale words after it (`3만 5천`, `1.2 million`), and where it ends."""
+    readings, end = _readings(match[0]), match.end()
+    scale = _SCALE.match(text, end)
+    if not scale:
+        return readings, end
+    factor, end = _factor(scale), scale.end()
+    total = {round(reading * factor, 6) for reading in readings}
+    # A smaller part may follow a CJK scale: 3만 5천, 1亿2000万, 2천500.
+    while scale["cjk"] and (part := _PART.match(text, end)):
+        scale = _SCALE.match(text, part.end())
+        smaller = _factor(scale) if scale and scale["cjk"] else 1.0
+        if smaller >= factor or (smaller == 1.0 and (part[0].startswith(" ") or float(part[1]) >= factor)):
+            break
+        total = {round(base + float(part[1]) * smaller, 6) for base in total}
+        factor, end = smaller, scale.end() if scale and smaller > 1.0 else part.end()
+        if scale is None:
+            break
+    return total, end
+
+
+def _factor(scale: re.Match[str]) -> float:
+    if scale["word"]:
+        return SCALES[scale["word"]]
+    factor = 1.0
+    for char in scale["cjk"]:
+        factor *= CJK_SCALES[char]
+    return factor
+
+
+def _readings(digits: str) -> set[float]:
+    """What a digit number may be worth: `1.234` is a thousand and more, or one and a fraction."""
+    plain = digits.replace("،", ",").replace("'", " ")
+    if " " in plain:
+        return {float(plain.replace(" ", "").replace(",", "."))}
+    marks = {char for char in plain if char in ",."}
+    if not marks:
+        return {float(plain)}
+    grouped = float(re.sub("[,.]", "", plain))
+    last = max(plain.rfind(","), plain.rfind("."))
+    divided = float(re.sub("[,.]", "", plain[:last]) + "." + plain[last + 1 :])
+    if len(marks) == 2:
+        return {divided}
+    if plain.count(plain[last]) > 1:
+        return {grouped}
+    return {grouped, divided} if len(plain) - last == 4 and plain[0] != "0" else {divided}
+
+
+def _months(text: str, numbers: list[Value]) -> list[Value]:
+    beside = {value.start for value in numbers} | {value.end for value in numbers}
+    found: list[Value] = []
+    for match in _MONTH.finditer(text):
+        near = any(at in beside for at in range(match.start() - 4, match.start() + 1)) or any(
+            at in beside for at in range(match.end(), match.end() + 4)
+        )
+        if match[0] in _DOUBTFUL_MONTHS and not near:
+            continue
+        number = float(MONTHS[match[0].replace(" ", "-")])
+        found.append(Value(match.start(), match.end(), frozenset({number}), "month"))
+    return found
+
+
+def _with_ranges(text: str, found: list[Value]) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
+    intervals: list[Interval] = []
+    marked = list(found)
+    for index in range(len(found) - 1):
+        left, right = marked[index], found[index + 1]
+        if not _joined(text, left, right):
+            continue
+        scale = _SCALE.search(text, right.start, right.end)
+        if scale and max(left.readings) < 1000 <= _factor(scale):
+            # "5 to 10 million": the scale was said once.
+            scaled = {round(reading * _factor(scale), 6) for reading in left.readings}
+            left = msgspec.structs.replace(left, readings=left.readings | scaled)
+        marked[index] = msgspec.structs.replace(left, bound=True)
+        marked[index + 1] = msgspec.structs.replace(right, bound=True)
+        low, high = max(left.readings), max(right.readings)
+        if low < high:
+            intervals.append(Interval(low, high, right.unit or left.unit))
+    return tuple(marked), tuple(intervals)
+
+
+def _joined(text: str, left: Value, right: Value) -> bool:
+    _, after_unit = unit_after(text, left.end)
+    for begin in {left.end, after_unit}:
+        join = _JOINED.fullmatch(text, begin, right.start)
+        if join and (
+            join[0].strip() not in _NEEDS_OPENER or _RANGE_OPENERS.search(text, max(0, left.start - 24), left.start)
+        ):
+            return True
+    return False

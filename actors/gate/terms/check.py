@@ -1,0 +1,161 @@
+"""Terms turned into what excludes them: negation, duty and recommendation, ban and permission, limits, opposites, kinds.
+
+A sentence is held against the part of the evidence that it retells. A negation is turned when the words in its reach are
+all there and none is negated there, or the other way round.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from actors.gate.citations import strip_markers
+from actors.gate.normal import normal
+from actors.gate.numbers.text_numbers import read
+from actors.gate.places import RETELLS, is_verbatim, place
+from actors.gate.stems import Stem, stems
+from actors.gate.terms.copies import changed_in_copy
+from actors.gate.terms.forces import SPOKEN, exclude, forces
+from actors.gate.terms.lexicon import Role, Term, lexicon, terms
+from actors.gate.terms.polarity import Negated, negations
+from actors.gate.terms.predicates import other_predicate
+from index.language import detect
+
+# From this share of its content words on, a sentence speaks of what the evidence speaks of.
+_SPEAKS_OF: Final = 0.4
+
+
+class Turned(msgspec.Struct, frozen=True):
+    """`words` are the sentence's; `evidence` is the index of the text that says otherwise."""
+
+    words: str
+    evidence: int
+    why: str
+    rule: str
+
+
+def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Iterator[Turned]:
+    text = normal(strip_markers(sentence))
+    # Terms of one language say nothing of evidence in another.
+    comparable = [index for index, item in enumerate(evidence) if language_of(item) == language]
+    evidence = [evidence[index] for index in comparable]
+    if is_verbatim(text, evidence):
+        return
+    there = place(text, evidence)
+    if there is None:
+        return
+    for rule, words, why in [
+        *_negation_added(text, there.text, language),
+        *(_negation_dropped(text, there.text, language) if there.coverage >= _SPEAKS_OF else ()),
+        *_predicate(text, there.text, language),
+        *_sweeping(text, "\n".join(read(item).text for item in evidence), language),
+        *_opposites(text, there.text, language),
+        *(_copied(text, there.text, language) if there.coverage >= RETELLS else ()),
+        *(_modality(text, there.text, language) if there.coverage >= RETELLS else ()),
+    ]:
+        yield Turned(words, comparable[there.evidence], why, rule)
+
+
+@lru_cache(maxsize=512)
+def language_of(text: str) -> str:
+    """The language of a piece of evidence; remembered, since every sentence asks again."""
+    return detect(text)
+
+
+def _reach(text: str, negated: Negated) -> list[Stem]:
+    return [stem for stem in stems(text) if negated.start <= stem.start < negated.end]
+
+
+def _negated_stems(text: str, language: str) -> set[str]:
+    return {stem.stem for negated in negations(text, language) for stem in _reach(text, negated)}
+
+
+def _negation_added(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
+    known = {stem.stem for stem in stems(there)}
+    turned = _negated_stems(there, language)
+    for negated in negations(text, language):
+        reach = {stem.stem for stem in _reach(text, negated)}
+        if reach and reach <= known and not reach & turned:
+            yield "added", text[negated.start : negated.end], "negated, which the evidence does not do"
+
+
+def _copied(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
+    for words, why in changed_in_copy(text, there, language):
+        yield "copied", words, why
+
+
+def _negation_dropped(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
+    own = {stem.stem for stem in stems(text)}
+    turned = _negated_stems(text, language)
+    for negated in negations(there, language):
+        reached = _reach(there, negated)
+        reach = {stem.stem for stem in reached}
+        shared = reach & own
+        # The word next to the negator is the one it turns most surely.
+        nearest = reached[-1 if negated.end <= negated.at else 0].stem if reached else ""
+        if nearest in shared and len(shared) * 2 >= len(reach) and not reach & turned:
+            yield (
+                "dropped",
+                ", ".join(sorted(shared)),
+                f"the evidence negates this: “{there[negated.start : negated.end]}”",
+            )
+
+
+def _predicate(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
+    other = other_predicate(text, there, language)
+    if other is not None:
+        yield "predicate", other[0], f"says it is {other[0]}, the evidence says {other[1]}"
+
+
+def _sweeping(text: str, whole: str, language: str) -> Iterator[tuple[str, str, str]]:
+    """A denial where the evidence denies nothing, an absolute where it has none; only in languages where that tells."""
+    if not lexicon(language).sweeping:
+        return
+    denied = negations(text, language)
+    if denied and not negations(whole, language) and not _of_role(whole, "implied", language):
+        yield "denial", denied[0].cue, "denies, and the evidence denies nothing"
+    absolute = _of_role(text, "absolute", language)
+    if absolute and not _of_role(whole, "absolute", language):
+        yield "absolute", absolute[0].text, "leaves no exception, the evidence does not say so"
+
+
+def _modality(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
+    """Duty made recommendation, ban made permission, a lower limit made an upper one, and the other way round."""
+    own, theirs = forces(text, language), forces(there, language)
+    names = {force.name for force in own}
+    said = {force.name for force in theirs}
+    for force in own:
+        against = next((other for other in theirs if exclude(force.name, other.name) and other.name not in names), None)
+        if force.name not in said and against is not None:
+            why = f"{SPOKEN[force.name]}, where the evidence has {SPOKEN[against.name]}: “{against.term.text}”"
+            yield "modality", force.term.text, why
+            return
+
+
+def _of_role(text: str, role: Role, language: str) -> list[Term]:
+    return [term for term in terms(text, language) if any(sense.role == role for sense in term.senses)]
+
+
+def _opposites(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
+    own, theirs = terms(text, language), terms(there, language)
+    for term in own:
+        for sense in term.senses:
+            if sense.role not in ("opposite", "kind"):
+                continue
+            same = [t for t in theirs for s in t.senses if s == sense]
+            other = [
+                t for t in theirs for s in t.senses if (s.role, s.group) == (sense.role, sense.group) and s != sense
+            ]
+            other = [t for t in other if not any(mine.text == t.text for mine in own)]
+            if same or not other:
+                continue
+            if _in_reach(text, term, language) != _in_reach(there, other[0], language):
+                continue
+            if sense.role == "kind" and _in_reach(text, term, language):
+                continue
+            yield sense.role, term.text, f"the evidence says {other[0].text}"
+
+
+def _in_reach(text: str, term: Term, language: str) -> bool:
+    return any(negated.start <= term.start < negated.end for negated in negations(text, language))

@@ -1,0 +1,1 @@
+"""How a run ends: the re-gate table, admissions of uncertainty, and what the person is told."""

@@ -1,0 +1,67 @@
+"""How a run ends without an answer, in the words of the person's language."""
+
+from bus.messages import AnswerSettled, Question, Reason, Settled, Span
+from prompts import notices
+from prompts.notices import DeclinedKind
+
+
+def refuse(
+    question: Question,
+    reason: Reason,
+    *,
+    missing: tuple[str, ...] = (),
+    refuse_reason: str = "",
+    text: str = "",
+    snapshot: str = "",
+    rounds: int = 1,
+) -> AnswerSettled:
+    """A refusal with its reason; `text` in place of the reason's own words."""
+    answer = text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason)
+    return AnswerSettled(
+        settled=Settled(
+            outcome="refused",
+            question=question.asked,
+            reason=reason,
+            answer=answer,
+            detail=refuse_reason or ", ".join(missing),
+            snapshot=snapshot,
+            rounds=rounds,
+            language=question.language,
+            profile=question.profile,
+        )
+    )
+
+
+def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:
+    return AnswerSettled(
+        settled=Settled(
+            outcome="declined",
+            question=question.asked,
+            answer=text or notices.declined_text(kind, question.language),
+            detail=kind,
+            language=question.language,
+            profile=question.profile,
+        )
+    )
+
+
+def fail(question: Question, reason: Reason, detail: str = "", *, shown: str = "") -> AnswerSettled:
+    """The run failed for want of a power; what was shown stays shown and an error follows it."""
+    return AnswerSettled(
+        settled=Settled(
+            outcome="failed",
+            question=question.asked,
+            reason=reason,
+            answer=shown,
+            detail=detail,
+            language=question.language,
+            profile=question.profile,
+        ),
+        shown=shown,
+    )
+
+
+def safe_text(question: Question, evidence: tuple[Span, ...], profile_reply: str = "") -> str:
+    """The safe reply, then the ids that do exist."""
+    ids = list(dict.fromkeys(span.source_id for span in evidence))
+    return notices.safe_reply(question.language, ids, profile_reply=profile_reply)

@@ -1,0 +1,125 @@
+"""The words that people read, in five languages, from `messages/<language>.toml`.
+
+A language that is not one of the five reads English. Values put into a text are cut to a sensible length and one line.
+"""
+
+import functools
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from prompts.contracts import Language
+
+Reason = Literal[
+    "no_results",
+    "low_relevance",
+    "no_evidence",
+    "insufficient",
+    "model_refused",
+    "citations_invalid",
+    "grounding_failed",
+    "timeout",
+    "model_unavailable",
+]
+DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
+Label = Literal["source", "summary", "conclusion", "arguments", "hint"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+DECLINED: tuple[DeclinedKind, ...] = get_args(DeclinedKind)
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+FOLDER = Path(__file__).with_name("notices")
+LONGEST_VALUE = 300  # characters of a value inside a text
+
+
+class ConflictingValue(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a disagreement between sources. `source` is shown as given, a title or `[n]`; `date` may be empty."""
+
+    value: str
+    source: str
+    date: str = ""
+
+
+def reason_text(reason: Reason, language: str, *, missing: Sequence[str] = (), refuse_reason: str = "") -> str:
+    """Why there is no answer. `missing` is read for `insufficient`, `refuse_reason` for `model_refused`."""
+    if reason == "insufficient" and (named := _listed(missing, language)):
+        return text("reasons", "insufficient_missing", language).format(missing=named)
+    if reason == "model_refused" and (why := _one_line(refuse_reason)):
+        return text("reasons", "model_refused_because", language).format(refuse_reason=why)
+    return text("reasons", reason, language)
+
+
+def declined_text(kind: DeclinedKind, language: str) -> str:
+    """The direct reply to what is not a question about the documents."""
+    return text("declined", kind, language)
+
+
+def empty_context(language: str) -> str:
+    """The fixed answer when there is no context; the model is not asked."""
+    return text("replies", "empty_context", language)
+
+
+def safe_reply(language: str, ids: Sequence[str | int] = (), *, profile_reply: str = "") -> str:
+    """What replaces an answer without a usable citation, then the ids that do exist, in their order."""
+    reply = profile_reply or text("replies", "safe", language)
+    if not ids:
+        return reply
+    named = comma(language).join(_one_line(str(one)) for one in ids)
+    return f"{reply} {text('replies', 'safe_sources', language).format(ids=named)}"
+
+
+def cancelled(language: str) -> str:
+    return text("replies", "cancelled", language)
+
+
+def withdrawn(language: str) -> str:
+    """Tells the person that sentences already shown do not count."""
+    return text("replies", "withdrawn", language)
+
+
+def failed(language: str) -> str:
+    """For a bug: nothing the person can act on, and nothing about our insides."""
+    return text("replies", "failed", language)
+
+
+def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
+    """A line that the sources disagree, then one line a value with its source."""
+    lines = [text("replies", "conflict", language)]
+    for one in values:
+        key = "conflict_value_dated" if one.date else "conflict_value"
+        parts = {"value": _one_line(one.value), "source": _one_line(one.source), "date": _one_line(one.date)}
+        lines.append(f"- {text('replies', key, language).format(**parts)}")
+    return "\n".join(lines)
+
+
+def label(name: Label, language: str) -> str:
+    """A heading or lead-in of an answer's layout, without punctuation."""
+    return text("labels", name, language)
+
+
+def comma(language: str) -> str:
+    """What stands between the items of an enumeration, its space included."""
+    return text("punctuation", "comma", language)
+
+
+def text(section: str, key: str, language: str) -> str:
+    """One text as its file has it, names in braces unfilled."""
+    return catalogue(language if language in LANGUAGES else "en")[section][key]
+
+
+@functools.cache
+def catalogue(language: str) -> dict[str, dict[str, str]]:
+    """All texts of one of the five languages, by section and key."""
+    raw = tomllib.loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
+    return msgspec.convert(raw, dict[str, dict[str, str]])
+
+
+def _listed(items: Sequence[str], language: str) -> str:
+    return comma(language).join(line for item in items if (line := _one_line(item).rstrip(".。؟?")))
+
+
+def _one_line(value: str) -> str:
+    line = " ".join(value.split())
+    return line if len(line) <= LONGEST_VALUE else line[: LONGEST_VALUE - 1].rstrip() + "…"

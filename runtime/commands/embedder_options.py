@@ -1,0 +1,42 @@
+"""The options that name an embedder, for every command that opens an index."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+import msgspec
+
+from bus.errors import Unavailable
+from index.embedder import Embedder
+from index.errors import IndexProblem
+from runtime.commands.common import read_settings
+from runtime.engines.embedders import OwnEngine, over_http
+
+
+def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
+    """Adds --embed-url and --embed-model."""
+    url = click.option("--embed-url", help="A /v1 address that serves embeddings; else as [index] embedder says.")
+    model = click.option(
+        "--embed-model", default="", help="The embedding model: a server's name, a folder or a hub id."
+    )
+    return url(model(command))
+
+
+@contextmanager
+def embedder(url: str | None, model: str) -> Iterator[Embedder | None]:
+    """The embedder of the options, or of the settings; None for LSA. Raises IndexProblem when it cannot be had."""
+    settings = read_settings().index
+    if url:
+        settings = msgspec.structs.replace(settings, embedder="openai", embed_base_url=url)
+    if model:
+        settings = msgspec.structs.replace(settings, embed_model=model)
+    if settings.embedder == "lsa":
+        yield None
+    elif settings.embedder == "openai":
+        yield over_http(settings)
+    else:
+        try:
+            with OwnEngine(settings) as engine:
+                yield engine.embedder()
+        except Unavailable as failure:
+            raise IndexProblem(str(failure)) from None

@@ -1,0 +1,97 @@
+"""What the commands about recorded runs share: where a run is read from."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from rich.console import Console
+
+from bus.connection import Inbox, connect
+from bus.errors import Failure, Poison
+from bus.journal import Journal
+from bus.runs import NoSuchRun
+from bus.subjects import BadId
+from runtime.commands.common import check_index, read_settings
+from runtime.processes.nats_server import NoServer
+from runtime.processes.supervisor import Busy, Stack, running, state_folder
+from runtime.replay.journal_traces import read_run
+from runtime.replay.trace import BrokenTrace, Trace, read
+from runtime.settings import Settings
+
+#: What is wrong with the request, the file or the place: one line and exit code 2, since 1 says that runs differ.
+PROBLEMS = (BrokenTrace, NoSuchRun, BadId, Poison, Failure, NoServer, Busy)
+
+
+def settings_for(index: Path | None, config: Path | None) -> Settings:
+    """The settings, checked. Raises click.UsageError."""
+    settings = read_settings(config, index=check_index(index) if index is not None else None)
+    if settings.profiles:
+        os.environ["GROUNDWIRE_PROFILES"] = settings.profiles
+    return settings
+
+
+def is_file(source: str) -> bool:
+    """Whether this names a trace file rather than a run."""
+    return source.endswith((".jsonl", ".json")) or "/" in source or Path(source).is_file()
+
+
+def run[R](work: Callable[[], Coroutine[None, None, R]]) -> R:
+    """Do it; what cannot be done is one line and exit code 2."""
+    try:
+        return asyncio.run(work())
+    except PROBLEMS as problem:
+        refuse(str(problem))
+
+
+def refuse(problem: str) -> NoReturn:
+    raise click.UsageError(problem.replace("\n", " "))
+
+
+async def trace_of(source: str, settings: Settings) -> Trace:
+    """A run's trace, from its file or from the journal of the settings. Raises what PROBLEMS names."""
+    if is_file(source):
+        return await asyncio.to_thread(read, Path(source))
+    async with journal_of(settings) as journal:
+        return await read_run(journal, source)
+
+
+@contextlib.asynccontextmanager
+async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
+    """The journal of the stack over the settings' index; its nats-server is started while nothing runs there.
+
+    Without an index the journal that `bus.url` names. Raises Unavailable, NoServer, Busy, NoSuchRun where nothing ever ran.
+    """
+    url, stack = settings.bus.url, None
+    if settings.index.dir:
+        folder = state_folder(Path(settings.index.dir))
+        there = running(folder)
+        if there is not None:
+            url = there.nats_url
+        elif not (folder / "jetstream").exists():
+            raise NoSuchRun(f"no question was asked over {settings.index.dir} yet; ask one with `groundwire ask`")
+        else:
+            stack = await _nats_alone(settings, folder)
+            url = stack.settings.bus.url
+    try:
+        client = await connect(url, name="groundwire-replay", patience_s=5.0)
+        try:
+            yield Journal(client, Inbox(client))
+        finally:
+            await client.close()
+    finally:
+        if stack is not None:
+            await stack.stop()
+
+
+async def _nats_alone(settings: Settings, folder: Path) -> Stack:
+    """A stack of nothing but nats-server, which nobody else is to ask questions of."""
+    with Console(stderr=True).status("starting nats-server…"):
+        stack = Stack(settings, folder, ())
+        await stack.start()
+    with contextlib.suppress(OSError):
+        (folder / "stack.json").unlink()
+    return stack

@@ -1,0 +1,62 @@
+"""A stack to ask questions of: the one that runs over an index already, or one of our own for as long as we need it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.journal import Journal
+from bus.runs import Runs
+from runtime.processes.supervisor import Busy, Stack, running, state_folder
+from runtime.settings import Settings
+
+
+@contextlib.asynccontextmanager
+async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncIterator[Runs]:
+    """Runs over the index of the settings. Starts what is needed and stops it afterwards.
+
+    Raises Unavailable, NoServer, Busy.
+    """
+    folder = state_folder(Path(settings.index.dir))
+    there = running(folder)
+    stack: Stack | None = None
+    if there is None:
+        say("starting nats-server, search, inference and actors…")
+        stack = Stack(settings, folder, ("search", "inference", "actors"), say=say)
+        try:
+            await stack.start()
+        except Busy:
+            stack, there = None, await _appears(folder)
+            if there is None:  # it was ending
+                stack = Stack(settings, folder, ("search", "inference", "actors"))
+                await stack.start()
+    try:
+        if stack is not None:
+            await stack.ready()
+            url = stack.settings.bus.url
+        else:
+            url = there.nats_url if there is not None else settings.bus.url
+        client = await connect(url, name="groundwire-cli")
+        keep_trying(client)
+        await declare_streams(client.jetstream(timeout=2.0), settings.bus)
+        inbox = Inbox(client)
+        runs = Runs(client, inbox, Journal(client, inbox), events_max_age_s=settings.bus.events_max_age_s)
+        await runs.start()
+        try:
+            yield runs
+        finally:
+            await runs.stop()
+            await client.close()
+    finally:
+        if stack is not None:
+            await stack.stop()
+
+
+async def _appears(folder: Path):  # type: ignore[no-untyped-def]
+    """The address of a stack that holds the lock and is about to say where it listens."""
+    for _ in range(200):
+        if (there := running(folder)) is not None:
+            return there
+        await asyncio.sleep(0.05)
+    return None

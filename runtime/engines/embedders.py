@@ -1,0 +1,93 @@
+"""The embedder that the settings name, for whoever needs vectors.
+
+`lsa` travels with the index, `openai` is a server. `mlx` is an engine: the inference process, which owns the device, serves it to
+the search process; `index build` runs one of its own.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Self
+
+from bus.connection import Client
+from bus.embedding import ask_vectors
+from bus.errors import Unavailable
+from index.embedder import CallableEmbedder, Embedder, EmbedderSpec
+from index.openai_embedder import OpenAIEmbedder
+from runtime.engines.engine import Engine
+from runtime.engines.mlx.os_thread import MlxThread
+from runtime.settings import IndexSettings
+
+Call = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
+
+
+def make_embedding_engine(settings: IndexSettings) -> Engine:
+    """The engine behind the embedder, not started yet. Raises Unavailable without what it needs."""
+    if not settings.embed_model:
+        raise Unavailable(f"index.embedder is {settings.embedder} but index.embed_model names no model; set it")
+    from runtime.engines.mlx.engine import MlxEngine
+    from runtime.engines.mlx.settings import DeviceSettings
+
+    device = DeviceSettings(pooling=settings.embed_pooling, query_instruction=settings.embed_instruction)
+    return MlxEngine(settings.embed_model, settings=device)
+
+
+def over_http(settings: IndexSettings) -> Embedder:
+    """The `openai` embedder. Raises IndexProblem when the server does not answer."""
+    return OpenAIEmbedder(
+        settings.embed_base_url,
+        settings.embed_model,
+        instruction=settings.embed_instruction,
+        threshold=settings.embed_threshold,
+    )
+
+
+def embedder_over(call: Call, settings: IndexSettings) -> Embedder:
+    """An embedder around a function; one call finds out how long its vectors are."""
+    dimension = len(call(["dimension"], False)[0])
+    spec = EmbedderSpec(settings.embedder, settings.embed_model, dimension, settings.embed_threshold)
+    return CallableEmbedder(spec, call)
+
+
+def over_bus(client: Client, loop: asyncio.AbstractEventLoop) -> Call:
+    """Vectors from the inference process, for threads other than the loop's."""
+
+    def call(texts: Sequence[str], query: bool) -> Sequence[Sequence[float]]:
+        asked = asyncio.run_coroutine_threadsafe(ask_vectors(client, texts, query=query), loop)
+        return asked.result().vectors
+
+    return call
+
+
+class OwnEngine:
+    """An embedding engine of this process, on a loop of its own, for commands that are not asyncio."""
+
+    def __init__(self, settings: IndexSettings) -> None:
+        self.settings = settings
+        self._engine = make_embedding_engine(settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = MlxThread(target=self._loop.run_forever, name="embedding", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Raises Unavailable."""
+        self._thread.start()
+        try:
+            self._run(self._engine.start())
+        except Unavailable:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._run(self._engine.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def embedder(self) -> Embedder:
+        return embedder_over(self._call, self.settings)
+
+    def _call(self, texts: Sequence[str], query: bool) -> Sequence[Sequence[float]]:
+        found: list[list[float]] = self._run(self._engine.embed(texts, query=query))
+        return found
+
+    def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

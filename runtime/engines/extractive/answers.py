@@ -1,0 +1,85 @@
+"""Answers made of verbatim sentences of the evidence, each with its marker: simple, synthesis, structured."""
+
+from prompts.contracts import (
+    AnswerSimple,
+    AnswerStructured,
+    AnswerSynthesis,
+    Confidence,
+    StructuredAnswer,
+    Synthesis,
+)
+from runtime.engines.extractive.answerable import lack
+from runtime.engines.extractive.phrases import refusal, say_not_in_evidence
+from runtime.engines.extractive.quoting import Quoted, in_reading_order, quote
+from runtime.engines.extractive.ranking import rank
+
+SIMPLE_SENTENCES = 4
+#: A longer sentence is a list that lost its lines; its beginning says what it is about.
+SIMPLE_CHARS = 600
+SYNTHESIS_CHARS = 400
+STRUCTURED_CHARS = 300
+DETAILS = 3
+#: A token is about this many characters; less in Chinese and Korean, where the limit is then kept with room to spare.
+CHARS_A_TOKEN = 2
+#: Shares of the question's terms in a sentence that speaks of it directly, and in one that is strong by itself.
+DIRECT, STRONG = 0.3, 0.6
+
+
+def answer_simple(prompt: AnswerSimple) -> str:
+    """At most four cited sentences, then the safety advice; without evidence, the admission that there is none."""
+    quoted = quote(prompt.original_query, prompt.retrieved_chunks, prompt.language, SIMPLE_CHARS)[:SIMPLE_SENTENCES]
+    if not quoted:
+        return say_not_in_evidence(prompt.language)
+    text = " ".join(q.cited for q in in_reading_order(quoted))
+    return f"{text}\n\n{prompt.safety_advice}" if prompt.safety_advice else text
+
+
+def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
+    """The best cited sentences that fit in 400 characters; refused, with the reason, when none speaks of the question."""
+    quoted = quote(prompt.query, prompt.evidence, prompt.language, SYNTHESIS_CHARS)
+    missing = lack(rank(prompt.query, tuple(e.text for e in prompt.evidence)), lenient=True)
+    if missing or not quoted:
+        reason = refusal(missing or "subject", prompt.query, prompt.language)
+        return Synthesis(answer="", used_citations=(), confidence="low", refused=True, refuse_reason=reason)
+    kept: list[Quoted] = []
+    for q in quoted:
+        if len(" ".join(k.cited for k in [*kept, q])) <= SYNTHESIS_CHARS:
+            kept.append(q)
+    kept = in_reading_order(kept)
+    return Synthesis(
+        answer=" ".join(q.cited for q in kept),
+        used_citations=tuple(sorted({q.evidence.n for q in kept})),
+        confidence=_confidence(kept),
+        refused=False,
+        refuse_reason="",
+    )
+
+
+def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
+    """The best sentence as the summary, up to three more as details; the ids of their sources in order of use."""
+    quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS)
+    if not quoted:
+        return StructuredAnswer(summary=say_not_in_evidence(prompt.language), details=(), citations=())
+    shown = _within(quoted[: 1 + DETAILS], prompt.max_tokens)
+    return StructuredAnswer(summary=shown[0].cited, details=tuple(q.cited for q in shown[1:]), citations=sources(shown))
+
+
+def sources(quoted: list[Quoted]) -> tuple[str, ...]:
+    """The `source_id`s of the sentences, each once, in order of first use."""
+    return tuple(dict.fromkeys(q.evidence.source_id for q in quoted))
+
+
+def _confidence(kept: list[Quoted]) -> Confidence:
+    direct = sum(q.covered >= DIRECT for q in kept)
+    return "high" if direct >= 3 else "medium" if direct == 2 or any(q.covered >= STRONG for q in kept) else "low"
+
+
+def _within(quoted: list[Quoted], max_tokens: int) -> list[Quoted]:
+    """As many from the start as fit, and never none."""
+    kept, room = quoted[:1], CHARS_A_TOKEN * max_tokens - len(quoted[0].cited)
+    for q in quoted[1:]:
+        room -= len(q.cited)
+        if room < 0:
+            break
+        kept.append(q)
+    return kept

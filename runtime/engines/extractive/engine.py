@@ -1,0 +1,59 @@
+"""The engine without a model: every prompt is answered by the rules in `runtime.engines.extractive`, in a few milliseconds."""
+
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+import msgspec
+
+from bus.errors import Unavailable
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.extractive.replies import reply_to
+
+# A word with the space before it, or a few characters of a script without spaces.
+_PIECE = re.compile(r"\s*(?:[\u3400-\u9fff]{1,4}|[^\s\u3400-\u9fff]+)|\s+")
+
+
+class ExtractiveEngine:
+    """Needs no start and holds nothing; the loop is given back between deltas by its consumer."""
+
+    name = "extractive"
+    model = "extractive"
+    needs_rendering = False
+
+    async def start(self) -> None:
+        return
+
+    async def close(self) -> None:
+        return
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        """Prose in word-sized deltas, after what was already shown; a structured reply as one delta."""
+        reply = reply_to(request.variables)
+        text = reply if isinstance(reply, str) else msgspec.json.encode(reply).decode()
+        pieces = list(_pieces(_rest(text, request.already_shown))) if isinstance(reply, str) else [text]
+        for piece in pieces:
+            yield Delta(piece)
+        yield Finished(
+            text=text,
+            finish_reason="stop",
+            engine=self.name,
+            model=self.model,
+            tokens_out=len(pieces),
+        )
+
+    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
+        """Raises Unavailable: rules give no probabilities."""
+        raise Unavailable("the extractive engine cannot score; set an engine with a model for this agent")
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        """Raises Unavailable: the index has its own vectors."""
+        raise Unavailable("the extractive engine cannot embed; the index's own embedder needs no engine")
+
+
+def _rest(text: str, shown: str) -> str:
+    """What follows `shown`; all of `text` when it does not begin with it."""
+    return text[len(shown) :] if text.startswith(shown) else text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (match.group() for match in _PIECE.finditer(text))

@@ -1,0 +1,61 @@
+"""Select the verbatim sentences that a question can be answered from; none when they do not answer it."""
+
+from prompts.contracts import EvidencePick, PickedSpan, SelectEvidence
+from runtime.engines.extractive.answerable import lack
+from runtime.engines.extractive.queries import parts_of
+from runtime.engines.extractive.ranking import Ranked, rank
+
+#: The contract's bounds on the reply.
+MOST_SPANS, LONGEST_SPAN = 8, 800
+#: Of a question of several parts, each part gets as many sentences.
+MOST_OF_A_PART = 2
+#: The share of a part's words that its best sentence must have for the benefit of the doubt.
+SHARED = 0.15
+
+
+def select_evidence(prompt: SelectEvidence) -> EvidencePick:
+    """Spans best first, sentences that follow each other as one; empty when the passages do not hold what is asked.
+
+    A question of several parts gets the evidence of each part that the passages answer.
+    """
+    passages = tuple(chunk.content for chunk in prompt.retrieved_chunks)
+    rankings = [rank(part, passages) for part in parts_of(prompt.original_query, prompt.language)]
+    answered = [ranking for ranking in rankings if not lack(ranking)]
+    if answered and len(rankings) > 1:
+        # Where one part is answered the passages are the right ones, and another part gets the benefit of the doubt.
+        answered = [
+            r for r in rankings if r in answered or (not lack(r, lenient=True) and r.ranked[0].covered >= SHARED)
+        ]
+    chosen: dict[tuple[int, int], Ranked] = {}
+    for ranking in answered:
+        best = ranking.best() if len(rankings) == 1 else ranking.best()[:MOST_OF_A_PART]
+        for r in best:
+            chosen.setdefault((r.read.passage, r.read.position), r)
+    return EvidencePick(
+        spans=tuple(
+            PickedSpan(passage=passage + 1, text=passages[passage][start:end][:LONGEST_SPAN].rstrip())
+            for passage, start, end in joined(list(chosen.values()))[:MOST_SPANS]
+        )
+    )
+
+
+def joined(best: list[Ranked]) -> list[tuple[int, int, int]]:
+    """`(passage, start, end)` of the sentences, neighbours made one where it stays short, in the order of the better."""
+    groups: list[list[Ranked]] = []
+    for r in best:
+        beside = next(
+            (g for g in groups if any(_neighbours(r, other) for other in g) and _length([*g, r]) <= LONGEST_SPAN), None
+        )
+        if beside is None:
+            groups.append([r])
+        else:
+            beside.append(r)
+    return [(g[0].read.passage, min(r.read.start for r in g), max(r.read.end for r in g)) for g in groups]
+
+
+def _neighbours(one: Ranked, other: Ranked) -> bool:
+    return one.read.passage == other.read.passage and abs(one.read.position - other.read.position) == 1
+
+
+def _length(group: list[Ranked]) -> int:
+    return max(r.read.end for r in group) - min(r.read.start for r in group)

@@ -1,0 +1,146 @@
+"""What speaks for a sentence as the answer to a question, as numbers: the same features in every language."""
+
+import math
+from collections import Counter
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from index.sentences import split
+from runtime.engines.extractive.asked import Kind, holds, kind_of
+from runtime.engines.extractive.headings import says_nothing
+from runtime.engines.extractive.words import grams, terms
+
+#: The order of `Featured.values` and of the weights in `ranking`.
+FEATURES = (
+    "covered",  # rarity-weighted share of the question's terms in the sentence
+    "loose",  # the same over character pieces
+    "near",  # what the sentences before and after it add to the share
+    "passage",  # share in the whole passage
+    "passage_loose",
+    "rank",  # 1 / rank of the passage in retrieval
+    "length",  # log of its number of terms
+    "names",  # share of the question's names and numbers in it
+    "tail",  # whether it has the question's last term
+    "best_term",  # rarity of its rarest shared term, 0 to 1
+    "extra",  # log of the number of terms that the question does not have
+    "top",  # its share less the best sentence's: 0 for the best
+    "person",  # holds a new thing of the asked kind, one feature a kind
+    "time",
+    "count",
+    "reason",
+    "manner",
+)
+_KINDS: tuple[Kind, ...] = ("person", "time", "count", "reason", "manner")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One sentence of one passage as the rules see it; counts start at 0, offsets are into the passage."""
+
+    passage: int
+    position: int
+    start: int
+    end: int
+    text: str
+    terms: tuple[str, ...]
+    bag: frozenset[str]
+    grams: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Featured:
+    read: Read
+    covered: float
+    holds: bool
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`names`: the terms of its capitalised words and numbers, the first word left out."""
+
+    text: str
+    kind: Kind
+    terms: tuple[str, ...]
+    bag: frozenset[str]
+    grams: frozenset[str]
+    names: frozenset[str]
+
+
+def read_question(text: str) -> Question:
+    words = tuple(terms(text))
+    return Question(text, kind_of(text), words, frozenset(words), frozenset(grams(text)), _names(text))
+
+
+def read_sentences(passages: tuple[str, ...]) -> list[Read]:
+    """Every sentence of `passages` in reading order. A sentence under a heading has the heading's words too."""
+    found: list[Read] = []
+    for p, passage in enumerate(passages):
+        heading = ""
+        for i, (start, end) in enumerate(split(passage)):
+            text = passage[start:end]
+            words = tuple(terms(text))
+            heading = text if says_nothing(text) else heading
+            about = f"{heading} {text}" if heading and heading != text else text
+            found.append(Read(p, i, start, end, text, words, frozenset(terms(about)), frozenset(grams(about))))
+    return found
+
+
+def features(question: Question, read: list[Read]) -> list[Featured]:
+    """One row a sentence, in the order of `read`."""
+    exact = _Shares(question.bag, [r.bag for r in read])
+    loose = _Shares(question.grams, [r.grams for r in read])
+    passages: dict[int, set[str]] = {}
+    passages_loose: dict[int, set[str]] = {}
+    for r in read:
+        passages.setdefault(r.passage, set()).update(r.bag & question.bag)
+        passages_loose.setdefault(r.passage, set()).update(r.grams & question.grams)
+    of_passage = {p: exact.share(found) for p, found in passages.items()}
+    of_passage_loose = {p: loose.share(found) for p, found in passages_loose.items()}
+    covered = [exact.share(r.bag) for r in read]
+    top = max(covered, default=0.0)
+    rows: list[Featured] = []
+    for k, r in enumerate(read):
+        around = [o.bag & question.bag for o in read[max(0, k - 1) : k + 2] if o.passage == r.passage]
+        is_held = holds(question.kind, r.text, question.text)
+        values = (
+            covered[k],
+            loose.share(r.grams),
+            exact.share(frozenset[str]().union(*around)) - covered[k],
+            of_passage[r.passage],
+            of_passage_loose[r.passage],
+            1 / (1 + r.passage),
+            math.log(1 + len(r.terms)),
+            len(question.names & r.bag) / (len(question.names) or 1),
+            1.0 if question.terms and question.terms[-1] in r.bag else 0.0,
+            exact.rarest(r.bag),
+            math.log(1 + len(r.bag - question.bag)),
+            covered[k] - top,
+            *(1.0 if is_held and question.kind == kind else 0.0 for kind in _KINDS),
+        )
+        rows.append(Featured(r, covered[k], is_held, values))
+    return rows
+
+
+class _Shares:
+    """Rarity-weighted shares of the wanted terms; rarity is counted over the sentences at hand."""
+
+    def __init__(self, wanted: frozenset[str], bags: list[frozenset[str]]) -> None:
+        counts: Counter[str] = Counter()
+        for bag in bags:
+            counts.update(bag & wanted)
+        self._weight = {term: math.log(1 + (len(bags) + 1) / (counts[term] + 0.5)) for term in sorted(wanted)}
+        self._whole = sum(self._weight.values()) or 1.0
+        self._heaviest = max(self._weight.values(), default=1.0)
+
+    def share(self, found: AbstractSet[str]) -> float:
+        # In the order of the weights, which is sorted: a sum of floats must not depend on the hash seed.
+        return sum(weight for term, weight in self._weight.items() if term in found) / self._whole
+
+    def rarest(self, found: AbstractSet[str]) -> float:
+        return max((weight for term, weight in self._weight.items() if term in found), default=0.0) / self._heaviest
+
+
+def _names(text: str) -> frozenset[str]:
+    words = text.split()
+    return frozenset(t for word in words[1:] if word[:1].isupper() or word[:1].isdigit() for t in terms(word))

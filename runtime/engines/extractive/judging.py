@@ -1,0 +1,115 @@
+"""Judge what was found: relevance by coverage and rarity, sufficiency by the aspects covered."""
+
+import re
+
+from prompts.contracts import (
+    AddedSubQuery,
+    Confidence,
+    Extract,
+    JudgeRelevance,
+    JudgeSufficiency,
+    Relevance,
+    SubQuery,
+    Sufficiency,
+)
+from runtime.engines.extractive.answerable import lack
+from runtime.engines.extractive.quoting import clean, shorten
+from runtime.engines.extractive.ranking import Ranked, rank
+from runtime.engines.extractive.words import terms
+
+#: Shares of the statement's rarity-weighted words in a sentence, from which it is of that relevance.
+HIGH, MEDIUM, LOW = 0.6, 0.35, 0.2
+#: A probability that makes up for few shared words.
+LIKELY = 0.3
+
+MOST_EXTRACTS, LONGEST_EXCERPT = 5, 800
+MOST_MISSING, LONGEST_MISSING = 3, 80
+LONGEST_ANSWER = 400
+MOST_COVERED, MOST_CRITICAL, LONGEST_ASPECT = 5, 4, 60
+MOST_ADDED, LONGEST_ADDED_FOCUS, LONGEST_REASON = 3, 40, 80
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def judge_relevance(prompt: JudgeRelevance) -> Relevance:
+    """Verbatim sentences of the chunks that speak of the sub-query, and the best of them as its answer."""
+    asked = _asked(prompt)
+    ranking = rank(asked, tuple(c.content for c in prompt.retrieved_chunks))
+    about = lack(ranking, lenient=True) != "subject"
+    found = [r for r in ranking.best() + ranking.ranked[:MOST_EXTRACTS] if about and _bears(r)]
+    extracts = list({(r.read.passage, r.read.start): r for r in found}.values())[:MOST_EXTRACTS]
+    held = {term for r in extracts for term in terms(prompt.retrieved_chunks[r.read.passage].content)}
+    missing = [word for word in dict.fromkeys(_WORD.findall(prompt.sub_query_statement)) if _is_missing(word, held)]
+    if not extracts:
+        missing = [prompt.sub_query_focus or prompt.sub_query_statement]
+    return Relevance(
+        sub_query_id=prompt.sub_query_id,
+        sub_query_statement=prompt.sub_query_statement[:LONGEST_ANSWER],
+        relevant_extracts=tuple(
+            Extract(
+                source_file=prompt.retrieved_chunks[r.read.passage].source_file,
+                excerpt=r.text[:LONGEST_EXCERPT].rstrip(),
+                relevance=_level(r),
+            )
+            for r in extracts
+        ),
+        sub_answer=shorten(" ".join(clean(r.text) for r in extracts[:2]), LONGEST_ANSWER),
+        confidence=_level(extracts[0]) if extracts else "low",
+        missing_aspects=tuple(word[:LONGEST_MISSING] for word in missing[:MOST_MISSING]),
+    )
+
+
+def judge_sufficiency(prompt: JudgeSufficiency) -> Sufficiency:
+    """Sufficient when every sub-query has an extract; each one without gets one more search in its bare content words."""
+    by_id = {analysis.sub_query_id: analysis for analysis in prompt.sub_query_analyses}
+    covered: list[SubQuery] = []
+    missing: list[SubQuery] = []
+    for sub in prompt.sub_queries:
+        analysis = by_id.get(sub.id)
+        (covered if analysis and analysis.relevant_extracts else missing).append(sub)
+    added = tuple(
+        AddedSubQuery(
+            id=f"sq_add_{number}",
+            statement=reworded(sub.statement),
+            focus=shorten(sub.focus or sub.statement, LONGEST_ADDED_FOCUS),
+            reason=shorten(f"Nothing was found for: {sub.statement}", LONGEST_REASON),
+        )
+        for number, sub in enumerate(missing[:MOST_ADDED], 1)
+    )
+    return Sufficiency(
+        is_sufficient=not missing,
+        confidence="low" if not covered else "medium" if missing else "high",
+        covered_aspects=tuple(shorten(s.focus or s.statement, LONGEST_ASPECT) for s in covered[:MOST_COVERED]),
+        missing_critical_aspects=tuple(
+            shorten(s.focus or s.statement, LONGEST_ASPECT) for s in missing[:MOST_CRITICAL]
+        ),
+        reasoning=f"{len(covered)} of {len(prompt.sub_queries)} aspects are covered.",
+        additional_sub_queries=added,
+    )
+
+
+def reworded(statement: str) -> str:
+    """The content words of a statement, longest first: the rarest words lead where they were drowned before."""
+    words = [word for word in dict.fromkeys(_WORD.findall(statement)) if terms(word)]
+    return " ".join(sorted(words, key=lambda word: -len(word))) or statement
+
+
+def _asked(prompt: JudgeRelevance) -> str:
+    """The focus where it is the statement in the form of a question, which tells the kind of thing that is asked for."""
+    said, focus = set(terms(prompt.sub_query_statement)), set(terms(prompt.sub_query_focus))
+    return prompt.sub_query_focus if said and said <= focus else prompt.sub_query_statement
+
+
+def _bears(r: Ranked) -> bool:
+    return r.covered >= LOW or (r.covered > 0 and r.probability >= LIKELY)
+
+
+def _is_missing(word: str, held: set[str]) -> bool:
+    found = terms(word)
+    return bool(found) and not held & set(found)
+
+
+def _level(r: Ranked) -> Confidence:
+    if r.covered >= HIGH or (r.covered >= MEDIUM and r.probability >= 0.5):
+        return "high"
+    return "medium" if r.covered >= MEDIUM or r.probability >= LIKELY else "low"

@@ -1,0 +1,117 @@
+"""Simple or complex, and a question's parts as statements to search for: by clauses, comparisons and facets."""
+
+from prompts.contracts import ClassifyQuery, DecomposeQuery, Decomposition, QueryClass, RewriteQuery, SubQuery, Turn
+from runtime.engines.extractive.followup_words import PRONOUNS
+from runtime.engines.extractive.query_patterns import (
+    ASKS,
+    AUXILIARY,
+    BETWEEN,
+    BREAKS,
+    CLOSING,
+    COMPARES,
+    INSIDE,
+    JOINING,
+    OPENING,
+    PARTICLE,
+)
+from runtime.engines.extractive.rewriting import LANGUAGES, rewrite_query
+from runtime.engines.extractive.words import terms
+
+MOST_PARTS = 5
+MOST_SIMPLE_PARTS = 2
+#: A question with more content words than this is complex even when it has one clause.
+MANY_WORDS = 24
+LONGEST_STATEMENT, LONGEST_FOCUS = 400, 60
+
+
+def classify_query(prompt: ClassifyQuery) -> QueryClass:
+    """Complex: several questions in one, a comparison, or very many content words."""
+    question = prompt.original_query
+    parts, words = clauses(question), len(set(terms(question)))
+    compares = bool(COMPARES.search(question))
+    is_complex = len(parts) > 1 or compares or words > MANY_WORDS
+    reason = (
+        "It compares things."
+        if compares
+        else f"It asks {len(parts)} thing{'s' * (len(parts) > 1)} in {words} content words."
+    )
+    return QueryClass(
+        query_type="complex" if is_complex else "simple",
+        confidence="high" if len(parts) > 1 or words <= MANY_WORDS // 2 else "medium",
+        reasoning=reason,
+        suggested_search_term=statement(question)[:LONGEST_STATEMENT],
+    )
+
+
+def decompose_query(prompt: DecomposeQuery) -> Decomposition:
+    """One statement a clause, and one for each side of a comparison; what a later clause points back to is filled in."""
+    most = MOST_PARTS if prompt.query_type == "complex" else MOST_SIMPLE_PARTS
+    parts = parts_of(prompt.original_query, prompt.language)
+    wanted = [side for part in parts for side in (*sides(part), part)]
+    if len(wanted) > len(parts):
+        wanted = [w for w in wanted if w not in parts or not sides(w)] + [w for w in wanted if sides(w)]
+    found: dict[str, str] = {}
+    for part in wanted:
+        found.setdefault(statement(part)[:LONGEST_STATEMENT], part)
+    subs = tuple(
+        SubQuery(id=f"sq_{number}", statement=said, focus=part.strip(" ?？؟")[:LONGEST_FOCUS])
+        for number, (said, part) in enumerate(list(found.items())[:most], 1)
+    )
+    return Decomposition(sub_queries=subs, reasoning=f"The question has {len(subs)} part{'s' * (len(subs) > 1)}.")
+
+
+def clauses(question: str) -> list[str]:
+    """The parts that ask something of their own, in order; a condition stays with the part it stands before."""
+    parts: list[str] = []
+    waiting = ""
+    for piece in _pieces(question):
+        waiting = f"{waiting}{piece}"
+        if ASKS.search(piece) and terms(waiting):
+            parts.append(waiting)
+            waiting = ""
+    if waiting.strip(" ,，،、?？؟"):
+        parts = [*parts[:-1], f"{parts[-1]}{waiting}"] if parts else [waiting]
+    return [JOINING.sub("", part.strip()).strip() for part in parts] or [question.strip()]
+
+
+def sides(question: str) -> tuple[str, ...]:
+    """The two things that a comparison compares; nothing for another question."""
+    if not COMPARES.search(question):
+        return ()
+    for pattern in BETWEEN:
+        found = pattern.search(question)
+        if found:
+            return tuple(found[name].strip() for name in ("one", "two"))
+    return ()
+
+
+def statement(question: str) -> str:
+    """`question` as a phrase to search for: without question mark and asking words; never empty."""
+    text = question.strip().rstrip("?？؟.。! ")
+    bare = AUXILIARY.sub("", OPENING.sub("", text)).strip()
+    bare = PARTICLE.sub("", INSIDE.sub("", CLOSING.sub("", bare)).strip())
+    return bare if terms(bare) else text or question
+
+
+def _pieces(question: str) -> list[str]:
+    """`question` cut after each possible break, the break kept; joined they are the question."""
+    pieces, start = [], 0
+    for found in BREAKS.finditer(question):
+        pieces.append(question[start : found.end()])
+        start = found.end()
+    return [*pieces, question[start:]] if question[start:] else pieces
+
+
+def parts_of(question: str, language: str) -> list[str]:
+    """The parts of a question, each with what it points back to filled in; the question itself when it has one."""
+    parts = clauses(question)[:MOST_PARTS]
+    language = language if language in LANGUAGES else "en"
+    alone = parts[:1]
+    for part in parts[1:]:
+        if PRONOUNS[language].search(part) or len(terms(part)) < 2:
+            history = tuple(Turn(role="user", content=before) for before in alone)
+            part = rewrite_query(  # noqa: PLW2901 - the same part, standing alone
+                RewriteQuery(current_query=part, conversation_history=history, language=language)
+            ).rewritten_query
+        alone.append(part)
+    return alone

@@ -1,0 +1,77 @@
+"""All decoding rows, one step at a time: mlx-lm's batch with one grammar step and one sampling step for all rows.
+
+What is used of mlx-lm's `GenerationBatch` beside its public methods is listed in `test_mlx_lm_contract.py`.
+"""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+
+from runtime.engines.mlx.grammar import Grammars, Guide
+from runtime.engines.mlx.sampling import Sampling, sample
+
+# `import mlx_lm.generate` would bind the function of the same name.
+generate: Any = importlib.import_module("mlx_lm.generate")
+
+
+@dataclass(slots=True, frozen=True)
+class Row:
+    """A prefilled request ready to decode. `first`: its first token, possibly not computed yet."""
+
+    key: int
+    cache: list[Any]
+    first: mx.array
+    sampling: Sampling
+    position: int  # tokens sampled before `first`
+    guide: Guide | None
+
+
+class Batch(generate.GenerationBatch):  # type: ignore[misc]
+    """The lists that mlx-lm keeps per row hold ours: samplers the samplings, processors the guides."""
+
+    def __init__(self, model: Any, grammars: Grammars, rows: Sequence[Row] = ()) -> None:
+        caches = generate._merge_caches([row.cache for row in rows])
+        first = mx.concatenate([row.first for row in rows]) if rows else mx.array([], dtype=mx.uint32)
+        # Without uids the base class takes no step: these rows take their first one together with the others.
+        super().__init__(model, [], first, caches, [], [], None, [], [], [])
+        self.grammars = grammars
+        self._next_tokens: Any = first
+        self.uids = [row.key for row in rows]
+        self.samplers = [row.sampling for row in rows]
+        self.logits_processors = [row.guide for row in rows]
+        count = len(rows)
+        self.tokens = [None] * count
+        self.max_tokens = [0] * count
+        self.stop_sequences = [None] * count
+        self._next_logprobs = [None] * count
+        self._token_context = [None] * count
+        self._matchers = [None] * count
+        self._num_tokens = [row.position for row in rows]
+
+    def step(self) -> list[tuple[int, int]]:
+        """Each row's key and its newest token; the device already computes the next ones.
+
+        A guide has consumed its row's token when this returns.
+        """
+        inputs: Any = self._next_tokens
+        logits = self.model(inputs[:, None], cache=self.prompt_cache)[:, -1, :]
+        if any(self.logits_processors):
+            # The grammar works on the processor while the device computes the logits.
+            mx.async_eval(logits)  # type: ignore[no-untyped-call]
+            for guide, token in zip(self.logits_processors, inputs.tolist(), strict=True):
+                if guide is not None:
+                    guide.consume(token)
+            logits = self.grammars.apply(logits, self.logits_processors)
+        self._num_tokens = [count + 1 for count in self._num_tokens]
+        self._next_tokens = sample(logits, self.samplers, self._num_tokens)
+        mx.async_eval(self._next_tokens)  # type: ignore[no-untyped-call]
+        return list(zip(self.uids, inputs.tolist(), strict=True))
+
+    def drop(self, keys: set[int]) -> None:
+        """Take rows out; the others go on bit for bit as before."""
+        keep = [index for index, key in enumerate(self.uids) if key not in keys]
+        if len(keep) < len(self.uids):
+            self.filter(keep)

@@ -1,0 +1,351 @@
+"""The one thread that touches the device.
+
+Each round: hear what came in, admit what fits, prefill a little, let finished prompts join the batch, take one step for
+all rows, tell the loop. So a stream waits for one chunk at most, a new request for one round, a cancelled one is gone
+before the next step.
+"""
+
+import asyncio
+import contextlib
+import gc
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import mlx.core as mx
+
+from bus.errors import Failure, NoReply, Unavailable
+from runtime.engines.engine import PRIORITIES, Priority, Rendered
+from runtime.engines.mlx.batch import Batch, Row, generate
+from runtime.engines.mlx.encode import Encoder
+from runtime.engines.mlx.forward import Forward
+from runtime.engines.mlx.grammar import Grammars
+from runtime.engines.mlx.jobs import Generation, Job, Tools
+from runtime.engines.mlx.memory import Memory
+from runtime.engines.mlx.model import LoadedModel, load
+from runtime.engines.mlx.os_thread import MlxThread
+from runtime.engines.mlx.outbox import Outbox
+from runtime.engines.mlx.prefixes import Prefixes
+from runtime.engines.mlx.queue import Waiting
+from runtime.engines.mlx.records import DeviceView, Ending, RequestRecord, State
+from runtime.engines.mlx.settings import DeviceSettings
+from runtime.engines.mlx.tickets import Event, Ticket
+from runtime.engines.mlx.warmup import warm_up
+
+#: What mlx and mlx-lm raise when a computation fails.
+FAULTS = (RuntimeError, ValueError, MemoryError)
+#: As many faults with no reply finished between them mean that the device is broken.
+MAX_FAULTS = 4
+#: How much a prompt's length counts against its arrival: a short one overtakes a long one that came just before.
+PREFILL_TOKENS_PER_S = 1000.0
+#: Steps that a row takes alone after a fault before it counts as innocent.
+TRIAL_STEPS = 2
+
+type Loader = Callable[[DeviceSettings], LoadedModel]
+
+
+class Device(MlxThread):
+    """`ready` resolves when the first request may come, or fails with Unavailable."""
+
+    def __init__(
+        self,
+        settings: DeviceSettings,
+        *,
+        warm: Sequence[Rendered] = (),
+        on_record: Callable[[RequestRecord], None] = lambda record: None,
+        loader: Loader = load,
+    ) -> None:
+        super().__init__(name="device", daemon=True)
+        self.settings = settings
+        self.state: State = "loading"
+        self.ready: Future[None] = Future()
+        self.busy_since: float | None = None  # monotonic, while mlx works
+        self._outbox = Outbox(asyncio.get_running_loop(), on_record)
+        self._warm, self._loader = warm, loader
+        self._commands: queue.SimpleQueue[Job | Ticket | None] = queue.SimpleQueue()
+        self._waiting: Waiting[Job] = Waiting()
+        self._prefilling: list[Job] = []
+        self._rows: dict[int, Generation] = {}
+        self._joining: list[Row] = []
+        self._stopping = self._broken = False
+        self._faults = self._faults_in_a_row = self._answered_at_fault = self._steps = 0
+
+    # ---------------------------------------------------------------- called on the loop
+
+    def submit(self, job: Job) -> None:
+        self._commands.put(job)
+
+    def cancel(self, ticket: Ticket) -> None:
+        self._commands.put(ticket)
+
+    def stop(self) -> None:
+        self._commands.put(None)
+
+    def wait_s(self, priority: Priority) -> float:
+        """About how long a new request of this priority would wait for a row."""
+        rank = PRIORITIES.index(priority)
+        ahead = sum(PRIORITIES.index(job.ticket.priority) <= rank for job in list(self._waiting))
+        return ahead * self._outbox.service_s / self.settings.max_rows
+
+    def waiting(self) -> int:
+        return len(self._waiting) + self._commands.qsize()
+
+    def view(self) -> DeviceView:
+        """Read from another thread, so the numbers may be one round apart."""
+        now = time.monotonic()
+        view = DeviceView(state=self.state, model=self.settings.model, steps=self._steps, faults=self._faults)
+        tools: Tools | None = self.__dict__.get("tools")
+        if self.state not in ("ready", "stuck") or tools is None:
+            return view
+        waiting = list(self._waiting)
+        prefixes, memory, busy = tools.prefixes, self._memory, self.busy_since
+        return DeviceView(
+            state=self.state,
+            model=tools.loaded.name,
+            rows_decoding=len(self._rows),
+            rows_prefilling=len(self._prefilling),
+            waiting={p: sum(job.ticket.priority == p for job in waiting) for p in PRIORITIES},
+            queue_age_s=now - min((job.submitted for job in waiting), default=now),
+            step_age_s=now - busy if busy else 0.0,
+            steps=self._steps,
+            pinned_prefixes=prefixes.count(True),
+            shared_prefixes=prefixes.count(False),
+            prefix_bytes=prefixes.size_bytes(True) + prefixes.size_bytes(False),
+            memory_bytes=memory.active_bytes,
+            memory_limit_bytes=memory.limit_bytes,
+            weight_bytes=tools.loaded.weight_bytes,
+            faults=self._faults,
+            tokens_out=self._outbox.tokens_out,
+            tokens_prefilled=self._outbox.tokens_prefilled,
+            tokens_cached=self._outbox.tokens_cached,
+        )
+
+    # ---------------------------------------------------------------- the thread
+
+    def run(self) -> None:
+        try:
+            self._open()
+        except Failure as failure:
+            self.state = "failed"
+            self.ready.set_exception(failure)
+            return
+        self.state = "ready"
+        self.ready.set_result(None)
+        try:
+            self._serve()
+            self.state = "failed" if self._broken else "closed"
+        finally:
+            self._shut()
+
+    def _open(self) -> None:
+        loaded = self._loader(self.settings)
+        self._memory = Memory(loaded, self.settings)
+        self._old_wired_limit = generate.maybe_set_recommended_wired_limit()
+        grammars = Grammars(loaded.grammar_tokenizer, loaded.width, loaded.eos)
+        prefixes = Prefixes(
+            loaded.model, pinned_bytes=self._memory.pinned_bytes, shared_bytes=self._memory.shared_bytes
+        )
+        self.tools = Tools(loaded, Forward(loaded.model), grammars, prefixes)
+        self.encoder = Encoder(loaded.tokenizer)
+        self._batch: Any = Batch(loaded.model, grammars)
+        self.state = "warming"
+        warm_up(self.tools, self.encoder, self._warm, self.settings.idle_chunk_tokens)
+
+    def _serve(self) -> None:
+        while True:
+            self._hear()
+            if self._stopping:
+                return
+            self._expire()
+            self._admit()
+            with self._working():
+                try:
+                    self._prefill()
+                    self._join()
+                    self._step()
+                except FAULTS as fault:
+                    self._rescue(fault)
+            self._outbox.flush()
+
+    def _hear(self) -> None:
+        """Take every command; with nothing to do, wait for one."""
+        while not self._stopping:
+            try:
+                command = self._commands.get(block=not (self._rows or self._prefilling or self._waiting))
+            except queue.Empty:
+                return
+            if command is None:
+                self._stopping = True
+            elif isinstance(command, Ticket):
+                self._cancel(command)
+                self._outbox.flush()
+            else:
+                self._waiting.put(command)
+
+    def _cancel(self, ticket: Ticket) -> None:
+        for job in self._waiting.take(ticket) + [job for job in self._active() if job.ticket is ticket]:
+            self._end(job, None, "cancelled")
+
+    def _expire(self) -> None:
+        now = time.monotonic()
+        for job in self._waiting.take_expired(now):
+            self._end(job, NoReply("the request waited past its deadline; the device is busy"), "expired")
+        for job in [job for job in self._active() if job.ticket.expires <= now]:
+            self._end(job, NoReply("the reply was not finished at its deadline; allow more time"), "expired")
+
+    def _admit(self) -> None:
+        while (job := self._waiting.first()) is not None:
+            active = self._active()
+            reserved = 0 if job.ticket.priority in ("answer", "check") else self.settings.reserved_rows
+            if active and len(active) >= max(1, self._memory.max_rows - reserved):
+                return
+            lengths = [other.length for other in active]
+            if not self._memory.fits(lengths, job.length, self.tools.prefixes):
+                if active:
+                    return
+                self._end(self._waiting.pop(), self._memory.refusal(job.length), "failed")
+                continue
+            self._waiting.pop()
+            job.started = time.monotonic()
+            self._prefilling.append(job)
+
+    def _prefill(self) -> None:
+        budget = self.settings.chunk_tokens if self._rows else self.settings.idle_chunk_tokens
+        for job in sorted(self._prefilling, key=_prefill_order):
+            out: Row | Event | None = None
+            while budget > 0 and out is None:
+                used, out = job.advance(self.tools, budget)
+                budget -= used
+            if out is not None:
+                self._after_prefill(job, out)
+            if budget <= 0:
+                break
+        if self._prefilling and not self._rows:
+            mx.synchronize()  # nothing else waits for the chunk, and new requests must not queue up behind many
+
+    def _after_prefill(self, job: Job, out: Row | Event) -> None:
+        if isinstance(out, Row) and isinstance(job, Generation):
+            self._prefilling.remove(job)
+            self._rows[out.key] = job
+            self._joining.append(out)
+        else:
+            self._end(job, None if isinstance(out, Row) else out, "stop")
+
+    def _join(self) -> None:
+        if self._joining:
+            self._batch.extend(Batch(self.tools.loaded.model, self.tools.grammars, self._joining))
+            self._joining.clear()
+
+    def _step(self) -> None:
+        if not self._rows:
+            return
+        ended = set()
+        for key, token in self._batch.step():
+            job = self._rows[key]
+            fresh, event = job.accept(self.tools, token)
+            if fresh:
+                self._outbox.say(job.ticket, fresh)
+            if event is not None:
+                ended.add(key)
+                self._end(
+                    job, event, "failed" if job.guide is not None and job.guide.failed else "length", in_batch=False
+                )
+        self._batch.drop(ended)
+        self._steps += 1
+        if self._steps % 16 == 0:
+            self._relieve()
+        if self._steps % 512 == 0:
+            mx.clear_cache()
+
+    # ---------------------------------------------------------------- ends
+
+    def _active(self) -> list[Job]:
+        return [*self._rows.values(), *self._prefilling]
+
+    def _end(self, job: Job, event: Event | None, ending: Ending, *, in_batch: bool = True) -> None:
+        """Let go of a job and queue its last event; None for one that nobody listens to."""
+        self._outbox.end(job, event, ending)
+        if job in self._prefilling:
+            self._prefilling.remove(job)
+        if self._rows.pop(id(job), None) is not None and in_batch:
+            self._joining = [row for row in self._joining if row.key != id(job)]
+            self._batch.drop({id(job)})
+        job.release()
+
+    def _relieve(self) -> None:
+        """Shed before the device runs out: first what is kept for later, then the least urgent request."""
+        if not self._memory.short():
+            return
+        self.tools.prefixes.forget_shared()
+        mx.clear_cache()
+        if self._memory.short() and len(self._active()) > 1:
+            self._end(max(self._active(), key=_prefill_order), self._memory.shed(), "failed")
+
+    def _rescue(self, fault: BaseException) -> None:
+        """Throw the batch away and replay: first each row alone, so that the guilty one fails by itself."""
+        self._faults += 1
+        answered = self._outbox.answered
+        self._faults_in_a_row = 1 if answered > self._answered_at_fault else self._faults_in_a_row + 1
+        self._answered_at_fault = answered
+        if self._faults_in_a_row >= MAX_FAULTS:
+            self._broken = self._stopping = True
+            return
+        suspects = self._active()
+        self._batch = Batch(self.tools.loaded.model, self.tools.grammars)
+        self._rows, self._prefilling, self._joining = {}, [], []
+        self.tools.prefixes.forget_shared()
+        mx.clear_cache()
+        for job in suspects:
+            job.restart()
+            innocent, self._batch = self._batch, Batch(self.tools.loaded.model, self.tools.grammars)
+            others, self._rows = self._rows, {}
+            self._prefilling = [job]
+            try:
+                while self._prefilling:
+                    self._prefill()
+                for _ in range(TRIAL_STEPS):
+                    self._join()
+                    self._step()
+            except FAULTS as own:
+                self._batch, self._rows = Batch(self.tools.loaded.model, self.tools.grammars), {}
+                self._joining, self._prefilling = [], []
+                self._end(job, Unavailable(f"the device failed on this request ({own}); ask again"), "failed")
+            innocent.extend(self._batch)
+            self._batch, self._rows = innocent, others | self._rows
+        self._memory.after_fault(fault)
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        self.busy_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self.busy_since = None
+
+    def _shut(self) -> None:
+        """End every request and free the device; the last mlx call on this thread, or the process may abort at exit."""
+        closing = self.state == "closed"
+        why = "the device is closing" if closing else "the device failed and is being restarted"
+        self.state = "closed" if closing else "failed"
+        while not self._commands.empty():
+            command = self._commands.get_nowait()
+            if command is not None and not isinstance(command, Ticket):
+                self._waiting.put(command)
+        for job in [*self._active(), *self._waiting]:
+            self._end(job, Unavailable(f"{why}; ask again"), "failed", in_batch=False)
+        self._outbox.flush()
+        if self._old_wired_limit is not None:
+            mx.synchronize()
+            mx.set_wired_limit(self._old_wired_limit)
+        self.tools.prefixes.clear()
+        del self.tools, self.encoder, self._batch
+        self._waiting, self._rows, self._prefilling, self._joining = Waiting(), {}, [], []
+        gc.collect()
+        mx.clear_streams()
+
+
+def _prefill_order(job: Job) -> tuple[int, float]:
+    """Priority, then when it would be done if nothing else were there."""
+    return PRIORITIES.index(job.ticket.priority), job.submitted + job.remaining / PREFILL_TOKENS_PER_S

@@ -1,0 +1,227 @@
+"""The engine of a local model on this machine's accelerator. This side is asyncio; the device has its own thread."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bus.errors import BadReply, Busy, Failure, Unavailable
+from runtime.engines.engine import Delta, Finished, Rendered, Request
+from runtime.engines.mlx.records import DeviceView, RequestRecord
+from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
+from runtime.engines.mlx.tickets import Done, Ticket, Values, deliver
+
+if TYPE_CHECKING:
+    from runtime.engines.mlx.device_thread import Device, Loader
+    from runtime.engines.mlx.encode import Encoder
+    from runtime.engines.mlx.jobs import Job
+    from runtime.engines.mlx.prepare import Preparation, Render
+
+#: How often the device's age is looked at, in seconds.
+WATCH_S = 1.0
+
+
+class MlxEngine:
+    """`model`: a folder or a hub id. `warm`: prompts whose constant part is prefilled at start. `render` renders variables
+    that had to be shortened.
+
+    `on_record` is called on the loop once per request, however it ended. `on_broken` is called once, with a line for a
+    person, when the device hangs or has failed for good: the process should then be restarted.
+    """
+
+    name = "mlx"
+    needs_rendering = True
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        settings: DeviceSettings | None = None,
+        warm: Sequence[Rendered] = (),
+        render: "Render | None" = None,
+        on_record: Callable[[RequestRecord], None] = lambda record: None,
+        on_broken: Callable[[str], None] = lambda why: None,
+        loader: "Loader | None" = None,
+    ) -> None:
+        self.settings = msgspec.structs.replace(settings or DeviceSettings(), model=model)
+        self.model = model
+        self._warm, self._render, self._on_record, self._on_broken = warm, render, on_record, on_broken
+        self._loader = loader
+        self._device: Device | None = None
+        self._preparation: Preparation | None = None
+        self._preparing = ThreadPoolExecutor(1, thread_name_prefix="prepare")
+        self._open: set[Ticket] = set()
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Raises: Unavailable with the remedy."""
+        try:
+            from runtime.engines.mlx.device_thread import Device
+            from runtime.engines.mlx.prepare import Preparation
+        except ImportError as error:
+            raise Unavailable(f"the mlx engine lacks {error.name}; install mlx-lm and llguidance") from error
+        options: dict[str, Any] = {"loader": self._loader} if self._loader else {}
+        device = Device(self.settings, warm=self._warm, on_record=self._on_record, **options)
+        self._device = device
+        device.start()
+        await asyncio.wrap_future(device.ready)
+        self.model = device.tools.loaded.name
+        self._preparation = Preparation(device.tools, device.encoder, self.settings, self._render)
+        self._watch = asyncio.create_task(self._watch_device(device), name="watch device")
+
+    async def close(self) -> None:
+        """Ends what is in flight with Unavailable. Does not wait for a device that hangs."""
+        if self._watch is not None:
+            self._watch.cancel()
+        self._preparing.shutdown(wait=True)
+        self._preparation = None
+        if self._device is not None:
+            self._device.stop()
+            if self._device.state != "stuck":
+                await asyncio.to_thread(self._device.join, self.settings.hang_s)
+
+    @property
+    def encoder(self) -> "Encoder":
+        """The model's tokenizer with its chat template. Raises: Unavailable before the start."""
+        return self._started().encoder
+
+    @property
+    def folder(self) -> str:
+        """Where the model lies on this machine. Raises: Unavailable before the start."""
+        return self._started().tools.loaded.folder
+
+    @property
+    def kv_token_bytes(self) -> int:
+        """What one more token of a row's cache takes. Raises: Unavailable before the start."""
+        return self._started().tools.loaded.kv_token_bytes
+
+    @property
+    def device_name(self) -> str:
+        """The chip, in its maker's words. Raises: Unavailable before the start."""
+        return self._started().tools.loaded.device_name
+
+    def view(self) -> DeviceView:
+        """What the device does at this moment."""
+        return DeviceView(state="closed", model=self.model) if self._device is None else self._device.view()
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        ticket = Ticket(request.request_id, request.priority, request.deadline)
+        job = await self._prepare(ticket, lambda preparation: preparation.generation(request, ticket))
+        self._submit(ticket, job)
+        opening = job.opening
+        try:
+            while True:
+                event = await ticket.events.get()
+                if isinstance(event, Failure):
+                    raise event
+                if opening:
+                    yield Delta(opening)
+                    opening = ""
+                if isinstance(event, str):
+                    yield Delta(event)
+                elif isinstance(event, Done):
+                    if event.record.operation == "verdict":
+                        yield Delta(event.text)
+                    yield _finished(event)
+                    return
+        finally:
+            self._let_go(ticket)
+
+    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
+        ticket = Ticket(request.request_id, request.priority, request.deadline)
+        job = await self._prepare(ticket, lambda preparation: preparation.scoring(request, continuations, ticket))
+        return (await self._numbers(ticket, job))[0]
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        """Waits as long as it takes: the caller sets the time limit. A query goes before judgements: a search waits for it."""
+        if not texts:
+            return []
+        ticket = Ticket("embed", "check" if query else "background", None)
+        job = await self._prepare(ticket, lambda preparation: preparation.embedding(texts, query, ticket))
+        return await self._numbers(ticket, job)
+
+    async def cancelled(self, request_id: str) -> None:
+        """Wait until the device has let go of every request of this id."""
+        for ticket in [t for t in self._open if t.request_id == request_id]:
+            await ticket.closed.wait()
+
+    async def _numbers(self, ticket: Ticket, job: "Job") -> list[list[float]]:
+        self._submit(ticket, job)
+        try:
+            event = await ticket.events.get()
+            if isinstance(event, Failure):
+                raise event
+            if not isinstance(event, Values):
+                raise BadReply("the device answered in words where numbers were asked for; report this as a bug")
+            return event.rows
+        finally:
+            self._let_go(ticket)
+
+    async def _prepare[J](self, ticket: Ticket, make: "Callable[[Preparation], J]") -> J:
+        """Tokenise and compile on the preparing thread. Raises: Unavailable when closed or too busy, BadReply."""
+        self._open_device(ticket)
+        preparation = self._preparation
+        assert preparation is not None
+        return await asyncio.get_running_loop().run_in_executor(self._preparing, make, preparation)
+
+    def _started(self) -> "Device":
+        if self._device is None or self._device.state != "ready":
+            raise Unavailable("the mlx engine is not ready; wait for its start")
+        return self._device
+
+    def _submit(self, ticket: Ticket, job: "Job") -> None:
+        device = self._open_device(ticket)
+        self._open.add(ticket)
+        ticket.start_timer()
+        device.submit(job)
+
+    def _open_device(self, ticket: Ticket) -> "Device":
+        """Raises: Unavailable when there is none, or when it cannot start the request soon."""
+        device = self._started()
+        wait_s = device.wait_s(ticket.priority)
+        if device.waiting() >= self.settings.max_waiting or 0 < self.settings.refuse_after_s < wait_s:
+            raise Busy(f"the device is busy for about {wait_s:.0f} s; ask another one or later")
+        return device
+
+    def _let_go(self, ticket: Ticket) -> None:
+        if not ticket.closed.is_set() and self._device is not None:
+            self._device.cancel(ticket)
+        ticket.stop_timer()
+        self._open = {other for other in self._open if not other.closed.is_set()}
+
+    async def _watch_device(self, device: "Device") -> None:
+        """Tell once when the device hangs or has failed: a thread that is alive proves nothing."""
+        while True:
+            await asyncio.sleep(WATCH_S)
+            age_s = device.view().step_age_s
+            if device.state == "failed":
+                why = "the device failed again and again; restart the process"
+            elif age_s > self.settings.hang_s:
+                device.state = "stuck"
+                why = f"a step on the device has run for {age_s:.0f} s; restart the process"
+            else:
+                continue
+            deliver([(ticket, Unavailable(why)) for ticket in self._open if not ticket.closed.is_set()])
+            self._on_broken(why)
+            return
+
+
+def _finished(event: Done) -> Finished:
+    record = event.record
+    return Finished(
+        text=event.text,
+        finish_reason="length" if record.ending == "length" else "stop",
+        engine=record.engine,
+        model=record.model,
+        model_digest=record.model_digest,
+        tokens_in=record.tokens_in,
+        tokens_in_cached=record.tokens_cached,
+        tokens_out=record.tokens_out,
+        queue_s=record.queue_s,
+        prefill_s=record.prefill_s,
+        decode_s=record.decode_s,
+        probability=record.probability,
+        shortened=record.shortened,
+    )

@@ -1,0 +1,153 @@
+"""Replies that fit their schema by construction: a mask over the vocabulary before every sample.
+
+llguidance rejects the end token after the closing brace, so a guide that has stopped allows the end token alone. Nothing
+here raises during a step: a guide that fails says so, and its row is taken out after the step.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import llguidance
+import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
+
+from bus.errors import BadReply
+from runtime.engines.mlx.closing import SPARE_TOKENS, Closers, shortest
+
+#: No whitespace between the parts of the JSON: fewer tokens, and more of them forced.
+COMPACT: Any = {"whitespace_flexible": False}
+
+
+class Guide:
+    """One row's position in its grammar."""
+
+    def __init__(self, matcher: Any, reserve: int = 0) -> None:
+        self.matcher = matcher
+        self.failed = ""
+        self.left: float = math.inf  # tokens that may still be sampled
+        self.cut = False  # it was closed before the model wanted to
+        self._reserve = reserve
+
+    def copy(self) -> "Guide":
+        """One more at the same position."""
+        other = Guide(self.matcher.deep_copy(), self._reserve)
+        other.left = self.left
+        return other
+
+    @property
+    def closing(self) -> bool:
+        """As few tokens are left as it takes to write the rest."""
+        return self.left <= self._reserve
+
+    @property
+    def finished(self) -> bool:
+        """Nothing may follow: the reply is complete, or the guide has failed."""
+        return bool(self.failed) or self.matcher.is_stopped()
+
+    def forced(self) -> list[int]:
+        """Take the tokens that can only come next, so that they need no step."""
+        tokens: list[int] = self.matcher.compute_ff_tokens()
+        return tokens if tokens and self.take(tokens) else []
+
+    def take(self, tokens: Sequence[int]) -> bool:
+        """Advance over all of `tokens`, or over none and say False."""
+        if self.matcher.validate_tokens(list(tokens)) < len(tokens):
+            return False
+        self.left -= len(tokens)
+        return bool(self.matcher.consume_tokens(list(tokens)))
+
+    def consume(self, token: int) -> None:
+        self.left -= 1
+        if not self.finished and not self.matcher.consume_token(token):
+            self.failed = self.matcher.get_error() or f"the grammar refused token {token}"
+
+
+class Grammars:
+    """Compiles each schema once. `width` is the logits' width."""
+
+    def __init__(self, tokenizer: Any, width: int, eos: frozenset[int]) -> None:
+        self._tokenizer = tokenizer
+        self._executor = llguidance.LLExecutor()
+        self._closers = Closers(tokenizer, width)
+        self._templates: dict[str, Guide] = {}
+        self._tables: dict[Any, mx.array] = {}
+        self._words = (width + 31) // 32
+        self._all = np.full(self._words, -1, dtype=np.int32)
+        self._end = np.zeros(self._words, dtype=np.int32)
+        for token in eos:
+            self._end.view(np.uint32)[token // 32] |= np.uint32(1 << (token % 32))
+
+    def guide(self, schema: dict[str, Any]) -> Guide:
+        """Raises: BadReply when the schema cannot be compiled."""
+        key = json.dumps(schema)
+        if key not in self._templates:
+            self._templates[key] = self._compile(schema)
+        return self._templates[key].copy()
+
+    def _mask(self, guides: Sequence[Guide | None]) -> npt.NDArray[np.int32]:
+        """One bit per token and row, for the whole batch in one call."""
+        words = np.empty((len(guides), self._words), dtype=np.int32)
+        live = []
+        for row, guide in enumerate(guides):
+            if guide is None:
+                words[row] = self._all
+            elif guide.finished:
+                words[row] = self._end
+            else:
+                live.append((guide.matcher, row))
+        if live:
+            self._executor.unsafe_compute_mask_ptr(live, words.ctypes.data, self._words * 4, len(guides))
+        for row, guide in enumerate(guides):
+            if guide is not None and guide.closing and not guide.finished:
+                self._close(guide, words[row])
+        return words
+
+    def _close(self, guide: Guide, words: npt.NDArray[np.int32]) -> None:
+        """Let the reply end soon: what is forced in as few tokens as it takes, else what closes most."""
+        forced = guide.matcher.compute_ff_tokens()
+        if forced:
+            words[:] = 0
+            words.view(np.uint32)[forced[0] // 32] = np.uint32(1 << (forced[0] % 32))
+            return
+        before = words.copy()
+        if self._closers.narrow(words):
+            guide.cut = guide.cut or not np.array_equal(before, words)
+
+    def apply(self, logits: mx.array, guides: Sequence[Guide | None]) -> mx.array:
+        """Minus infinity where a token may not come. A table of bytes: portable, where a Metal kernel would not be."""
+        bits = mx.array(self._mask(guides)).view(mx.uint8)
+        return logits + self._biases(logits.dtype)[bits].flatten(-2)[..., : logits.shape[-1]]
+
+    def _compile(self, schema: dict[str, Any]) -> Guide:
+        try:
+            grammar = llguidance.LLMatcher.grammar_from_json_schema(schema, overrides=COMPACT)
+        except ValueError as error:
+            raise BadReply(f"the output schema is no JSON Schema ({error}); correct the prompt file") from error
+        failed, messages = llguidance.LLMatcher.validate_grammar_with_warnings(grammar, self._tokenizer)
+        if failed:
+            raise BadReply(f"the output schema cannot be compiled ({messages[0]}); correct the prompt file")
+        reserve = len(self._tokenizer.tokenize_str(shortest(schema))) + SPARE_TOKENS
+        return Guide(llguidance.LLMatcher(self._tokenizer, grammar), reserve)
+
+    def _biases(self, dtype: Any) -> mx.array:
+        """The eight additive biases of every byte, lowest bit first."""
+        if dtype not in self._tables:
+            rows = itertools.product(*[[float("-inf"), 0.0]] * 8)
+            self._tables[dtype] = mx.array([row[::-1] for row in rows], dtype=dtype)
+        return self._tables[dtype]
+
+
+def choices(schema: dict[str, Any]) -> list[str] | None:
+    """The JSON texts that a one-token verdict chooses from, None when the schema is no enum and no boolean."""
+    if "enum" in schema:
+        return [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in schema["enum"]]
+    return ["true", "false"] if schema.get("type") == "boolean" else None
+
+
+def schema_digest(schema: dict[str, Any] | None) -> str:
+    return hashlib.blake2b(json.dumps(schema).encode(), digest_size=4).hexdigest() if schema else ""

@@ -1,0 +1,233 @@
+"""What a request is on the device thread: a prompt to prefill, then a row of the batch or a few numbers."""
+
+import codecs
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import mlx.core as mx
+import msgspec
+import numpy as np
+
+from bus.errors import BadReply
+from runtime.engines.mlx.batch import Row
+from runtime.engines.mlx.forward import Forward
+from runtime.engines.mlx.grammar import Grammars, Guide
+from runtime.engines.mlx.model import LoadedModel
+from runtime.engines.mlx.prefixes import WORTH_TOKENS, Prefixes, Tokens
+from runtime.engines.mlx.records import Ending, RequestRecord
+from runtime.engines.mlx.sampling import Sampling, sample
+from runtime.engines.mlx.tickets import Done, Event, Ticket
+
+#: A prompt that cost this many tokens is kept for the next request that begins alike.
+SHARED_TOKENS = 64
+
+
+@dataclass(slots=True, frozen=True)
+class Tools:
+    """What every job works with."""
+
+    loaded: LoadedModel
+    forward: Forward
+    grammars: Grammars
+    prefixes: Prefixes
+
+
+class Job(Protocol):
+    """One request. `advance` is called until it returns a Row, or the request's last event."""
+
+    ticket: Ticket
+    record: RequestRecord
+    started: float | None  # monotonic; None while it waits
+    submitted: float
+
+    @property
+    def remaining(self) -> int:
+        """Tokens still to prefill."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """Tokens that its cache will hold at most."""
+        ...
+
+    def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
+        """Compute at most `budget` tokens, at least one. Returns how many, and what came of them."""
+        ...
+
+    def restart(self) -> None:
+        """Forget what the device held for it, to begin again; what it has said stays said."""
+        ...
+
+    def release(self) -> None:
+        """Let go of all mlx objects."""
+        ...
+
+    def ending(self, ending: Ending) -> RequestRecord: ...
+
+
+@dataclass(slots=True, eq=False)
+class PromptJob:
+    """Prefills `tokens`, starting from the longest known prefix."""
+
+    ticket: Ticket
+    record: RequestRecord
+    tokens: Tokens
+    constant: int
+    submitted: float = field(default_factory=time.monotonic)
+    started: float | None = None
+    cache: list[Any] | None = None
+    computed: int = 0
+    cached: int = 0
+    replays: int = 0
+
+    @property
+    def remaining(self) -> int:
+        return len(self.tokens) - self.computed
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
+        prefixes, begin = tools.prefixes, self.computed
+        if self.cache is None:
+            self.cache, begin = prefixes.open(self.tokens)
+            self.cached = begin
+        end = min(begin + budget, len(self.tokens))
+        if begin < self.constant < end and self.constant >= WORTH_TOKENS:
+            end = self.constant
+        chunk = mx.array(self.tokens[None, begin:end])
+        logits = None
+        if end < len(self.tokens):
+            tools.forward.fill(chunk, self.cache)
+        else:
+            logits = tools.forward.last(chunk, self.cache)
+        self.computed = end
+        if end == self.constant and end >= WORTH_TOKENS:
+            prefixes.keep(self.tokens[:end], self.cache, pinned=True)
+        if logits is None:
+            mx.async_eval([layer.state for layer in self.cache])  # type: ignore[no-untyped-call]
+            return end - begin, None
+        if end - self.cached >= SHARED_TOKENS:
+            prefixes.keep(self.tokens, self.cache, pinned=False)
+        return end - begin, self.finish(tools, logits)
+
+    def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
+        """What follows from the logits of the prompt's last position, a row of one."""
+        raise NotImplementedError
+
+    def restart(self) -> None:
+        self.cache, self.computed, self.replays = None, 0, self.replays + 1
+
+    def release(self) -> None:
+        self.cache = None
+
+    def ending(self, ending: Ending) -> RequestRecord:
+        now = time.monotonic()
+        started = self.started or now
+        return msgspec.structs.replace(
+            self.record,
+            ending=ending,
+            tokens_in=len(self.tokens),
+            tokens_cached=self.cached,
+            tokens_prefilled=max(0, self.computed - self.cached),
+            queue_s=started - self.submitted,
+            prefill_s=now - started,
+            replays=self.replays,
+        )
+
+
+class Text:
+    """Bytes into text, holding back half a character. Bytes that belong to no character are left out."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
+        self.text = ""
+
+    def add(self, tokens: list[int]) -> str:
+        """What can be shown now, possibly nothing."""
+        plain = [token for token in tokens if not self._tokenizer.is_special_token(token)]
+        fresh = self._decoder.decode(self._tokenizer.decode_bytes(plain)) if plain else ""
+        self.text += fresh
+        return fresh
+
+
+@dataclass(slots=True, eq=False)
+class Generation(PromptJob):
+    """A reply in text or JSON. `forced`: the tokens that the grammar wrote, at the end of `tokens` and in `text`."""
+
+    text: Text = field(kw_only=True)
+    sampling: Sampling = field(kw_only=True)
+    max_tokens: int = 1
+    guide: Guide | None = None
+    pristine: Guide | None = None  # a second copy of the guide, for a replay
+    forced: list[int] = field(default_factory=list)
+    said: str = ""  # shown by a former attempt, at the end of the prompt
+    generated: list[int] = field(default_factory=list)
+    first_token: float | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens) + self.max_tokens
+
+    @property
+    def opening(self) -> str:
+        """What can be shown before the first step: the text that the grammar wrote. Ask before the job is submitted."""
+        return self.text.text
+
+    def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
+        if self.guide is not None:
+            if self.guide.finished:
+                return self.last("stop")
+            logits = tools.grammars.apply(logits, [self.guide])
+        first = sample(logits, [self.sampling], [len(self.generated)])
+        mx.async_eval(first)  # type: ignore[no-untyped-call]
+        assert self.cache is not None
+        return Row(id(self), self.cache, first, self.sampling, len(self.generated), self.guide)
+
+    def accept(self, tools: Tools, token: int) -> tuple[str, Event | None]:
+        """Take the row's newest token: the text to show, and the last event when this was the end."""
+        if self.first_token is None:
+            self.first_token = time.monotonic()
+        if self.guide is not None and self.guide.failed:
+            return "", BadReply(f"{self.record.prompt}: {self.guide.failed}; ask again")
+        if token in tools.loaded.eos:
+            return "", self.last("stop")
+        self.generated.append(token)
+        fresh = self.text.add([token])
+        if self.guide is not None and self.guide.finished:
+            return fresh, self.last("length" if self.guide.cut else "stop")
+        if len(self.generated) >= self.max_tokens:
+            return fresh, self.last("length")
+        return fresh, None
+
+    def last(self, ending: Ending) -> Event:
+        record = self.ending(ending)
+        if ending == "length" and self.guide is not None and not self.guide.finished:
+            limit = self.max_tokens + len(self.forced)
+            return BadReply(f"{self.record.prompt}: the reply was not complete after {limit} tokens; raise max_tokens")
+        return Done(self.said + self.text.text, record)
+
+    def restart(self) -> None:
+        """The replay's prompt ends with what was generated, so it goes on where the failed step was."""
+        PromptJob.restart(self)
+        prompt = self.tokens[: self.record.tokens_in]
+        self.tokens = np.concatenate([prompt, np.array(self.generated, dtype=np.int32)])
+        if self.pristine is not None:
+            self.guide = self.pristine.copy()
+            self.guide.take(self.generated)
+
+    def ending(self, ending: Ending) -> RequestRecord:
+        record = PromptJob.ending(self, ending)
+        first = self.first_token or time.monotonic()
+        started = self.started or first
+        return msgspec.structs.replace(
+            record,
+            tokens_in=self.record.tokens_in - len(self.forced),
+            tokens_out=len(self.forced) + len(self.generated),
+            tokens_forced=len(self.forced),
+            prefill_s=first - started,
+            decode_s=time.monotonic() - first,
+        )

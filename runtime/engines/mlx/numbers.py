@@ -1,0 +1,143 @@
+"""Requests that need no decoding: a verdict in one token, scores of continuations, embeddings."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import mlx.core as mx
+import msgspec
+import numpy as np
+
+from bus.errors import Unavailable
+from runtime.engines.mlx.batch import Row, generate
+from runtime.engines.mlx.jobs import PromptJob, Tools
+from runtime.engines.mlx.prefixes import Tokens
+from runtime.engines.mlx.records import Ending, RequestRecord
+from runtime.engines.mlx.tickets import Done, Event, Ticket, Values
+
+
+@dataclass(slots=True, eq=False)
+class Verdict(PromptJob):
+    """Chooses among `values` by the probability of the one token that tells each from the others."""
+
+    values: list[str] = field(default_factory=list)
+    deciding: list[int] = field(default_factory=list)  # a token per value, all different
+    opening: str = ""
+
+    def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
+        shares: Any = mx.softmax(logits[0, mx.array(self.deciding)].astype(mx.float32)).tolist()
+        best = max(range(len(shares)), key=shares.__getitem__)
+        record = msgspec.structs.replace(self.ending("stop"), tokens_out=1, probability=shares[best])
+        return Done(self.values[best], record)
+
+
+@dataclass(slots=True, eq=False)
+class Scoring(PromptJob):
+    """The log-probability of each continuation, natural log."""
+
+    continuations: list[list[int]] = field(default_factory=list)
+
+    def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
+        assert self.cache is not None
+        return Values([score(tools.loaded.model, self.cache, logits, self.continuations)])
+
+
+def score(model: Any, cache: list[Any], logits: mx.array, continuations: Sequence[list[int]]) -> list[float]:
+    """`logits` follow the prompt that `cache` holds. Right padding is harmless: attention looks back only."""
+    first = _log_softmax(logits)[0]
+    totals = [float(first[tokens[0]]) if tokens else 0.0 for tokens in continuations]
+    longer = [index for index, tokens in enumerate(continuations) if len(tokens) > 1]
+    if not longer:
+        return totals
+    width = max(len(continuations[index]) for index in longer) - 1
+    inputs = np.zeros((len(longer), width), dtype=np.int32)
+    targets = np.zeros((len(longer), width), dtype=np.int32)
+    real = np.zeros((len(longer), width), dtype=np.float32)
+    for row, index in enumerate(longer):
+        tokens = continuations[index]
+        inputs[row, : len(tokens) - 1] = tokens[:-1]
+        targets[row, : len(tokens) - 1] = tokens[1:]
+        real[row, : len(tokens) - 1] = 1
+    out = model(mx.array(inputs), cache=generate._merge_caches([cache] * len(longer)))
+    picked = mx.take_along_axis(_log_softmax(out), mx.array(targets)[..., None], axis=-1)[..., 0]
+    sums: Any = mx.where(mx.array(real) > 0, picked, 0).sum(axis=1).tolist()
+    for index, total in zip(longer, sums, strict=True):
+        totals[index] += total
+    return totals
+
+
+def _log_softmax(logits: mx.array) -> mx.array:
+    logits = logits.astype(mx.float32)
+    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
+
+
+@dataclass(slots=True, eq=False)
+class Embedding:
+    """One vector of length 1 per text, several short texts in one call. A long text is not interrupted."""
+
+    ticket: Ticket
+    record: RequestRecord
+    texts: list[Tokens]
+    pooling: Literal["last", "mean"]
+    submitted: float = field(default_factory=time.monotonic)
+    started: float | None = None
+    vectors: list[list[float]] = field(default_factory=list)
+    replays: int = 0
+
+    @property
+    def remaining(self) -> int:
+        return sum(len(text) for text in self.texts[len(self.vectors) :])
+
+    @property
+    def length(self) -> int:
+        return max(len(text) for text in self.texts)
+
+    def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
+        if tools.forward.body is None:
+            return 1, Unavailable(f"{tools.loaded.name} gives no hidden states to embed with; choose another model")
+        group = self._next_group(budget)
+        width = max(map(len, group))
+        inputs = np.zeros((len(group), width), dtype=np.int32)
+        real = np.zeros((len(group), width, 1), dtype=np.float32)
+        for row, text in enumerate(group):
+            inputs[row, : len(text)] = text
+            real[row, : len(text)] = 1
+        hidden = tools.forward.body(mx.array(inputs)).astype(mx.float32)
+        if self.pooling == "mean":
+            pooled = (hidden * mx.array(real)).sum(axis=1) / mx.array(real).sum(axis=1)
+        else:
+            pooled = mx.stack([hidden[row, len(text) - 1] for row, text in enumerate(group)])
+        pooled = pooled / mx.maximum(mx.linalg.norm(pooled, axis=-1, keepdims=True), 1e-12)
+        fresh: Any = pooled.tolist()
+        self.vectors.extend(fresh)
+        done = len(self.vectors) == len(self.texts)
+        return len(group) * width, Values(self.vectors) if done else None
+
+    def restart(self) -> None:
+        self.vectors, self.replays = [], self.replays + 1
+
+    def release(self) -> None:
+        pass
+
+    def ending(self, ending: Ending) -> RequestRecord:
+        now = time.monotonic()
+        started = self.started or now
+        size = sum(len(text) for text in self.texts)
+        return msgspec.structs.replace(
+            self.record,
+            ending=ending,
+            tokens_in=size,
+            tokens_prefilled=size - self.remaining,
+            queue_s=started - self.submitted,
+            prefill_s=now - started,
+            replays=self.replays,
+        )
+
+    def _next_group(self, budget: int) -> list[Tokens]:
+        group: list[Tokens] = []
+        for text in self.texts[len(self.vectors) :]:
+            if group and max(len(text), *map(len, group)) * (len(group) + 1) > budget:
+                break
+            group.append(text)
+        return group

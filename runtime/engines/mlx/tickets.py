@@ -1,0 +1,62 @@
+"""How the device thread talks back to the asyncio side: one wake-up of the loop per step, not per token."""
+
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from bus.errors import Failure, NoReply
+from runtime.engines.engine import Priority
+from runtime.engines.mlx.records import RequestRecord
+
+
+class Values(msgspec.Struct, frozen=True):
+    """Scores, or embeddings' components, of a request that asks for numbers."""
+
+    rows: list[list[float]]
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The last event of a reply in text."""
+
+    text: str
+    record: RequestRecord
+
+
+type Event = str | Values | Done | Failure
+
+
+class Ticket:
+    """One request as both sides see it. `deadline` is on the loop's clock, None for no limit."""
+
+    def __init__(self, request_id: str, priority: Priority, deadline: float | None) -> None:
+        loop = asyncio.get_running_loop()
+        self.request_id = request_id
+        self.priority = priority
+        self.deadline = deadline
+        # The device thread has no loop to ask for the time.
+        self.expires = math.inf if deadline is None else time.monotonic() + (deadline - loop.time())
+        self.events: asyncio.Queue[Event] = asyncio.Queue()
+        self.closed = asyncio.Event()  # set once the device has let go of the request
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start_timer(self) -> None:
+        """At the deadline NoReply comes as an event: one timer a request, not one a token."""
+        if self.deadline is not None:
+            late = NoReply("the device did not answer before the deadline; allow more time")
+            self._timer = asyncio.get_running_loop().call_at(self.deadline, self.events.put_nowait, late)
+
+    def stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def deliver(batch: Sequence[tuple[Ticket, Event | None]]) -> None:
+    """Runs on the loop. None says that the device has let go of the request without a word."""
+    for ticket, event in batch:
+        if event is not None:
+            ticket.events.put_nowait(event)
+        if not isinstance(event, str):
+            ticket.closed.set()

@@ -1,0 +1,44 @@
+"""Render a prompt's variables under a profile: one library per profile, since profiles override sampling and models."""
+
+from functools import cache
+
+import msgspec
+
+from actors.answer.profile import profile_of
+from prompts.contracts import PROMPTS, Prompt
+from prompts.library import Library
+from runtime.engines.engine import Rendered
+
+
+class Renderer:
+    """Variables to text, compiled once per profile."""
+
+    def render(self, variables: Prompt[object], profile: str) -> Rendered:
+        library = _library(profile or "general")
+        found = library.render(variables)
+        effort = library.reasoning_effort(variables.name)
+        return Rendered(**msgspec.structs.asdict(found), reasoning_effort=effort)
+
+    def model(self, prompt: str, profile: str) -> str:
+        """The model that the profile names for this agent, empty for none."""
+        return _library(profile or "general").model(prompt)
+
+    def constants(self) -> tuple[Rendered, ...]:
+        """Every prompt without its variables: what a device can read before the first question."""
+        library = _library("general")
+        return tuple(
+            Rendered(
+                system=file.system,
+                user="",
+                version=file.version,
+                schema=file.schema,
+                temperature=file.temperature,
+                max_tokens=file.max_tokens,
+            )
+            for file in (library.file(prompt.name) for prompt in PROMPTS)
+        )
+
+
+@cache
+def _library(profile: str) -> Library:
+    return Library({str(name): override for name, override in profile_of(profile).agents.items()})

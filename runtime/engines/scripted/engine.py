@@ -1,0 +1,152 @@
+"""The engine of tests and benches: replies come from a function, at once and always the same.
+
+    ScriptedEngine()                                          # every prompt answered validly
+    ScriptedEngine({"verify_answer": '{"contradictions": [], "verdict": "clean"}'})   # one prompt told otherwise
+    ScriptedEngine(lambda request: ["my ", "pieces"])         # any function of the request
+
+A script that raises a Failure makes the engine fail with it.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from prompts import contracts as c
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.scripted.playback import play, words
+
+#: A whole reply, cut into words when it is prose, or the pieces to stream.
+Script = Callable[[Request], str | Iterable[str]]
+
+EMBEDDING_SIZE = 16
+
+
+class ScriptedEngine:
+    """`replies`: a function of the request, or texts by prompt name over the default script."""
+
+    name = "scripted"
+    needs_rendering = False
+
+    def __init__(self, replies: Script | Mapping[str, str] | None = None, *, model: str = "script") -> None:
+        self.model = model
+        self._script = _script_of(replies)
+        self.requests: list[Request] = []  # all that were asked, in order: tests read it
+
+    async def start(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        self.requests.append(request)
+        reply = self._script(request)
+        if isinstance(reply, str):
+            reply = words(reply) if request.variables.reply is str else [reply]
+        for event in play(request, reply, engine=self.name, model=self.model):
+            yield event
+
+    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
+        """Log-probabilities that depend on the texts alone: longer is less likely."""
+        self.requests.append(request)
+        return [-math.log(2 + len(text)) for text in continuations]
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        return [_vector(text) for text in texts]
+
+
+def _script_of(replies: Script | Mapping[str, str] | None) -> Script:
+    if replies is None:
+        return default_script
+    if callable(replies):
+        return replies
+    told = dict(replies)
+    return lambda request: told.get(request.variables.name) or default_script(request)
+
+
+def default_script(request: Request) -> str:
+    """A valid reply to any of the fourteen prompts, quoting the first passage where a quotation is asked for."""
+    reply = DEFAULTS[request.variables.name](request.variables)
+    return reply if isinstance(reply, str) else json.dumps(msgspec.to_builtins(reply), ensure_ascii=False)
+
+
+def answer(evidence: Sequence[c.Evidence], size: int = 60) -> str:
+    """`size` words of the first evidence, over and over, the last of them its citation: a sentence that the gate passes."""
+    said = evidence[0].text.replace(".", "").split() if evidence else []
+    words = itertools.cycle(said or ["nothing"])
+    return " ".join(itertools.islice(words, size - 1)) + " [1]."
+
+
+def _structured(variables: c.AnswerStructured | c.AnswerHint) -> c.StructuredAnswer:
+    sources = tuple(e.source_id for e in variables.contexts[:1])
+    return c.StructuredAnswer(summary=answer(variables.contexts), details=(), citations=sources)
+
+
+def _relevance(v: c.JudgeRelevance) -> c.Relevance:
+    extracts = tuple(
+        c.Extract(source_file=chunk.source_file, excerpt=chunk.content[:200], relevance="high")
+        for chunk in v.retrieved_chunks[:1]
+    )
+    return c.Relevance(
+        sub_query_id=v.sub_query_id,
+        sub_query_statement=v.sub_query_statement,
+        relevant_extracts=extracts,
+        sub_answer="Found.",
+        confidence="high",
+        missing_aspects=(),
+    )
+
+
+def _decomposition(v: c.DecomposeQuery) -> c.Decomposition:
+    count = 1 if v.query_type == "simple" else 3
+    subs = (c.SubQuery(id=f"sq_{n}", statement=v.original_query, focus=f"facet {n}") for n in range(1, count + 1))
+    return c.Decomposition(sub_queries=tuple(subs), reasoning="Split by facet.")
+
+
+DEFAULTS: dict[str, Callable[..., str | c.Part]] = {
+    "classify_intent": lambda v: c.Intent(
+        intent="in_scope", confidence="high", category="general", reasoning="A question.", suggested_response=""
+    ),
+    "rewrite_query": lambda v: c.RewrittenQuery(
+        original_query=v.current_query, rewritten_query=v.current_query, needs_rewrite=False, rewrite_reason="Complete."
+    ),
+    "classify_query": lambda v: c.QueryClass(
+        query_type="simple", confidence="high", reasoning="One fact.", suggested_search_term=v.original_query
+    ),
+    "decompose_query": _decomposition,
+    "judge_relevance": _relevance,
+    "judge_sufficiency": lambda v: c.Sufficiency(
+        is_sufficient=True,
+        confidence="high",
+        covered_aspects=(),
+        missing_critical_aspects=(),
+        reasoning="Enough.",
+        additional_sub_queries=(),
+    ),
+    "select_evidence": lambda v: c.EvidencePick(
+        spans=tuple(
+            c.PickedSpan(passage=n, text=chunk.content[:200]) for n, chunk in enumerate(v.retrieved_chunks[:3], 1)
+        )
+    ),
+    "answer_simple": lambda v: answer(v.retrieved_chunks),
+    "answer_report": lambda v: answer(v.evidence),
+    "answer_synthesis": lambda v: c.Synthesis(
+        answer=answer(v.evidence), used_citations=(1,), confidence="high", refused=False, refuse_reason=""
+    ),
+    "answer_structured": _structured,
+    "answer_hint": _structured,
+    "verify_answer": lambda v: c.Verdict(contradictions=(), verdict="clean"),
+    "guard_language": lambda v: v.text,
+}
+
+
+def _vector(text: str) -> list[float]:
+    """A direction of length 1 that only the text decides."""
+    digest = hashlib.blake2b(text.encode(), digest_size=EMBEDDING_SIZE).digest()
+    raw = [byte - 127.5 for byte in digest]
+    norm = math.sqrt(sum(x * x for x in raw))
+    return [x / norm for x in raw]

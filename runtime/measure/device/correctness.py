@@ -1,0 +1,102 @@
+"""What must hold every time: replies fit their schema, prefixes stay, processes end cleanly."""
+
+import asyncio
+import json
+import random
+import sys
+
+from runtime.engines.engine import Rendered
+from runtime.engines.openai.schema import problem
+from runtime.measure.device.driving import CLAIM, INSTRUCTION, Reply, ask, ask_all, rendered, running
+from runtime.measure.device.figures import Figure
+from runtime.measure.device.scale import Scale
+from runtime.measure.device.schemas import full_schemas, short_schemas
+
+PINNED = 14
+PROCESSES = 2
+
+
+async def schema_valid(model: str, scale: Scale) -> list[Figure]:
+    """Replies at high temperature over every agent's schema: a tenth alone, the rest 8 to 32 at a time among free streams."""
+    short, full = short_schemas(), full_schemas()
+    names = sorted(short)
+    order = random.Random(0)
+    finished = valid = cut = 0
+    wrong = ""
+
+    def prompt(number: int) -> Rendered:
+        schema = short[names[number % len(names)]]
+        return rendered(f"{number}. {CLAIM}", schema=schema, temperature=1.0, max_tokens=400)
+
+    async with running(model) as engine:
+        number = 0
+        while number < scale.outputs:
+            at_once = 1 if number < scale.outputs // 10 else order.choice((8, 16, 24, 32))
+            batch = range(number, min(number + at_once, scale.outputs))
+            number = batch.stop
+            free = [rendered(f"{n}.", max_tokens=40, temperature=1.0) for n in range(at_once // 8)]
+            replies = await ask_all(engine, [prompt(n) for n in batch] + free, at_once + len(free))
+            for n, reply in zip(batch, replies, strict=False):
+                if reply.finished is None:
+                    cut += 1
+                    continue
+                finished += 1
+                found = _problem(reply, full[names[n % len(names)]])
+                valid += not found
+                wrong = wrong or found
+    note = f"{finished} finished, {cut} cut by their limit, {len(names)} schemas; {wrong}".rstrip("; ")
+    return [Figure("schema-valid finished replies", 100 * valid / max(1, finished), "%", 100, note=note)]
+
+
+def _problem(reply: Reply, schema: dict[str, object]) -> str:
+    try:
+        return problem(json.loads(reply.text), schema)
+    except json.JSONDecodeError as error:
+        return f"{error}: {reply.text[:80]}"
+
+
+async def pinned_prefixes(model: str, scale: Scale) -> list[Figure]:
+    """Whether every prompt's constant part is still there after many other requests."""
+    prompts = [rendered(system=f"You are judge number {n}. " + INSTRUCTION * 3, max_tokens=1) for n in range(PINNED)]
+    async with running(model, shared_bytes=4_000_000) as engine:
+        for prompt in prompts:
+            await ask(engine, prompt)
+        await ask_all(engine, [rendered(f"{n}. {CLAIM * 2}", max_tokens=1) for n in range(scale.others)], 8)
+        hits = 0
+        for prompt in prompts:
+            reply = await ask(engine, prompt)
+            constant = engine.encoder.prompt(prompt).constant
+            hits += reply.finished is not None and reply.finished.tokens_in_cached >= constant
+    name = f"pinned prefixes still hit after {scale.others} other requests"
+    return [Figure(name, hits, f"of {PINNED}", PINNED)]
+
+
+START_AND_STOP = """
+import asyncio, sys
+from runtime.measure.device.driving import LETTERS, ask, rendered, running
+
+async def main():
+    async with running(sys.argv[1]) as engine:
+        endless = rendered("Go on.", schema=LETTERS, max_tokens=100_000)
+        load = [asyncio.create_task(ask(engine, endless)) for _ in range(4)]
+        await ask(engine, rendered(max_tokens=2))
+    await asyncio.gather(*load)
+
+asyncio.run(main())
+"""
+
+
+async def exit_codes(model: str, scale: Scale) -> list[Figure]:
+    """Processes that start the engine, load it, stop in the middle and end."""
+    gate = asyncio.Semaphore(PROCESSES)
+
+    async def one() -> bool:
+        async with gate:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", START_AND_STOP, model, stderr=asyncio.subprocess.PIPE
+            )
+            said = (await process.communicate())[1]
+            return process.returncode == 0 and not said
+
+    codes = await asyncio.gather(*(one() for _ in range(scale.starts)))
+    return [Figure("processes that end with 0 after a stop under load", sum(codes), f"of {scale.starts}", scale.starts)]

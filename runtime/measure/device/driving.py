@@ -1,0 +1,133 @@
+"""Ask an engine and note when what came."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from bus.errors import Failure
+from prompts.contracts import ClassifyQuery, Prompt
+from runtime.engines.engine import Delta, Finished, Priority, Rendered, Request
+from runtime.engines.mlx.engine import MlxEngine
+from runtime.engines.mlx.settings import DeviceSettings
+
+ABOUT = ClassifyQuery(original_query="bench", language="en")
+INSTRUCTION = "You are a strict judge. Decide whether the passage supports the claim, and answer with JSON. "
+CLAIM = "Claim: refunds are paid within fourteen days. Passage: the shop pays refunds within two weeks of the return."
+_ids = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Reply:
+    """Times in seconds since the request was made. `failure` stands in for what did not come."""
+
+    first_s: float = 0.0
+    total_s: float = 0.0
+    text: str = ""
+    at: list[float] = field(default_factory=list)  # when each delta came, monotonic
+    finished: Finished | None = None
+    failure: Failure | None = None
+
+
+def rendered(
+    user: str = CLAIM,
+    *,
+    system: str = "",
+    schema: dict[str, Any] | None = None,
+    temperature: float = 0.0,
+    max_tokens: int = 32,
+) -> Rendered:
+    return Rendered(
+        system=system, user=user, version="bench", schema=schema, temperature=temperature, max_tokens=max_tokens
+    )
+
+
+def request(
+    prompt: Rendered, *, seed: int = 0, priority: Priority = "judge", about: Prompt[Any] = ABOUT, seconds: float = 600
+) -> Request:
+    return Request(
+        request_id=f"bench{next(_ids)}",
+        variables=about,
+        rendered=prompt,
+        priority=priority,
+        deadline=asyncio.get_running_loop().time() + seconds,
+        seed=seed,
+    )
+
+
+async def ask(engine: MlxEngine, prompt: Rendered, *, seed: int = 0, priority: Priority = "judge") -> Reply:
+    reply, began = Reply(), time.perf_counter()
+    try:
+        async for event in engine.generate(request(prompt, seed=seed, priority=priority)):
+            now = time.perf_counter()
+            reply.first_s = reply.first_s or now - began
+            if isinstance(event, Delta):
+                reply.at.append(now)
+                reply.text += event.text
+            else:
+                reply.finished = event
+    except Failure as failure:
+        reply.failure = failure
+    reply.total_s = time.perf_counter() - began
+    return reply
+
+
+async def ask_all(engine: MlxEngine, prompts: Sequence[Rendered], at_once: int) -> list[Reply]:
+    """All of `prompts`, so many in flight; the seed of each is its number."""
+    gate = asyncio.Semaphore(at_once)
+
+    async def one(seed: int, prompt: Rendered) -> Reply:
+        async with gate:
+            return await ask(engine, prompt, seed=seed)
+
+    return await asyncio.gather(*(one(seed, prompt) for seed, prompt in enumerate(prompts)))
+
+
+@asynccontextmanager
+async def running(model: str, **settings: Any) -> AsyncIterator[MlxEngine]:
+    engine = MlxEngine(model, settings=DeviceSettings(**settings))
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+#: Text that goes on for ever, a visible piece in every step.
+LETTERS = {
+    "type": "object",
+    "properties": {"note": {"type": "string", "pattern": "^[a-z ]{100000}$"}},
+    "required": ["note"],
+    "additionalProperties": False,
+}
+
+
+@asynccontextmanager
+async def stream(engine: MlxEngine, *, at: list[float] | None = None) -> AsyncIterator[None]:
+    """An answer streams in the background; `at` gets the time of each of its pieces."""
+    times: list[float] = [] if at is None else at
+    started = asyncio.Event()
+    prompt = rendered("Write a long answer.", schema=LETTERS, max_tokens=1_000_000, temperature=1.0)
+
+    async def read() -> None:
+        async for _ in engine.generate(request(prompt, priority="answer", seed=1)):
+            times.append(time.perf_counter())
+            started.set()
+
+    reading = asyncio.create_task(read())
+    await asyncio.wait([reading, asyncio.create_task(started.wait())], return_when=asyncio.FIRST_COMPLETED)
+    try:
+        yield
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+def text_of(engine: MlxEngine, tokens: int, lead: str = "") -> str:
+    """About so many tokens of instructions, beginning with `lead`."""
+    encoder = engine.encoder
+    each = len(encoder.text(INSTRUCTION))
+    return lead + INSTRUCTION * max(1, round((tokens - len(encoder.text(lead))) / each))

@@ -1,0 +1,1 @@
+"""The processes of the stack: the supervisor, nats-server, and what each `groundwire serve ROLE` starts."""

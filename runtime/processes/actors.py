@@ -1,0 +1,34 @@
+"""The actors process: every stage of the pipeline, or some of them, on one connection."""
+
+import asyncio
+from collections.abc import Sequence
+
+from actors.answer.profile import preload
+from actors.pipeline import pipeline
+from bus.connection import connect, declare_streams
+from bus.delivery import Worker
+from bus.health import answer_health
+from bus.janitor import Janitor
+from index.language import detect
+from runtime.settings import Settings
+
+
+async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
+    """Run actors until `stop`; `name` is what they answer to when asked for their health.
+
+    Raises GraphError, Poison for a wrong profile, Unavailable without a bus.
+    """
+    graph = pipeline()
+    preload()
+    detect("The first call loads the words of both.")
+    first = await connect(settings.bus.url, name="groundwire-declare")
+    await declare_streams(first.jetstream(timeout=2.0), settings.bus)
+    await first.close()
+    worker = Worker(graph, settings.bus, only=only)
+    await worker.start()
+    janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
+    await janitor.start()
+    await answer_health(worker.client, name, lambda: {"ready": True, "detail": f"{len(worker.actors)} actors"})
+    await stop.wait()
+    await janitor.stop()
+    await worker.stop()

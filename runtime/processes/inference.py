@@ -1,0 +1,209 @@
+"""The inference process: owns the device, renders prompts, runs the engine, remembers answers.
+
+One engine behind `gw.ask`. Answers are kept an hour by prompt version, model and variables (the question and its evidence), so that
+the same question over the same evidence is told the same; a failure is not kept.
+"""
+
+import asyncio
+import hashlib
+import logging
+import os
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+from prometheus_client import CollectorRegistry, generate_latest
+
+from bus.asking import AskRequest, AskServer
+from bus.connection import Client, connect, keep_trying
+from bus.embedding import serve_vectors
+from bus.errors import BadReply
+from bus.health import answer_health, answer_text
+from bus.journal import AskRecord
+from prompts.contracts import PROMPTS
+from runtime.engines.choice import make_engine
+from runtime.engines.embedders import make_embedding_engine
+from runtime.engines.engine import Delta, Engine, Finished, Rendered, Request
+from runtime.engines.metrics import DeviceMetrics
+from runtime.engines.mlx.engine import MlxEngine
+from runtime.engines.mlx.records import RequestRecord
+from runtime.engines.rendering import Renderer
+from runtime.engines.routing import Routes
+from runtime.engines.watching import answer_views
+from runtime.processes.device_lock import DeviceLock
+from runtime.settings import InferenceSettings, Settings
+
+log = logging.getLogger("groundwire.inference")
+
+_BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
+_DECODERS = {prompt.name: msgspec.json.Decoder(prompt) for prompt in PROMPTS}
+
+
+class Answers:
+    """Replies of the answering prompts, by what they depend on; the oldest go first."""
+
+    def __init__(self, entries: int, keep_s: float) -> None:
+        self._entries = entries
+        self._keep_s = keep_s
+        self._kept: OrderedDict[str, tuple[float, AskRecord]] = OrderedDict()
+
+    def get(self, key: str) -> AskRecord | None:
+        found = self._kept.get(key)
+        if found is None or time.monotonic() - found[0] > self._keep_s:
+            return None
+        return found[1]
+
+    def put(self, key: str, record: AskRecord) -> None:
+        self._kept[key] = (time.monotonic(), record)
+        while len(self._kept) > self._entries:
+            self._kept.popitem(last=False)
+
+
+class Inference:
+    """Answers asks with the process's engine, or with the one that a profile names for an agent."""
+
+    def __init__(self, engine: Engine, settings: InferenceSettings) -> None:
+        self.routes = Routes(engine, lambda name: make_engine(msgspec.structs.replace(settings, engine=name, model="")))
+        self.renderer = Renderer()
+        self.answers = Answers(settings.cache_entries, settings.cache_s)
+        self.served = 0
+
+    async def answer(self, ask: AskRequest) -> AsyncIterator[str | AskRecord]:
+        """Pieces of the reply, then its record. Raises Failure."""
+        if ask.prompt not in _BY_NAME:
+            raise BadReply(f"no prompt is called {ask.prompt!r}; there are {', '.join(_BY_NAME)}")
+        variables = _DECODERS[ask.prompt].decode(ask.variables)
+        engine, model = await self.routes.find(self.renderer.model(ask.prompt, ask.profile))
+        rendered = None
+        if engine.needs_rendering:
+            rendered = msgspec.structs.replace(self.renderer.render(variables, ask.profile), model=model)
+        key = _key(ask, engine, rendered)
+        if key and not ask.already_shown and (kept := self.answers.get(key)):
+            yield kept.text
+            yield msgspec.structs.replace(kept, cached=True)
+            return
+        now = time.time()
+        request = Request(
+            request_id=f"{ask.run_id}.{ask.actor}",
+            variables=variables,
+            rendered=rendered,
+            priority=ask.priority,
+            deadline=asyncio.get_running_loop().time() + max(0.0, ask.deadline - now),
+            already_shown=ask.already_shown,
+        )
+        self.served += 1
+        async for part in engine.generate(request):
+            if isinstance(part, Delta):
+                yield part.text
+            else:
+                record = record_of(ask.prompt, rendered, part, seed=request.seed)
+                if key and not ask.already_shown:
+                    self.answers.put(key, record)
+                yield record
+
+
+def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
+    """What an answer depends on; empty for prompts whose replies are not kept."""
+    if not ask.prompt.startswith("answer_"):
+        return ""
+    sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
+    what = "\0".join((engine.name, engine.model, *sampling)).encode()
+    return ask.prompt + hashlib.blake2b(what + bytes(ask.variables), digest_size=16).hexdigest()
+
+
+def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, seed: int) -> AskRecord:
+    schema = rendered.schema if rendered is not None else None
+    return AskRecord(
+        prompt=prompt,
+        variables="",
+        text=finished.text,
+        version=rendered.version if rendered is not None else "",
+        schema=hashlib.blake2b(msgspec.json.encode(schema), digest_size=6).hexdigest() if schema else "",
+        seed=seed,
+        probability=finished.probability,
+        engine=finished.engine,
+        model=finished.model,
+        model_digest=finished.model_digest,
+        finish_reason=finished.finish_reason,
+        tokens_in=finished.tokens_in,
+        tokens_in_cached=finished.tokens_in_cached,
+        tokens_out=finished.tokens_out,
+        queue_s=round(finished.queue_s, 6),
+        prefill_s=round(finished.prefill_s, 6),
+        decode_s=round(finished.decode_s, 6),
+        shortened=finished.shortened,
+    )
+
+
+async def _serve_embedding(settings: Settings, client: Client) -> Engine | None:
+    """Answer `gw.embed` when the index's embedder is a model; one thread each owns its model."""
+    if settings.index.embedder != "mlx":
+        return None
+    engine = make_embedding_engine(settings.index)
+    await engine.start()
+    await serve_vectors(
+        client, lambda request: engine.embed(request.texts, query=request.query), model=settings.index.embed_model
+    )
+    return engine
+
+
+async def serve(settings: Settings, stop: asyncio.Event) -> None:
+    """Own the device, start the engine, answer asks until `stop`, close.
+
+    A second process on the same device waits as standby and says so. Raises Unavailable when the engine cannot start.
+    """
+    client = await connect(settings.bus.url, name="groundwire-inference")
+    keep_trying(client)
+    state: dict[str, object] = {"ready": False, "detail": f"{settings.inference.engine} is starting"}
+    await answer_health(client, "inference", lambda: state)
+    lock = DeviceLock(Path(settings.inference.lock) if settings.inference.lock else None)
+    if settings.inference.engine == "mlx":
+        await lock.acquire(lambda why: state.update(detail=why))
+        state["detail"] = f"loading {settings.inference.model}"
+    engine, metrics = make(settings)
+    await engine.start()
+    inference = Inference(engine, settings.inference)
+    close = await AskServer(client, inference.answer).start()
+    embedding = await _serve_embedding(settings, client)
+    await answer_text(client, "gw.metrics.inference", lambda: generate_latest(metrics))
+    if isinstance(engine, MlxEngine):
+        await answer_views(client, engine.view)
+    state |= {"ready": True, "detail": f"{engine.name} {engine.model}"}
+    await stop.wait()
+    await close()
+    await inference.routes.close()
+    if embedding is not None:
+        await embedding.close()
+    await engine.close()
+    lock.release()
+    await client.close()
+
+
+def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
+    """The engine with everything that is told of it: metrics, and the end of a process whose device hangs."""
+    registry = CollectorRegistry()
+    renderer = Renderer()
+    observed: list[DeviceMetrics] = []
+
+    def observe(record: RequestRecord) -> None:
+        for each in observed:
+            each.observe(record)
+
+    engine = make_engine(
+        settings.inference,
+        warm=renderer.constants(),
+        render=lambda variables: renderer.render(variables, "general"),
+        on_record=observe,
+        on_broken=_end_process,
+    )
+    if isinstance(engine, MlxEngine):
+        observed.append(DeviceMetrics(registry, engine.view))
+    return engine, registry
+
+
+def _end_process(why: str) -> None:
+    """A device that hangs cannot be closed: the process ends at once and whoever keeps it starts another."""
+    log.error("%s", why)
+    os._exit(70)

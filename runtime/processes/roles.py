@@ -1,0 +1,86 @@
+"""Run one process of the stack: its role, its signals, and one clear line when it cannot start."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Literal
+
+import uvloop
+
+from actors.answer.profile import preload
+from bus.errors import Failure, Poison
+from bus.graph import GraphError
+from index.errors import IndexProblem
+from runtime.settings import Settings
+
+Role = Literal["search", "inference", "actors", "edge"]
+ROLES: tuple[Role, ...] = ("search", "inference", "actors", "edge")
+
+#: Collect garbage rarely: messages hold no cycles, and looking for some every 700 allocations costs a tenth of the processor.
+GARBAGE = (50_000, 20, 20)
+
+#: Exit status of a process that cannot start until somebody changes something: starting it again would not help.
+CANNOT_START = 78
+#: Set by the supervisor: the process ends when its standard input does, so that it never outlives who started it.
+WATCH_STDIN = "GROUNDWIRE_WATCH_STDIN"
+#: Set by the supervisor: the name under which the process logs and answers for its health, its role unless there are several.
+PROCESS = "GROUNDWIRE_PROCESS"
+
+
+def run(role: Role, settings: Settings, *, only: Sequence[str] = ()) -> int:
+    """The process, until it is told to stop. Returns its exit status."""
+    name = os.environ.get(PROCESS) or role
+    logging.basicConfig(
+        level=os.environ.get("GROUNDWIRE_LOG", "WARNING").upper(),
+        format=f"%(asctime)s {name} %(levelname)s %(name)s: %(message)s",
+    )
+    gc.set_threshold(*GARBAGE)
+    if settings.profiles:
+        os.environ["GROUNDWIRE_PROFILES"] = settings.profiles
+    try:
+        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop, only)))
+    except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
+        print(f"groundwire {name}: {problem}", file=sys.stderr)
+        return CANNOT_START
+    return 0
+
+
+async def _until_stopped(serve: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    if os.environ.get(WATCH_STDIN):
+        loop.add_reader(sys.stdin.fileno(), _stdin_moved, stop)
+    await serve(stop)
+
+
+def _stdin_moved(stop: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 1024):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        stop.set()
+
+
+async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event, only: Sequence[str]) -> None:
+    """Import what the role needs and nothing else: the JVM, the model and the web server live in different processes."""
+    if role == "search":
+        from runtime.processes import search
+
+        await search.serve(settings, stop)
+    elif role == "actors":
+        from runtime.processes import actors
+
+        await actors.serve(settings, stop, name=name, only=only)
+    elif role == "edge":
+        from runtime.processes.edge import serve
+
+        preload()
+        await serve(settings, stop)
+    else:
+        from runtime.processes import inference
+
+        await inference.serve(settings, stop)

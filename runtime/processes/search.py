@@ -1,0 +1,109 @@
+"""The search process: serves one index in worker threads, and swaps to a newer snapshot without dropping a query."""
+
+import asyncio
+import queue
+import threading
+from pathlib import Path
+
+from bus.connection import Client, connect, keep_trying
+from bus.errors import Unavailable
+from bus.health import answer_health
+from bus.searching import SearchReply, SearchRequest, serve_search
+from index.embedder import Embedder
+from index.errors import IndexProblem
+from index.searcher import Searcher
+from runtime.engines.embedders import embedder_over, over_bus, over_http
+from runtime.processes.hits import passage_of
+from runtime.settings import Settings
+
+RELOAD_S = 0.5
+
+
+class Threads:
+    """A few threads that call the index; each lets go of the JVM before it ends."""
+
+    def __init__(self, searcher: Searcher, count: int) -> None:
+        self._searcher = searcher
+        self._work: queue.SimpleQueue[tuple[SearchRequest, asyncio.Future[SearchReply]] | None] = queue.SimpleQueue()
+        self._threads = [threading.Thread(target=self._run, name=f"search-{n}", daemon=True) for n in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    async def find(self, request: SearchRequest) -> SearchReply:
+        """Hits of the snapshot in service. Raises Unavailable."""
+        future: asyncio.Future[SearchReply] = asyncio.get_running_loop().create_future()
+        self._work.put((request, future))
+        return await future
+
+    def close(self) -> None:
+        for _ in self._threads:
+            self._work.put(None)
+        for thread in self._threads:
+            thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while (item := self._work.get()) is not None:
+            request, future = item
+            try:
+                reply, failure = self._search(request), None
+            except IndexProblem as problem:
+                reply, failure = None, Unavailable(str(problem))
+            future.get_loop().call_soon_threadsafe(_settle, future, reply, failure)
+        self._searcher.detach()
+
+    def _search(self, request: SearchRequest) -> SearchReply:
+        hits = self._searcher.search(
+            request.query,
+            language=request.language or None,
+            k=request.k,
+            bm25_k=request.bm25_k,
+            vector_k=request.vector_k,
+        )
+        return SearchReply(
+            passages=tuple(map(passage_of, hits)),
+            snapshot=self._searcher.snapshot,
+        )
+
+
+def _settle(future: "asyncio.Future[SearchReply]", reply: SearchReply | None, failure: Unavailable | None) -> None:
+    if future.done():
+        return
+    if reply is not None:
+        future.set_result(reply)
+    elif failure is not None:
+        future.set_exception(failure)
+
+
+def _open(settings: Settings, client: Client, loop: asyncio.AbstractEventLoop) -> Searcher:
+    """Open the index with the embedder that the settings name. Raises IndexProblem, Unavailable."""
+    embedder: Embedder | None = None
+    if settings.index.embedder == "openai":
+        embedder = over_http(settings.index)
+    elif settings.index.embedder == "mlx":
+        embedder = embedder_over(over_bus(client, loop), settings.index)
+    return Searcher.open(Path(settings.index.dir), embedder=embedder)
+
+
+async def serve(settings: Settings, stop: asyncio.Event) -> None:
+    """Open the index, answer searches until `stop`. Raises IndexProblem when there is no index to serve."""
+    client = await connect(settings.bus.url, name="groundwire-search")
+    keep_trying(client)
+    state: dict[str, object] = {"ready": False, "detail": "opening the index"}
+    await answer_health(client, "search", lambda: state)
+    loop = asyncio.get_running_loop()
+    searcher = await loop.run_in_executor(None, _open, settings, client, loop)
+    threads = Threads(searcher, settings.index.threads)
+    await threads.find(SearchRequest(query="warm up", language="en", k=1))
+    close = await serve_search(client, threads.find)
+    state |= {"ready": True, "detail": searcher.snapshot}
+    while not stop.is_set():
+        try:
+            async with asyncio.timeout(RELOAD_S):
+                await stop.wait()
+        except TimeoutError:
+            if await loop.run_in_executor(None, searcher.maybe_reload):
+                state["detail"] = searcher.snapshot
+    await close()
+    threads.close()
+    searcher.close()
+    await client.close()

@@ -1,0 +1,259 @@
+"""Start the whole stack as processes, restart what dies, and stop it together.
+
+    nats-server · search · inference · actors (one process, or several as `actors.processes` says) · edge
+
+Each child gets its settings by environment, writes its log to the state folder, and ends when its parent does.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from bus.connection import connect
+from bus.errors import Unavailable
+from bus.health import health_of
+from runtime.processes import nats_server
+from runtime.processes.actor_groups import actor_processes
+from runtime.processes.roles import CANNOT_START, PROCESS, WATCH_STDIN, Role
+from runtime.settings import Settings, to_environ
+
+#: A process that keeps dying is started again after 0.1 s, then twice as long each time, at most this.
+LONGEST_PAUSE_S = 2.0
+#: Ran this long: its next death starts counting anew.
+HEALTHY_S = 10.0
+#: Looking whether a stack runs takes the lock for a moment.
+LOCK_TRIES = 10
+#: Linux tells of its processes here; elsewhere `ps` does.
+PROC = Path("/proc")
+
+
+class Busy(Unavailable):
+    """Another stack runs over the same state folder."""
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a running stack listens, as its state folder says."""
+
+    nats_url: str
+    edge_port: int | None
+
+
+def state_home() -> Path:
+    """Where Groundwire keeps what it must remember: GROUNDWIRE_STATE, or the user's state folder."""
+    given = os.environ.get("GROUNDWIRE_STATE")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "groundwire"
+
+
+def state_folder(index_dir: Path) -> Path:
+    """Where the journal, the logs and the lock of a stack over that index are kept."""
+    name = hashlib.blake2b(str(index_dir.resolve()).encode(), digest_size=6).hexdigest()
+    return state_home() / f"{index_dir.resolve().name}-{name}"
+
+
+def running(folder: Path) -> Address | None:
+    """The stack that runs over this folder, None for none: what a killed one left written is not believed."""
+    try:
+        with (folder / "lock").open() as lock:
+            if _take(lock, fcntl.LOCK_SH):
+                return None
+        return msgspec.json.decode((folder / "stack.json").read_bytes(), type=Address)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _take(lock: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+class Stack:
+    """The processes of one stack. `say` is told what happens, a line at a time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        roles: Sequence[Role],
+        *,
+        say: Callable[[str], None] = lambda line: None,
+        sync_always: bool = True,
+    ) -> None:
+        """Raises SettingsError for actors that there are not."""
+        self.folder = folder
+        self.roles = tuple(roles)
+        #: Each process by name, with what `serve` is told. nats-server is not among them.
+        self.commands: dict[str, tuple[str, ...]] = {}
+        for role in self.roles:
+            if role == "actors":
+                for name, actors in actor_processes(settings).items():
+                    self.commands[name] = (role, *(word for actor in actors for word in ("--only", actor)))
+            else:
+                self.commands[role] = (role,)
+        self.say = say
+        self.sync_always = sync_always
+        self.port = nats_server.free_port()
+        bus = msgspec.structs.replace(settings.bus, url=f"nats://127.0.0.1:{self.port}")
+        self.settings = msgspec.structs.replace(settings, bus=bus)
+        self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.failed: str = ""
+        self._lock: IO[str] | None = None
+        self._keepers: list[asyncio.Task[None]] = []
+        self._stopping = False
+        self._broken = asyncio.Event()
+
+    async def start(self) -> None:
+        """Start everything. Raises Busy, NoServer, Unavailable."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (self.folder / "lock").open("w")
+        for _ in range(LOCK_TRIES):
+            if _take(self._lock, fcntl.LOCK_EX):
+                break
+            await asyncio.sleep(0.02)
+        else:
+            self._lock.close()
+            raise Busy(f"a stack runs over {self.folder} already; use it, or stop it first")
+        with contextlib.suppress(OSError):
+            (self.folder / "stack.json").unlink()
+        config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)
+        self._end_orphan()
+        self._keepers.append(asyncio.create_task(self._keep("nats", nats_server.command(config), {})))
+        await (await connect(self.settings.bus.url, name="groundwire-supervisor")).close()
+        for name, told in self.commands.items():
+            command = [sys.executable, "-m", "runtime", "serve", *told]
+            environ = {**to_environ(self.settings), WATCH_STDIN: "1", PROCESS: name}
+            self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
+        port = self.settings.edge.port if "edge" in self.roles else None
+        address = Address(nats_url=self.settings.bus.url, edge_port=port)
+        (self.folder / "stack.json").write_bytes(msgspec.json.encode(address))
+
+    async def ready(self, *, patience_s: float = 120.0) -> None:
+        """Wait until every process says that it is ready, however long it has to load a model for that.
+
+        Raises Unavailable with the reason when one cannot start, or says nothing for `patience_s`.
+        """
+        client = await connect(self.settings.bus.url, name="groundwire-supervisor")
+        try:
+            for name in self.commands:
+                heard_at, said = time.monotonic(), ""
+                while not ((health := await health_of(client, name)) and health.ready):
+                    if self._broken.is_set():
+                        raise Unavailable(self.failed)
+                    if health is not None:
+                        heard_at = time.monotonic()
+                        if health.detail != said:
+                            said = health.detail
+                            self.say(f"{name}: {said}…")
+                    elif time.monotonic() - heard_at > patience_s:
+                        raise Unavailable(f"{name} says nothing for {patience_s:.0f} s; see {self.log(name)}")
+                    await asyncio.sleep(0.03)
+        finally:
+            await client.close()
+
+    async def wait_broken(self) -> str:
+        """Why the stack cannot go on, once it cannot."""
+        await self._broken.wait()
+        return self.failed
+
+    async def stop(self) -> None:
+        """End every process; nats-server last, so that what is in flight can still be written."""
+        self._stopping = True
+        with contextlib.suppress(OSError):
+            (self.folder / "stack.json").unlink()
+        for name, process in self.processes.items():
+            if name != "nats":
+                _signal(process, signal.SIGTERM)
+        await self._gone([p for name, p in self.processes.items() if name != "nats"])
+        if "nats" in self.processes:
+            _signal(self.processes["nats"], signal.SIGTERM)
+            await self._gone([self.processes["nats"]])
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        if self._lock is not None:
+            self._lock.close()
+
+    def log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    async def _keep(self, name: str, command: list[str], environ: dict[str, str]) -> None:
+        """One process, started again each time it dies."""
+        pause = 0.1
+        while not self._stopping:
+            began = time.monotonic()
+            with self.log(name).open("ab") as log:
+                process = await asyncio.create_subprocess_exec(
+                    *command,
+                    env={**os.environ, **environ},
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            self.processes[name] = process
+            if name == "nats":
+                (self.folder / "nats.pid").write_text(str(process.pid))
+            status = await process.wait()
+            if self._stopping:
+                return
+            if status == CANNOT_START:
+                self.failed = self._last_line(name)
+                self._broken.set()
+                return
+            pause = 0.1 if time.monotonic() - began > HEALTHY_S else min(pause * 2, LONGEST_PAUSE_S)
+            self.say(f"{name} ended with status {status}; starting it again in {pause:.1f} s (log: {self.log(name)})")
+            await asyncio.sleep(pause)
+
+    def _last_line(self, name: str) -> str:
+        lines = self.log(name).read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"{name} cannot start; see {self.log(name)}"
+
+    def _end_orphan(self) -> None:
+        """A nats-server that a killed supervisor left behind: the lock is ours, so it is nobody's."""
+        with contextlib.suppress(OSError, ValueError):
+            pid = int((self.folder / "nats.pid").read_text())
+            if "nats-server" in _command_of(pid):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            (self.folder / "nats.pid").unlink()
+
+    @staticmethod
+    async def _gone(processes: list[asyncio.subprocess.Process]) -> None:
+        try:
+            async with asyncio.timeout(8.0):
+                await asyncio.gather(*(p.wait() for p in processes))
+        except TimeoutError:
+            for process in processes:
+                _signal(process, signal.SIGKILL)
+
+
+def _command_of(pid: int) -> str:
+    """The command line of a process; empty when there is none. Its number may be somebody else's by now."""
+    if PROC.is_dir():
+        return (PROC / str(pid) / "cmdline").read_text(errors="replace")
+    return subprocess.run(["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, check=False).stdout
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(number)
+
+
+def kill(stack: Stack, name: str) -> None:
+    """Kill one process as a crash would; the stack starts it again."""
+    _signal(stack.processes[name], signal.SIGKILL)

@@ -1,0 +1,157 @@
+"""Where two runs part: the first step whose outputs differ, and what that came to for the person who asked."""
+
+import dataclasses
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from bus.errors import Poison
+from bus.graph import Graph
+from bus.journal import Record
+from bus.run_record import RunRecord, record_of
+from runtime.replay.json_difference import Difference, first_difference
+from runtime.replay.steps import Step, steps_of
+from runtime.replay.trace import ASKED, PARENT, Trace
+
+type Change = Literal["same", "gone", "new"]
+
+_WORD = re.compile(r"\s+|[㐀-鿿가-힣]|[^\s㐀-鿿가-힣]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """`stage` is empty when the questions differ already. `difference.recorded` is the first run's side, `now` the second's."""
+
+    stage: str
+    lane: str
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class StageTimes:
+    """Seconds that a stage took in all its lanes, None where a run did not pass it."""
+
+    stage: str
+    first_s: float | None
+    second_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two runs beside each other. `fields`: name, first, second, of what differs in how they ended."""
+
+    first: RunRecord
+    second: RunRecord
+    parting: Parting | None
+    answer: tuple[tuple[Change, str], ...]
+    fields: tuple[tuple[str, str, str], ...]
+    citations: tuple[tuple[Change, str], ...]
+    flags: tuple[tuple[Change, str], ...]
+    times: tuple[StageTimes, ...]
+
+
+def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
+    """Raises Poison for a trace that holds no question."""
+    one, other = _record(first), _record(second)
+    return Contrast(
+        one,
+        other,
+        parting(first, second, graph),
+        changes(_WORD.findall(one.answer), _WORD.findall(other.answer)),
+        tuple(_fields(one, other)),
+        changes(_citations(one), _citations(other)),
+        changes(_flags(one), _flags(other)),
+        _times(one, other),
+    )
+
+
+def _record(trace: Trace) -> RunRecord:
+    record = record_of(trace.records)
+    if record is None:
+        raise Poison(f"the trace of {trace.run_id} holds no question; make it anew with `groundwire trace export`")
+    return record
+
+
+def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
+    """The first difference, in the order of the first run's steps; None when both runs hold the same messages."""
+    asked = (_message(first.records, ASKED), _message(second.records, ASKED))
+    forked = second.parent == first.run_id
+    if not forked and (difference := first_difference(*asked)) is not None:
+        return Parting("", "", difference)
+    others = {_place(step): step for step in steps_of(second, graph).taken}
+    for step in steps_of(first, graph).taken:
+        other = others.pop(_place(step), None)
+        if other is None:
+            return Parting(step.actor.name, step.lane, Difference("", _outputs(step), "did not come to it"))
+        if (difference := _between(step, other)) is not None:
+            if other.outputs and all(PARENT in record.headers for record in other.outputs):
+                # The fork has put what it took over under another profile: that is where it begins.
+                place = f"its input's {difference.path}"
+                return Parting(second.forked_at, other.outputs[0].key.lane, dataclasses.replace(difference, path=place))
+            return Parting(step.actor.name, step.lane, difference)
+    for step in others.values():
+        return Parting(step.actor.name, step.lane, Difference("", "did not come to it", _outputs(step)))
+    return None
+
+
+def _place(step: Step) -> tuple[str, tuple[str, ...]]:
+    """What makes two steps of two runs the same: which lane of a join came last is chance."""
+    return step.actor.name, tuple(sorted(record.key.lane for record in step.given))
+
+
+def _between(one: Step, other: Step) -> Difference | None:
+    if _outputs(one) != _outputs(other):
+        return Difference("type", _outputs(one), _outputs(other))
+    for a, b in zip(_in_order(one), _in_order(other), strict=True):
+        if (difference := first_difference(_body(a), _body(b))) is not None:
+            return difference
+    return None
+
+
+def _in_order(step: Step) -> list[Record]:
+    return sorted(step.outputs, key=lambda record: (record.key.type, record.key.lane))
+
+
+def _outputs(step: Step) -> str:
+    return ", ".join(f"{r.key.type} {r.key.lane}" for r in _in_order(step)) or "nothing"
+
+
+def _body(record: Record) -> bytes:
+    return record.data.partition(b"\n")[0]
+
+
+def _message(records: tuple[Record, ...], type_name: str) -> bytes:
+    return next((_body(record) for record in records if record.key.type == type_name), b"null")
+
+
+def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ...]:
+    """Both sequences as one: what stayed, what is gone and what is new."""
+    found: list[tuple[Change, str]] = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found += [("same", text) for text in first[a:b]]
+        else:
+            found += [*(("gone", text) for text in first[a:b]), *(("new", text) for text in second[c:d])]
+    return tuple(found)
+
+
+def _fields(one: RunRecord, other: RunRecord) -> list[tuple[str, str, str]]:
+    names = ("profile", "outcome", "reason", "confidence", "re_gate", "rounds", "model", "snapshot", "detail")
+    values = ((name, getattr(one, name), getattr(other, name)) for name in names)
+    return [(name, str(a), str(b)) for name, a, b in values if a != b]
+
+
+def _citations(record: RunRecord) -> list[str]:
+    lines = (f"[{c.n}] {c.source_id} {c.source_start}-{c.source_end}: {c.cited_text}" for c in record.citations)
+    return list(dict.fromkeys(" ".join(line.split()) for line in lines))
+
+
+def _flags(record: RunRecord) -> list[str]:
+    return [f"{flag.kind} ({flag.words}) in {s.text.strip()}" for s in record.withheld for flag in s.flags]
+
+
+def _times(one: RunRecord, other: RunRecord) -> tuple[StageTimes, ...]:
+    sums = [{s.stage: sum(t.took_s for t in r.stages if t.stage == s.stage) for s in r.stages} for r in (one, other)]
+    names = dict.fromkeys([*sums[0], *sums[1]])
+    return tuple(StageTimes(name, sums[0].get(name), sums[1].get(name)) for name in names)

@@ -1,0 +1,143 @@
+"""A fork: what a run did before a stage is taken over, and everything from that stage on is done anew, in this process."""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from actors.classify_intent import question_of
+from bus.actor import Actor
+from bus.errors import Poison
+from bus.graph import Graph
+from bus.journal import CAUSE, Record, encode
+from bus.messages import Message, Question, QuestionAsked, lane_of
+from bus.subjects import Key, key_of
+from runtime.replay.live_powers import Live, done
+from runtime.replay.recorded_powers import Screen, wants_all
+from runtime.replay.steps import Steps, joined, steps_of
+from runtime.replay.trace import ASKED, FINISHED, FORKED_AT, PARENT, TAKEN_OVER, Shown, Trace, own
+
+
+class NothingToFork(ValueError):
+    """The run never came to that stage; names those it came to."""
+
+
+async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, *, profile: str = "") -> Trace:
+    """A new run of that id: the records before `stage`, and what today's code makes of them with live powers.
+
+    `profile` puts the question and what goes into the stage under another profile. Raises NothingToFork, Poison.
+    """
+    at = next(actor for actor in graph.actors if actor.name == stage)
+    kept, shown = taken_over(trace, graph, at)
+    making = _Making(run_id, graph, live)
+    making.take_over(trace, kept, shown, at, profile)
+    await making.go_on([record for record in making.records if at in making.takers(record)], only=at)
+    return Trace(run_id, tuple(making.records), tuple(making.frames))
+
+
+def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], list[Shown]]:
+    """The records that do not come from the work of that actor, and the frames shown while they were made. Raises NothingToFork."""
+    steps = steps_of(trace, graph)
+    dropped = {r.sequence for r in trace.records if r.key.type == FINISHED and CAUSE not in r.headers}
+    until = 0.0
+    for step in steps.taken:
+        if step.actor is at or any(record.sequence in dropped for record in step.given):
+            dropped |= {record.sequence for record in step.outputs}
+        elif "emit" in step.actor.powers and step.outputs:
+            until = max(until, step.outputs[0].time)
+    types = {key_of(message, "").type for actor in graph.actors for message in actor.gives} | {ASKED}
+    kept = [r for r in trace.records if r.sequence not in dropped and r.key.type in types]
+    if not any(at in graph.consumers(type(record.message)) for record in kept):
+        raise NothingToFork(f"run {trace.run_id} never came to {at.name}; it came to {_names(steps)}")
+    return kept, [frame for frame in trace.frames if frame.time <= until]
+
+
+def _names(steps: Steps) -> str:
+    return ", ".join(dict.fromkeys(step.actor.name for step in (*steps.taken, *steps.unfinished)))
+
+
+def under(message: Message, profile: str) -> Message:
+    """The message as it would be had the question been asked under that profile; its words stay."""
+    if isinstance(message, QuestionAsked):
+        return msgspec.structs.replace(message, profile=profile)
+    question = getattr(message, "question", None)
+    if not isinstance(question, Question):
+        return message
+    anew = question_of(
+        QuestionAsked(
+            question=question.asked,
+            profile=profile,
+            style=question.style,
+            language=question.language,  # type: ignore[arg-type]
+            contexts=question.contexts,
+            constraints=question.constraints,
+            events=question.events,
+        )
+    )
+    return msgspec.structs.replace(message, question=msgspec.structs.replace(anew, text=question.text))
+
+
+@dataclass(slots=True)
+class _Making:
+    """A run on its way, without a bus: the records and frames so far."""
+
+    run_id: str
+    graph: Graph
+    live: Live
+    records: list[Record] = field(default_factory=list)
+    frames: list[Shown] = field(default_factory=list)
+    lines: list[bytes] = field(default_factory=list)
+
+    def takers(self, record: Record) -> tuple[Actor, ...]:
+        return self.graph.consumers(type(record.message))
+
+    def take_over(self, trace: Trace, kept: Sequence[Record], shown: Sequence[Shown], at: Actor, profile: str) -> None:
+        """Copy what the parent did, numbered anew; what goes into the stage comes under the profile, when there is one."""
+        numbers: dict[int, int] = {}
+        self.frames += shown
+        self.lines += [line for frame in shown if frame.fenced for line in frame.data.split(b"\n")]
+        for n, record in enumerate(kept, start=1):
+            numbers[record.sequence] = n
+            headers = {**own(record.headers), PARENT: trace.run_id}
+            if cause := record.headers.get(CAUSE):
+                headers[CAUSE] = str(numbers[int(cause)])
+            if record.key.type == ASKED:
+                headers |= {FORKED_AT: at.name, TAKEN_OVER: str(len(self.lines))}
+            data = record.data
+            if profile and (record.key.type == ASKED or at.takes is type(record.message)):
+                data = encode(under(record.message, profile), record.stage)
+            key = Key(record.key.type, self.run_id, record.key.lane)
+            self.records.append(Record(key, n, record.time, data, headers))
+
+    async def go_on(self, first: Sequence[Record], *, only: Actor) -> None:
+        """Call the actors of these records, then those of what they gave, until nobody takes anything."""
+        wave = [(actor, record) for record in first for actor in self.takers(record) if actor is only]
+        while wave:
+            given = await asyncio.gather(*(self._step(actor, record) for actor, record in wave))
+            made = [record for outputs in given for record in outputs]
+            wave = []
+            for record in made:
+                self.records.append(dataclasses.replace(record, sequence=len(self.records) + 1))
+                wave += [(actor, self.records[-1]) for actor in self.takers(self.records[-1])]
+
+    async def _step(self, actor: Actor, record: Record) -> list[Record]:
+        given: tuple[Record, ...] = (record,)
+        if actor.joins and not (given := joined(tuple(self.records), record)):
+            return []
+        messages = tuple(each.message for each in given)
+        screen = Screen(self.run_id, self.lines, everything=wants_all(record.message))
+        result, stage = await done(actor, messages if actor.joins else messages[0], record, screen, self.live)
+        self.frames += screen.wrote
+        self.frames += [Shown(0, time.time(), line, fenced=False, headers={}) for line in screen.said_aside]
+        outputs = result if isinstance(result, tuple) else () if result is None else (result,)
+        made = []
+        for n, output in enumerate(outputs):
+            if type(output) not in actor.gives:
+                raise Poison(f"{actor.name} gave {type(output).__name__}, which its signature does not")
+            key = key_of(type(output), self.run_id, lane_of(output))
+            data = encode(output, stage if n == 0 else None)
+            made.append(Record(key, 0, time.time(), data, {CAUSE: str(record.sequence)}))
+        return made

@@ -1,0 +1,66 @@
+"""The live powers of a fork: an engine made here, and the index if the settings name one."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+
+from bus.errors import Unavailable
+from bus.searching import SearchReply, SearchRequest
+from runtime.engines.choice import make_engine
+from runtime.processes.inference import Inference
+from runtime.replay.live_powers import Live
+from runtime.settings import Settings
+
+
+@contextlib.asynccontextmanager
+async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
+    """`engine` is one of the settings' engines; `recorded` is answered by the extractive one where nothing is recorded.
+
+    Raises Unavailable.
+    """
+    name = "extractive" if engine == "recorded" else engine
+    chosen = msgspec.structs.replace(settings.inference, engine=name)
+    made = make_engine(chosen)
+    await made.start()
+    index = _Index(Path(settings.index.dir)) if settings.index.dir else None
+    try:
+        yield Live(Inference(made, chosen), index.find if index else None)
+    finally:
+        await made.close()
+        if index is not None:
+            await asyncio.to_thread(index.close)
+
+
+class _Index:
+    """An index that is opened by the first search: most forks begin after it."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._opening: asyncio.Task[None] | None = None
+        self._closing = contextlib.ExitStack()
+
+    async def find(self, request: SearchRequest) -> SearchReply:
+        """Raises Unavailable."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        await asyncio.shield(self._opening)
+        return await self._threads.find(request)
+
+    async def _open(self) -> None:
+        from index.errors import IndexProblem
+        from index.searcher import Searcher
+        from runtime.processes.search import Threads
+
+        try:
+            searcher = await asyncio.to_thread(Searcher.open, self._directory)
+        except IndexProblem as problem:
+            raise Unavailable(str(problem)) from None
+        self._closing.callback(searcher.close)
+        self._threads = Threads(searcher, 2)
+        self._closing.callback(self._threads.close)
+
+    def close(self) -> None:
+        self._closing.close()

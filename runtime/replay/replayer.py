@@ -1,0 +1,230 @@
+"""A run through today's code: each recorded input to its actor, the powers answering from the record, every output held against it.
+
+What a replay cannot know it does not judge: the work that the end of a run cut off, and events that are no longer kept.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bus.actor import fall_back
+from bus.errors import Failure, Poison
+from bus.events import DONE_LINE
+from bus.graph import Graph
+from bus.journal import Record, decode, encode
+from bus.messages import Message, lane_of, message_type
+from runtime.replay.json_difference import first_difference
+from runtime.replay.recorded_powers import Astray, RecordedAsker, RecordedSearcher, Screen, Told, text_of, wants_all
+from runtime.replay.steps import Orphan, Step, steps_of
+from runtime.replay.trace import Shown, Trace
+
+#: Events whose first so many bytes are the same are of one type.
+TYPE = len('{"type":"sou')
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where a replay parts from its record. `part`: output, event, ask, search, or error when an actor broke."""
+
+    stage: str
+    lane: str
+    part: str
+    path: str
+    recorded: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """`stages` and `events` were compared; `unfinished` names stages that the run's end cut off."""
+
+    run_id: str
+    stages: int
+    events: int
+    inherited: int
+    unfinished: tuple[str, ...]
+    finished: bool
+    divergence: Divergence | None = None
+
+
+class Diverged(Exception):
+    """Carries the first divergence out of the depth it was found in."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(divergence.path)
+        self.divergence = divergence
+
+
+async def replay(trace: Trace, graph: Graph) -> Replayed:
+    """Replay every step, up to the first divergence."""
+    steps = steps_of(trace, graph)
+    player = _Player(trace, ended_otherwise=steps.ended_otherwise)
+    found: Divergence | None = None
+    done = 0
+    try:
+        for step in in_order(steps.done, steps.orphans):
+            if isinstance(step, Orphan):
+                took = step.source.key.type
+                raise Diverged(
+                    Divergence(step.stage, step.source.key.lane, "output", "", f"took {took}", "nobody does")
+                )
+            await player.play(step)
+            done += 1
+    except Diverged as diverged:
+        found = diverged.divergence
+    finished = any(not step.actor.gives for step in steps.done)
+    unfinished = tuple(dict.fromkeys(step.actor.name for step in steps.unfinished))
+    return Replayed(trace.run_id, done, len(player.lines), len(steps.inherited), unfinished, finished, found)
+
+
+def in_order(done: tuple[Step, ...], orphans: tuple[Orphan, ...]) -> list[Step | Orphan]:
+    """In the order in which their inputs were written, which is the order in which the client was shown things."""
+    return sorted((*done, *orphans), key=lambda step: step.source.sequence)
+
+
+class _Player:
+    """Goes through the steps; `lines` are the events so far, equal to the recorded ones as long as nothing diverged."""
+
+    def __init__(self, trace: Trace, *, ended_otherwise: bool) -> None:
+        self.trace = trace
+        self.recorded = trace.lines
+        self.frames = [frame for frame in trace.frames if frame.fenced] if self.recorded else []
+        self.lines = self.recorded[: trace.taken_over]
+        self._aside = [line for frame in trace.frames if not frame.fenced for line in frame.data.split(b"\n")]
+        self._ended_otherwise = ended_otherwise
+
+    async def play(self, step: Step) -> None:
+        """Raises Diverged with the first difference, unless another state that the step may have begun in explains its record."""
+        first: Diverged | None = None
+        for begun in self._begins(step):
+            before = [*self.recorded[:begun]] if self.frames else [*self.lines]
+            try:
+                self.lines = await self._try(step, before)
+                return
+            except Diverged as diverged:
+                first = first or diverged
+        if first is not None:
+            raise first
+
+    def _begins(self, step: Step) -> Iterator[int]:
+        """How many events may have been there when the step began, likeliest first: those up to where the last step stopped.
+
+        Of what an earlier attempt had shown by then only the text is noted, and only with an ask, so any of its frames will
+        do; and whoever closes a run that somebody else ended found there all but the close.
+        """
+        ends = self._ends()
+        if not step.actor.gives and self._ended_otherwise and self.frames:
+            yield max((end for end, frame in ends if DONE_LINE not in frame.data.split(b"\n")), default=0)
+            return
+        yield len(self.lines)
+        stage = step.stage
+        if stage is None or "emit" not in step.actor.powers:
+            return
+        if stage.attempt > 1 or any(ask.already_shown for ask in stage.asks):
+            yield from (end for end, frame in ends if end > len(self.lines) and frame.time <= step.outputs[0].time)
+
+    def _ends(self) -> list[tuple[int, Shown]]:
+        """Each frame with the number of events up to its end."""
+        ends, count = [], 0
+        for frame in self.frames:
+            count += frame.data.count(b"\n") + 1
+            ends.append((count, frame))
+        return ends
+
+    async def _try(self, step: Step, lines: list[bytes]) -> list[bytes]:
+        """The events after the step. Raises Diverged."""
+        began = len(lines)
+        told = Told(step.stage)
+        messages = [self._readable(step, record) for record in step.given]
+        if not messages:
+            raise self._diverged(step, "output", "", "joined its lanes", "a lane is missing")
+        everything = wants_all(messages[-1])
+        screen = Screen(self.trace.run_id, lines, everything=everything)
+        bodies = {
+            "ask": RecordedAsker(step.actor.name, step.actor.prompts, told),
+            "search": RecordedSearcher(told),
+            "emit": screen,
+        }
+        given: object = tuple(messages) if step.actor.joins else messages[0]
+        try:
+            result = await step.actor.handle(given, **{power: bodies[power] for power in step.actor.powers})
+        except Failure as failure:
+            result = fall_back(step.actor, given, failure)
+        except Astray as astray:
+            part = astray.path.partition("s[")[0]
+            raise self._diverged(step, part, astray.path, astray.recorded, astray.now) from None
+        except Exception as broken:
+            # That today's code breaks on what it once took is what a replay is there to find out.
+            raise self._diverged(step, "error", "", "went well", f"{type(broken).__name__}: {broken}") from broken
+        self._compare(step, result)
+        if told.unused:
+            raise self._diverged(step, "ask", "asks", f"{len(told.unused)} more asked", "not asked any more")
+        self._compare_events(step, lines, began)
+        self._compare_aside(step, screen.said_aside)
+        if step.stage is not None and step.stage.fallback and self.frames:
+            # What a step had shown before it failed is not noted: it stands as it was.
+            shown = [end for end, frame in self._ends() if frame.time <= step.outputs[0].time]
+            return self.recorded[: max(shown, default=len(lines))]
+        return lines
+
+    def _readable(self, step: Step, record: Record) -> Message:
+        try:
+            return decode(record.key.type, record.data)
+        except Poison as poison:
+            raise self._diverged(step, "error", "", f"could be read ({record.key.type})", str(poison)) from None
+
+    def _compare(self, step: Step, result: object) -> None:
+        now = result if isinstance(result, tuple) else () if result is None else (result,)
+        for n in range(max(len(now), len(step.outputs))):
+            recorded = step.outputs[n] if n < len(step.outputs) else None
+            made = now[n] if n < len(now) else None
+            if recorded is None or not isinstance(made, Message):
+                have = (recorded.key.type if recorded else "nothing", _name(made))
+                raise self._diverged(step, "output", f"[{n}]", *have)
+            if (recorded.key.type, recorded.key.lane) != (message_type(type(made)), lane_of(made)):
+                have = (f"{recorded.key.type} {recorded.key.lane}", f"{_name(made)} {lane_of(made)}")
+                raise self._diverged(step, "output", "type", *have)
+            difference = first_difference(recorded.data.partition(b"\n")[0], encode(made))
+            if difference is not None:
+                raise self._diverged(step, "output", difference.path, difference.recorded, difference.now)
+
+    def _compare_events(self, step: Step, lines: list[bytes], began: int) -> None:
+        """What the step showed; nothing when events are no longer kept."""
+        if not self.frames:
+            return
+        if step.stage is not None and any(ask.prompt.startswith("answer_") for ask in step.stage.asks):
+            self._at_the_pace_of_then(lines, began)
+        last = not step.actor.gives
+        for n in range(began, max(len(lines), len(self.recorded) if last else 0)):
+            recorded = self.recorded[n] if n < len(self.recorded) else b'"nothing"'
+            now = lines[n] if n < len(lines) else b'"nothing"'
+            if (difference := first_difference(recorded, now)) is not None:
+                path = f"events[{n + 1}]" + (f".{difference.path}" if difference.path else "")
+                raise self._diverged(step, "event", path, difference.recorded, difference.now)
+
+    def _at_the_pace_of_then(self, lines: list[bytes], began: int) -> None:
+        """Where an answer says the same text, let it be cut as it was: the model's own pieces are in no record."""
+        now = text_of(lines[began:])
+        for end in range(began, len(self.recorded) + 1):
+            then = text_of(self.recorded[began:end])
+            if len(then) >= len(now):
+                if then == now:
+                    lines[began:] = self.recorded[began:end]
+                return
+
+    def _compare_aside(self, step: Step, said: list[bytes]) -> None:
+        """What `events=all` adds: lanes speak beside each other and an attempt says it again, so order and number are chance."""
+        if not self._aside:
+            return
+        for line in said:
+            if line not in self._aside:
+                like = (each for each in self._aside if each[:TYPE] == line[:TYPE])
+                difference = first_difference(next(like, b'"nothing"'), line)
+                if difference is not None:
+                    raise self._diverged(step, "event", difference.path, difference.recorded, difference.now)
+
+    def _diverged(self, step: Step, part: str, path: str, recorded: str, now: str) -> Diverged:
+        return Diverged(Divergence(step.actor.name, step.lane, part, path, recorded, now))
+
+
+def _name(made: object) -> str:
+    return "nothing" if made is None else message_type(type(made)) if isinstance(made, Message) else type(made).__name__

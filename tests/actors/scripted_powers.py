@@ -1,0 +1,139 @@
+"""The three powers as a test tells them: replies by rule or by hand, hits from a list, a client that remembers.
+
+`Told` answers as the engine without a model would; `failing` raises; `Screen` keeps what a client would have seen.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from bus.errors import Failure
+from bus.events import Done, Error, Event, Progress, Token, TokensEnd, tokens_of
+from bus.messages import Passage
+from bus.powers import Variables
+from bus.searching import SearchReply
+from prompts.contracts import Prompt
+from runtime.engines.extractive.replies import reply_to
+
+type Reply = object | Callable[[Any], object]
+
+
+class Told:
+    """`ask`: replies by prompt name, a value or a function of the variables; the rules answer what is not told."""
+
+    def __init__(self, replies: Mapping[str, Reply] | None = None) -> None:
+        self.replies = dict(replies or {})
+        self.asked: list[Prompt[Any]] = []
+
+    def _reply(self, variables: Variables) -> object:
+        asked = cast(Prompt[Any], variables)
+        self.asked.append(asked)
+        told = self.replies.get(variables.name)
+        if told is None:
+            return reply_to(asked)
+        return told(asked) if callable(told) else told
+
+    async def __call__[R](self, variables: Variables, reply: type[R]) -> R:
+        await asyncio.sleep(0)
+        found = self._reply(variables)
+        assert isinstance(found, reply), f"{variables.name} was told {found!r}"
+        return found
+
+    async def map[R](self, variables: Iterable[Variables], reply: type[R]) -> list[R]:
+        return [await self(each, reply) for each in variables]
+
+    async def stream(self, variables: Variables, *, already_shown: str = "") -> AsyncIterator[str]:
+        text = self._reply(variables)
+        assert isinstance(text, str)
+        rest = text[len(already_shown) :] if text.startswith(already_shown) else text
+        for piece in tokens_of(rest):
+            await asyncio.sleep(0)
+            yield piece
+
+
+class Failing:
+    """`ask` and `search` that cannot: raise the same failure for everything."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+    async def __call__(self, *args: object, **kwargs: object) -> Any:
+        raise self.failure
+
+    async def map(self, *args: object, **kwargs: object) -> Any:
+        raise self.failure
+
+    async def stream(self, *args: object, **kwargs: object) -> AsyncIterator[str]:
+        raise self.failure
+        yield ""
+
+
+class Hanging:
+    """`ask` and `search` that never come back. `begun` is set once somebody waits."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+    async def __call__(self, *args: object, **kwargs: object) -> Any:
+        self.begun.set()
+        await asyncio.Event().wait()
+
+    async def map(self, *args: object, **kwargs: object) -> Any:
+        await self()
+
+    async def stream(self, *args: object, **kwargs: object) -> AsyncIterator[str]:
+        await self()
+        yield ""
+
+
+@dataclass
+class Hits:
+    """`search` over a list."""
+
+    passages: tuple[Passage, ...] = ()
+
+    async def __call__(self, query: str, **wanted: object) -> SearchReply:
+        return SearchReply(passages=self.passages, snapshot="s1")
+
+
+@dataclass
+class Screen:
+    """`emit`: what the client has seen. `before` is what an earlier attempt showed."""
+
+    before: str = ""
+    seen: list[Event] = field(default_factory=list)
+    asides: list[Event] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pieces += tokens_of(self.before)
+
+    async def progress(self) -> Progress:
+        closed = any(isinstance(event, Done) for event in self.seen)
+        over = any(isinstance(event, TokensEnd | Error) for event in self.seen)
+        return Progress(
+            len(self.pieces) + len(self.seen), len(self.pieces), "closed" if closed else "ended" if over else "open"
+        )
+
+    async def shown(self) -> str:
+        return self.text_shown
+
+    @property
+    def text_shown(self) -> str:
+        return "".join(self.pieces)
+
+    async def tokens(self, pieces: Sequence[str]) -> None:
+        await asyncio.sleep(0)
+        assert all(pieces)
+        self.pieces += pieces
+
+    async def text(self, text: str) -> None:
+        await self.tokens(tokens_of(text))
+
+    async def events(self, *events: Event) -> None:
+        assert not any(isinstance(event, Token) for event in events)
+        self.seen += events
+
+    async def aside(self, event: Event) -> None:
+        self.asides.append(event)

@@ -1,0 +1,54 @@
+"""Only sources can be clicked; nothing invisible is left; words stay."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.answer.links import defang
+
+SOURCE = "https://docs.example/refunds?lang=ko"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See [the rules](https://evil.example/x).", "See the rules."),
+        (f"See [the rules]({SOURCE}).", f"See [the rules]({SOURCE})."),
+        (f"See {SOURCE}, please.", f"See {SOURCE}, please."),
+        (f"<{SOURCE}>", f"<{SOURCE}>"),
+        ("See https://evil.example/x, please.", "See , please."),
+        ("참고:https://evil.example/x 입니다", "참고: 입니다"),
+        ("www.evil.example/a 참고", " 참고"),
+        ("![로고](http://evil.example/a.png?q=secret) 끝", "로고 끝"),
+        ("![x][ref]\n[ref]: http://evil.example", "x\n"),
+        ('<img src="x" onerror="alert(1)">مرحبا', "مرحبا"),
+        ("<b>粗体</b><br/>", "粗体"),
+        ("<script>alert(1)</script>ok", "ok"),
+        ("<scr<script>ipt>alert(1)</script>", ""),
+        ("a<!-- hidden -->b", "ab"),
+        ("&lt;img src=x&gt; fin", " img src=x  fin"),
+        ("java\u200bscript:alert", ""),
+        ("\u202eevil\u202c ok\u2066\u2069\ufeff", "evil ok"),
+        ("5 < 6 and 7 > 3 [1]", "5 < 6 and 7 > 3 [1]"),
+        ("Fait [1] [2, 3].", "Fait [1] [2, 3]."),
+        ("Note: data: 5 / 6", "Note: data: 5 / 6"),
+    ],
+)
+def test_defang(text: str, shown: str) -> None:
+    assert defang(text, [SOURCE]) == shown
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<", ">", "img ", "[", "]", "(", ")", "!", "http://e.x", "//", "a", "\u200b", "&lt;", "script", "/", " "]
+        ),
+        max_size=14,
+    )
+)
+def test_defanging_twice_changes_nothing_and_leaves_no_address(pieces: list[str]) -> None:
+    shown = defang("".join(pieces), [SOURCE])
+    assert defang(shown, [SOURCE]) == shown
+    assert "http://e.x" not in shown
+    assert "\u200b" not in shown

@@ -1,0 +1,324 @@
+"""What of an answer the client sees, and when: three release policies, withheld sentences, resumed attempts."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+
+from actors.answer.release import LONGEST, CheckedStream, _parts
+from bus.errors import BadReply, Failure, NoReply
+from bus.events import Withheld, tokens_of
+from bus.messages import Release, SimpleAnswerRequested
+from prompts import contracts
+from tests.actors.scripted_powers import Failing, Screen, Told
+from tests.message_samples import FEE, question, span
+
+GOOD = "Refunds are paid within 14 days of the return [1]. "
+FEES = "The shipping fee of 3,000 won is not refunded [2]. "
+LIE = "Refunds are paid within 30 days of the return [1]. "
+NOWHERE = "Refunds are paid within 14 days of the return [9]. "
+BARE = "Refunds are paid within 14 days of the return. "
+
+
+def request(release: Release = "sentence", profile: str = "general", language: str = "en") -> SimpleAnswerRequested:
+    return SimpleAnswerRequested(
+        question=question(release=release, profile=profile, language=language),
+        evidence=(span(), FEE),
+        analyses=(),
+        conflicts=(),
+        snapshot="",
+        rounds=1,
+    )
+
+
+async def pieces_of(text: str) -> AsyncIterator[str]:
+    for piece in tokens_of(text):
+        await asyncio.sleep(0)
+        yield piece
+
+
+async def show(
+    text: str,
+    *,
+    release: Release = "sentence",
+    told: Told | Failing | None = None,
+    cites: bool = True,
+    before: str = "",
+    profile: str = "general",
+    language: str = "en",
+) -> tuple[CheckedStream, Screen]:
+    screen = Screen(before=before)
+    shower = CheckedStream(request(release, profile, language), told or Told(), screen, cites=cites)
+    await shower.run(pieces_of(text), before=before)
+    assert shower.shown == screen.text_shown
+    return shower, screen
+
+
+@pytest.mark.parametrize("release", ["sentence", "token"])
+async def test_a_faithful_answer_is_shown_whole(release: Release) -> None:
+    shower, screen = await show(GOOD + FEES, release=release)
+    assert screen.text_shown == GOOD + FEES
+    assert [s.withheld for s in shower.sentences] == [False, False]
+
+
+@pytest.mark.parametrize("text", [GOOD + FEES, LIE, GOOD + LIE])
+async def test_a_draft_shows_nothing(text: str) -> None:
+    shower, screen = await show(text, release="draft")
+    assert screen.text_shown == ""
+    assert "".join(s.text for s in shower.sentences) == text
+
+
+@pytest.mark.parametrize("bad", [LIE, NOWHERE])
+@pytest.mark.parametrize(("before", "after"), [("", FEES), (GOOD, ""), (GOOD, FEES), ("", "")])
+async def test_a_sentence_with_a_strong_flag_is_never_shown(bad: str, before: str, after: str) -> None:
+    shower, screen = await show(before + bad + after)
+    assert screen.text_shown == before + after
+    (withheld,) = [s for s in shower.sentences if s.withheld]
+    assert withheld.text == bad
+    assert any(flag.strength == "strong" for flag in withheld.flags)
+    (told,) = [aside for aside in screen.asides if isinstance(aside, Withheld)]
+    assert (told.content, told.flags) == (bad, withheld.flags)
+
+
+@pytest.mark.parametrize("number", ["1. ", "2) ", "(3) ", "  12. ", "٣. ", "\n7. "])
+async def test_the_number_of_a_list_item_is_no_claim(number: str) -> None:
+    line = f"{number}**Refunds**: “Refunds are paid within 14 days of the return.” [1]\n"
+    _, screen = await show(line)
+    assert screen.text_shown == line
+    _, screen = await show(f"{number}{LIE}")
+    assert screen.text_shown == ""
+
+
+async def test_an_answer_of_lies_shows_nothing() -> None:
+    """Whatever the model streams, nothing is on the screen that the gate holds something strong against."""
+    lies = LIE + "The shipping fee of 9,000 won is not refunded [2]. " + NOWHERE + "The fee is refunded [2]. "
+    shower, screen = await show(lies)
+    assert screen.text_shown == ""
+    assert all(s.withheld for s in shower.sentences)
+
+
+async def test_a_token_release_shows_at_once_and_flags_after() -> None:
+    shower, screen = await show(GOOD + LIE, release="token")
+    assert screen.text_shown == GOOD + LIE
+    assert [bool(s.flags) for s in shower.sentences] == [False, True]
+    assert not any(s.withheld for s in shower.sentences)
+
+
+async def test_what_cites_nothing_waits_for_the_first_citation() -> None:
+    seen: list[str] = []
+
+    async def pieces() -> AsyncIterator[str]:
+        for sentence in (BARE, "In short: ", GOOD, FEES):
+            async for piece in pieces_of(sentence):
+                yield piece
+            for _ in range(50):
+                await asyncio.sleep(0)
+            seen.append(screen.text_shown)
+
+    screen = Screen()
+    await CheckedStream(request(), Told(), screen, cites=True).run(pieces())
+    assert seen[0] == seen[1] == ""
+    assert screen.text_shown == BARE + "In short: " + GOOD + FEES
+
+
+@pytest.mark.parametrize(("cites", "shown"), [(True, ""), (False, BARE * 1)])
+async def test_an_answer_without_any_citation_is_shown_only_where_none_is_asked_for(cites: bool, shown: str) -> None:
+    _, screen = await show(BARE, cites=cites)
+    assert screen.text_shown == shown
+
+
+async def test_the_next_sentences_are_made_while_one_is_checked() -> None:
+    made: list[str] = []
+    checked = asyncio.Event()
+
+    class Slow(Told):
+        async def __call__[R](self, variables: object, reply: type[R]) -> R:
+            await checked.wait()
+            return await super().__call__(variables, reply)  # type: ignore[arg-type]
+
+    async def pieces() -> AsyncIterator[str]:
+        for sentence in (GOOD, FEES, GOOD):
+            made.append(sentence)
+            yield sentence
+        checked.set()
+
+    screen = Screen()
+    await CheckedStream(request(), Slow(), screen, cites=True).run(pieces())
+    assert len(made) == 3
+    assert screen.text_shown.startswith(GOOD + FEES)
+
+
+# ---------------------------------------------------------------- the verifier, sentence by sentence
+
+
+def verdict(kind: str) -> contracts.Verdict:
+    return contracts.Verdict(
+        contradictions=(
+            contracts.Contradiction(
+                type=kind,  # type: ignore[arg-type]
+                severity="critical",
+                claim="14 days",
+                evidence_ref="14 days",
+                explanation="not so",
+            ),
+        ),
+        verdict="major_issues",
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("direct_negation", FEES),
+        ("numeric_conflict", GOOD + FEES),
+        ("intent_core_mismatch", GOOD + FEES),
+        ("nuance", GOOD + FEES),
+        ("unsupported_claim", GOOD + FEES),
+    ],
+)
+async def test_only_a_direct_negation_withholds(kind: str, shown: str) -> None:
+    clean = contracts.Verdict(contradictions=(), verdict="clean")
+    told = Told({"verify_answer": lambda asked: verdict(kind) if asked.answer == GOOD else clean})
+    shower, screen = await show(GOOD + FEES, told=told)
+    assert screen.text_shown == shown
+    assert [c.type for c in shower.contradictions] == [kind]
+
+
+@pytest.mark.parametrize("failure", [NoReply("silent"), BadReply("no JSON")])
+async def test_a_verifier_that_fails_withholds_nothing(failure: Failure) -> None:
+    _, screen = await show(GOOD, told=Failing(failure))
+    assert screen.text_shown == GOOD
+
+
+async def test_headings_and_rules_are_not_verified() -> None:
+    told = Told()
+    await show("# Refunds\n\n---\n\n" + GOOD, told=told)
+    assert [asked.answer for asked in told.asked if isinstance(asked, contracts.VerifyAnswer)] == [GOOD]
+
+
+# ---------------------------------------------------------------- other languages
+
+
+FRENCH = "Les remboursements sont versés sous 14 jours après le retour [1]. "
+
+
+@pytest.mark.parametrize(
+    ("translation", "shown"),
+    [
+        ("Refunds are paid within 14 days of the return [1].", "Refunds are paid within 14 days of the return [1]. "),
+        ("Refunds are paid within 30 days of the return [1].", ""),  # the translation itself is checked
+        ("Refunds are paid within 14 days of the return [2].", FRENCH),  # it may not move a citation
+        ("Los reembolsos se pagan.", FRENCH),
+        (FRENCH.strip(), FRENCH),
+    ],
+)
+async def test_a_sentence_in_another_language_is_brought_back(translation: str, shown: str) -> None:
+    shower, screen = await show(FRENCH, told=Told({"guard_language": translation}))
+    assert screen.text_shown == shown
+    assert [s.withheld for s in shower.sentences] == [not shown]
+
+
+async def test_a_guard_that_fails_leaves_the_sentence() -> None:
+    shower, screen = await show(FRENCH, told=Failing(NoReply("silent")))
+    assert screen.text_shown == FRENCH
+    assert "wrong_language" in {flag.kind for flag in shower.sentences[0].flags}
+
+
+# ---------------------------------------------------------------- going on where an earlier attempt stopped
+
+
+@pytest.mark.parametrize("before", [GOOD, GOOD + FEES])
+@pytest.mark.parametrize("continues", [True, False])
+async def test_a_resumed_answer_repeats_no_word(before: str, continues: bool) -> None:
+    """Whether the device goes on after what was shown or begins anew."""
+    whole = GOOD + FEES + "Refunds are paid within 14 days [1]."
+    _, screen = await show(whole.removeprefix(before) if continues else whole, before=before)
+    assert screen.text_shown == whole
+
+
+async def test_a_resumed_answer_withholds_again_what_was_withheld() -> None:
+    shower, screen = await show(GOOD + LIE + FEES, before=GOOD)
+    assert screen.text_shown == GOOD + FEES
+    assert [s.text for s in shower.sentences if s.withheld] == [LIE]
+
+
+async def test_a_resumed_answer_does_not_repeat_what_was_masked() -> None:
+    line = "Write to ann@example.com about refunds paid within 14 days [1]. "
+    _, first = await show(line + FEES)
+    masked = first.text_shown.removesuffix(FEES)
+    assert "ann@example.com" not in masked
+    assert masked
+    _, screen = await show(line + FEES, before=masked)
+    assert screen.text_shown == masked + FEES
+
+
+# ---------------------------------------------------------------- what is shown is clean
+
+
+@pytest.mark.parametrize("release", ["sentence", "token", "draft"])
+async def test_personal_data_is_masked(release: Release) -> None:
+    line = "Refunds are paid within 14 days [1], write to ann@example.com or call 010-1234-5678. "
+    shower, screen = await show(line, release=release, cites=False)
+    text = screen.text_shown if release == "token" else "".join(s.text for s in shower.sentences)
+    assert "ann@example.com" not in text
+    assert "1234-5678" not in text
+
+
+@pytest.mark.parametrize("release", ["sentence", "token", "draft"])
+async def test_a_link_that_is_no_source_cannot_be_clicked(release: Release) -> None:
+    line = "Refunds are paid within 14 days [1], see [here](https://evil.example/steal). "
+    shower, screen = await show(line, release=release, cites=False)
+    text = screen.text_shown or "".join(s.text for s in shower.sentences)
+    assert "](https://evil.example" not in text
+
+
+# ---------------------------------------------------------------- failures in mid-answer
+
+
+@pytest.mark.parametrize("release", ["sentence", "token", "draft"])
+async def test_a_stream_that_breaks_raises_its_failure_after_what_was_shown(release: Release) -> None:
+    async def breaks() -> AsyncIterator[str]:
+        async for piece in pieces_of(GOOD + FEES):
+            yield piece
+        raise NoReply("the device died")
+
+    screen = Screen()
+    with pytest.raises(NoReply, match="the device died"):
+        await CheckedStream(request(release), Told(), screen, cites=True).run(breaks())
+    assert (GOOD + FEES).startswith(screen.text_shown)
+
+
+async def test_cancelling_stops_the_stream_too() -> None:
+    closed = asyncio.Event()
+
+    async def endless() -> AsyncIterator[str]:
+        try:
+            yield GOOD
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    running = asyncio.ensure_future(CheckedStream(request(), Told(), Screen(), cites=True).run(endless()))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert closed.is_set()
+
+
+def test_the_message_is_never_changed() -> None:
+    made = request()
+    before = msgspec.json.encode(made)
+    CheckedStream(made, Told(), Screen(), cites=True)
+    assert msgspec.json.encode(made) == before
+
+
+def test_a_sentence_without_an_end_is_checked_in_parts() -> None:
+
+    text = "one two three " * 1000
+    parts = list(_parts([text]))
+    assert "".join(parts) == text
+    assert all(len(part) <= LONGEST for part in parts)
+    assert list(_parts(["x" * (2 * LONGEST + 1)])) == ["x" * LONGEST, "x" * LONGEST, "x"]

@@ -1,0 +1,86 @@
+"""Every text exists in five languages, takes the same values, and is written in its language."""
+
+import re
+import unicodedata
+
+import pytest
+
+from prompts import notices
+from prompts.notices import DECLINED, LANGUAGES, REASONS, ConflictingValue
+
+SCRIPT = {"ko": "HANGUL", "zh": "CJK", "ar": "ARABIC", "en": "LATIN", "fr": "LATIN"}
+ENGLISH = notices.catalogue("en")
+KEYS = [(section, key) for section, texts in ENGLISH.items() for key in texts]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_exactly_the_same_keys(language: str) -> None:
+    here = [(section, key) for section, texts in notices.catalogue(language).items() for key in texts]
+    assert here == KEYS
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("section", "key"), KEYS)
+def test_a_text_takes_the_same_values_everywhere(section: str, key: str, language: str) -> None:
+    here = notices.text(section, key, language)
+    assert here.strip()
+    assert sorted(re.findall(r"\{(\w+)\}", here)) == sorted(re.findall(r"\{(\w+)\}", ENGLISH[section][key]))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("section", "key"), [pair for pair in KEYS if pair[0] in ("reasons", "declined") or pair == ("replies", "safe")]
+)
+def test_a_text_is_written_in_its_own_script(section: str, key: str, language: str) -> None:
+    letters = [c for c in re.sub(r"\{\w+\}", "", notices.text(section, key, language)) if c.isalpha()]
+    own = sum(unicodedata.name(c).startswith(SCRIPT[language]) for c in letters)
+    assert own == len(letters)
+    if language == "fr":
+        assert notices.text(section, key, "fr") != notices.text(section, key, "en")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_nine_reasons_are_nine_different_texts(language: str) -> None:
+    assert len({notices.reason_text(reason, language) for reason in REASONS}) == len(REASONS) == 9
+    assert len({notices.declined_text(kind, language) for kind in DECLINED}) == 4
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", "The documents cover only part of your question. Missing: price, date."),
+        ("zh", "文档只涉及您问题的一部分。缺少：price、date。"),
+        ("ar", "تتناول الوثائق جزءًا من سؤالك فقط. ما ينقص: price، date."),
+        ("xx", "The documents cover only part of your question. Missing: price, date."),
+    ],
+)
+def test_insufficient_names_what_is_missing(language: str, expected: str) -> None:
+    assert notices.reason_text("insufficient", language, missing=("price", " date.\n")) == expected
+
+
+def test_a_refusal_of_the_model_carries_its_reason_on_one_bounded_line() -> None:
+    shown = notices.reason_text("model_refused", "en", refuse_reason="no {price}\n\nstated " + "x" * 5000)
+    assert "no {price} stated" in shown
+    assert "\n" not in shown
+    assert len(shown) < 500
+
+
+def test_details_that_a_reason_does_not_take_are_left_out() -> None:
+    assert notices.reason_text("timeout", "en", missing=("a",), refuse_reason="b") == ENGLISH["reasons"]["timeout"]
+
+
+def test_the_safe_reply_names_the_ids_that_exist() -> None:
+    assert notices.safe_reply("fr", ["faq-1", 2]).endswith("Sources trouvées : faq-1, 2.")
+    assert notices.safe_reply("ko", profile_reply="상담원에게 연결합니다.") == "상담원에게 연결합니다."
+
+
+def test_a_conflict_shows_both_values_with_their_sources() -> None:
+    sides = [
+        ConflictingValue(value="30 days", source="[1]"),
+        ConflictingValue(value="14 days", source="[2]", date="2024"),
+    ]
+    assert notices.conflict_notice("en", sides).splitlines() == [
+        "The sources disagree:",
+        "- 30 days according to [1]",
+        "- 14 days according to [2] (2024)",
+    ]

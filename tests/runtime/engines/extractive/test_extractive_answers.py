@@ -1,0 +1,236 @@
+"""Answers: verbatim sentences with their markers, nothing the gate would withhold, within every bound of the contract."""
+
+import re
+
+import pytest
+from tests.runtime.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, evidence
+
+from actors.gate.check import check_sentence, withholds
+from actors.gate.citations import markers, strip_markers
+from index.sentences import split
+from prompts.contracts import (
+    AnswerHint,
+    AnswerReport,
+    AnswerSimple,
+    AnswerStructured,
+    AnswerSynthesis,
+    Evidence,
+    Language,
+)
+from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_structured, answer_synthesis
+from runtime.engines.extractive.hints import answer_hint
+from runtime.engines.extractive.phrases import ARGUMENTS, CONCLUSION, NO_SUCH_KIND, NOT_IN_EVIDENCE
+from runtime.engines.extractive.quoting import cite, clean, shorten
+from runtime.engines.extractive.report import answer_report
+
+LANGUAGES: tuple[Language, ...] = ("ko", "en", "zh", "fr", "ar")
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
+
+
+@pytest.mark.parametrize(("language", "question", "words"), ANSWERED)
+def test_every_sentence_is_verbatim_cited_and_passes_the_gate(language: str, question: str, words: str) -> None:
+    given = evidence(*PASSAGES[language])
+    text = answer_simple(AnswerSimple(original_query=question, retrieved_chunks=given, language=language))
+    sentences = [text[start:end] for start, end in split(text)]
+    assert words in text
+    assert 1 <= len(sentences) <= 4
+    for sentence in sentences:
+        (number,) = markers(sentence)[0].numbers
+        assert squeezed(strip_markers(sentence)) in squeezed(given[number - 1].text)
+        assert not withholds(check_sentence(sentence, given, language=language))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_evidence_the_answer_admits_it(language: Language) -> None:
+    reply = answer_simple(AnswerSimple(original_query="?", retrieved_chunks=(), language=language, safety_advice="X"))
+    assert reply == NOT_IN_EVIDENCE[language]
+
+
+def test_safety_advice_stands_last() -> None:
+    text = answer_simple(
+        AnswerSimple(
+            original_query="Who opened the Harbour Library?",
+            retrieved_chunks=evidence(*PASSAGES["en"]),
+            language="en",
+            safety_advice="Ask a librarian.",
+        )
+    )
+    assert text.endswith("\n\nAsk a librarian.")
+
+
+def test_sentences_in_the_asked_language_are_preferred() -> None:
+    given = evidence(PASSAGES["en"][0], PASSAGES["fr"][0])
+    text = answer_simple(
+        AnswerSimple(
+            original_query="Quand la bibliothèque Harbour a été ouverte ?", retrieved_chunks=given, language="fr"
+        )
+    )
+    assert {n for marker in markers(text) for n in marker.numbers} == {2}
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("It rains.", "It rains [3]."),
+        ("It rains", "It rains [3]."),
+        ("It rains!", "It rains [3]!"),
+        ("He said “no.”", "He said “no.” [3]."),
+        ("# It  rains\nhere.", "It rains here [3]."),
+        ("It rains[12].", "It rains [3]."),
+        ("it rains.", "It rains [3]."),
+        ("下雨了。", "下雨了[3]。"),
+        ("下雨了", "下雨了[3]。"),
+        ("비가 온다.", "비가 온다 [3]."),
+        ("هل تمطر؟", "هل تمطر [3]؟"),
+        ("one:", "One [3]."),
+    ],
+)
+def test_the_marker_stands_before_the_full_stop(text: str, cited: str) -> None:
+    assert cite(text, 3) == cited
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "short"),
+    [
+        ("One two three", 20, "One two three"),
+        ("One two, three four five", 14, "One two"),
+        ("One two three four", 12, "One two"),
+        ("一二三四五，六七八九十", 8, "一二三四五"),
+        ("abcdefghij", 4, "abcd"),
+    ],
+)
+def test_a_long_sentence_is_cut_at_a_clause_or_a_word(text: str, limit: int, short: str) -> None:
+    assert shorten(text, limit) == short
+
+
+def test_brackets_of_the_source_are_not_taken_for_citations() -> None:
+    assert clean("The pact [4, 5] held［６］.") == "The pact held."
+
+
+@pytest.mark.parametrize(("language", "question", "words"), ANSWERED)
+def test_a_synthesis_is_short_and_says_what_it_used(language: str, question: str, words: str) -> None:
+    reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
+    assert not reply.refused
+    assert words in reply.answer
+    assert len(reply.answer) <= SYNTHESIS_CHARS
+    assert list(reply.used_citations) == sorted({n for m in markers(reply.answer) for n in m.numbers})
+
+
+def test_a_synthesis_cuts_what_does_not_fit() -> None:
+    long = (
+        "The harbour of Norwick was built in 1901, " + "and it was made larger again and again, " * 20 + "so it is big."
+    )
+    reply = answer_synthesis(
+        AnswerSynthesis(query="When was the harbour of Norwick built?", evidence=evidence(long), language="en")
+    )
+    assert 20 < len(reply.answer) <= SYNTHESIS_CHARS
+    assert "1901" in reply.answer
+
+
+@pytest.mark.parametrize(("language", "question"), UNANSWERED)
+def test_a_synthesis_refuses_in_the_asked_language(language: str, question: str) -> None:
+    reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
+    assert reply.refused
+    assert reply.answer == ""
+    assert reply.refuse_reason == NOT_IN_EVIDENCE[language]
+
+
+def test_a_refusal_names_the_missing_kind_of_thing() -> None:
+    reply = answer_synthesis(
+        AnswerSynthesis(
+            query="How many books may readers borrow?",
+            evidence=evidence("Readers may borrow books from the library."),
+            language="en",
+        )
+    )
+    assert reply.refuse_reason == NO_SUCH_KIND["count"]["en"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_has_its_parts_in_the_asked_language(language: Language) -> None:
+    question = next(q for code, q, _ in ANSWERED if code == language)
+    given = evidence(*PASSAGES[language])
+    text = answer_report(
+        AnswerReport(original_query=question, sub_query_analyses=(), evidence=given, language=language)
+    )
+    assert text.startswith("**TL;DR** ")
+    assert text.index(f"## {CONCLUSION[language]}") < text.index(f"## {ARGUMENTS[language]}") < text.index("1. **T")
+    for start, end in split(text):
+        sentence = text[start:end]
+        assert not withholds(check_sentence(sentence, given, language=language)), sentence
+
+
+def test_an_argument_that_has_quotation_marks_is_not_put_into_more() -> None:
+    given = evidence("The captain said “we sail at dawn” to the crew of the ship.")
+    text = answer_report(
+        AnswerReport(
+            original_query="What did the captain say to the crew?", sub_query_analyses=(), evidence=given, language="en"
+        )
+    )
+    assert text.endswith("1. **T1**: The captain said “we sail at dawn” to the crew of the ship [1].")
+
+
+def test_a_structured_answer_names_its_sources_once() -> None:
+    reply = answer_structured(
+        AnswerStructured(
+            question="Who opened the Harbour Library?",
+            contexts=(
+                *evidence(PASSAGES["en"][0]),
+                Evidence(n=2, source_id="s1", title="", text="Ellen Brandt opened the Harbour Library at noon."),
+            ),
+            language="en",
+        )
+    )
+    assert "Ellen Brandt" in reply.summary
+    assert reply.citations == ("s1",)
+    assert len(reply.details) <= 3
+
+
+def test_a_structured_answer_keeps_to_its_tokens() -> None:
+    contexts = evidence(*(f"The Harbour Library has a reading room number {k} for its readers." for k in range(1, 6)))
+    asked = "What does the Harbour Library have for readers?"
+    small = answer_structured(AnswerStructured(question=asked, contexts=contexts, language="en", max_tokens=40))
+    large = answer_structured(AnswerStructured(question=asked, contexts=contexts, language="en", max_tokens=600))
+    assert len(small.details) < len(large.details) == 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_empty_context_has_no_citations(language: Language) -> None:
+    reply = answer_structured(AnswerStructured(question="?", contexts=(), language=language))
+    assert (reply.summary, reply.citations) == (NOT_IN_EVIDENCE[language], ())
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text", "result"),
+    [
+        ("en", "Calculate the area of a square with side 4.", "A square with side 4 has the area 16.", "16"),
+        ("en", "Compute 7 times 8.", "Seven times eight is fifty-six.", "fifty"),
+        ("en", "Which gas do plants take in?", "Plants take in carbon dioxide from the air.", "carbon"),
+        ("fr", "Calcule l'aire d'un carré de côté 4.", "Un carré de côté 4 a une aire de seize.", "seize"),
+        ("fr", "Quel gaz les plantes absorbent-elles ?", "Les plantes absorbent le dioxyde de carbone.", "carbone"),
+        ("ar", "احسب مساحة مربع ضلعه 4", "مساحة مربع ضلعه 4 تساوي 16.", "16"),
+        ("ar", "ما الغاز الذي تمتصه النباتات؟", "تمتص النباتات ثاني أكسيد الكربون من الهواء.", "الكربون"),
+        ("ko", "한 변이 4인 정사각형의 넓이를 구하세요", "한 변이 4인 정사각형의 넓이는 16이다.", "16"),
+        ("zh", "求边长为4的正方形的面积", "边长为4的正方形的面积是十六。", "十六"),
+    ],
+)
+def test_a_hint_never_states_the_result(language: str, question: str, text: str, result: str) -> None:
+    reply = answer_hint(AnswerHint(question=question, contexts=evidence(text), language=language))
+    said = " ".join((reply.summary, *reply.details))
+    assert result not in said
+    assert reply.citations == ("s1",)
+
+
+def test_a_hint_gives_the_rule_that_holds_no_result() -> None:
+    reply = answer_hint(
+        AnswerHint(
+            question="Calculate the area of a rectangle of 4 by 6.",
+            contexts=evidence("The area of a rectangle is its length times its width. So 4 by 6 gives 24."),
+            language="en",
+        )
+    )
+    assert "length times its width [1]" in reply.summary
+    assert "24" not in reply.summary

@@ -1,0 +1,173 @@
+"""Every prompt is answered in its contract: the right type, inside every bound of its schema, the same on every machine."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+from tests.runtime.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
+
+from bus.errors import Unavailable
+from prompts.contracts import (
+    PROMPTS,
+    AnswerHint,
+    AnswerReport,
+    AnswerSimple,
+    AnswerStructured,
+    AnswerSynthesis,
+    ClassifyIntent,
+    ClassifyQuery,
+    DecomposeQuery,
+    GuardLanguage,
+    JudgeRelevance,
+    JudgeSufficiency,
+    Language,
+    Prompt,
+    RewriteQuery,
+    SelectEvidence,
+    SubQuery,
+    Turn,
+    VerifyAnswer,
+)
+from prompts.library import Library
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.engines.extractive.judging import judge_relevance
+from runtime.engines.extractive.replies import REPLIES, reply_to
+
+LANGUAGES: tuple[Language, ...] = ("ko", "en", "zh", "fr", "ar")
+
+
+def variables(language: Language, *, times: int = 1) -> list[Prompt[Any]]:
+    """One of each prompt; `times` makes every text that many times as long."""
+    question = " ".join([next(q for code, q, _ in ANSWERED if code == language)] * times)
+    history = (Turn(role="user", content=question), Turn(role="assistant", content=PASSAGES[language][1]))
+    given = evidence(*(" ".join([text] * times) for text in PASSAGES[language]))
+    sub = SubQuery(id="sq_1", statement=question, focus=question[:60])
+    judge = JudgeRelevance(
+        sub_query_id="sq_1",
+        sub_query_statement=question,
+        sub_query_focus=sub.focus,
+        retrieved_chunks=chunks(language),
+        language=language,
+    )
+    missing = SubQuery(id="sq_2", statement=f"{question} xylophone", focus="xylophone")
+    return [
+        ClassifyIntent(user_query=question, language=language, conversation_history=history, out_of_scope=("x" * 300,)),
+        RewriteQuery(current_query=question, conversation_history=history, language=language),
+        ClassifyQuery(original_query=question, language=language),
+        DecomposeQuery(original_query=question, language=language),
+        judge,
+        JudgeSufficiency(
+            original_query=question,
+            sub_queries=(sub, missing),
+            sub_query_analyses=(judge_relevance(judge),),
+            language=language,
+        ),
+        SelectEvidence(original_query=question, retrieved_chunks=chunks(language), language=language),
+        AnswerSimple(original_query=question, retrieved_chunks=given, language=language),
+        AnswerReport(original_query=question, sub_query_analyses=(), evidence=given, language=language),
+        AnswerSynthesis(query=question, evidence=given, language=language),
+        AnswerStructured(question=question, contexts=given, language=language),
+        AnswerHint(question=question, contexts=given, language=language),
+        VerifyAnswer(answer=f"{PASSAGES[language][0]} 77777 [1]. 88888 [9].", evidence=given, language=language),
+        GuardLanguage(text=PASSAGES[language][0], target_language="en"),
+    ]
+
+
+def outside(schema: dict[str, Any], value: Any, path: str) -> list[str]:
+    """Where a value breaks its schema's bounds."""
+    if isinstance(value, dict):
+        return [p for key, inner in value.items() for p in outside(schema["properties"][key], inner, f"{path}.{key}")]
+    if isinstance(value, list):
+        low, high = schema.get("minItems", 0), schema["maxItems"]
+        count = [] if low <= len(value) <= high else [f"{path} has {len(value)} items, not {low} to {high}"]
+        return count + [p for k, inner in enumerate(value) for p in outside(schema["items"], inner, f"{path}[{k}]")]
+    if isinstance(value, str) and "enum" not in schema:
+        low, high = schema.get("minLength", 0), schema["maxLength"]
+        return [] if low <= len(value) <= high else [f"{path} has {len(value)} characters, not {low} to {high}"]
+    return []
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return Library()
+
+
+def test_there_is_a_rule_for_every_prompt() -> None:
+    assert list(REPLIES) == list(PROMPTS)
+
+
+@pytest.mark.parametrize("times", [1, 40])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_reply_is_of_its_type_and_in_its_bounds(language: Language, times: int, library: Library) -> None:
+    for given in variables(language, times=times):
+        reply = reply_to(given)
+        assert isinstance(reply, given.reply)
+        schema = library.schema(given.name)
+        if schema is not None:
+            raw = msgspec.json.decode(msgspec.json.encode(reply))
+            assert outside(schema, raw, given.name) == []
+            assert msgspec.convert(raw, given.reply) == reply
+
+
+async def collected(given: Prompt[Any], shown: str = "") -> tuple[list[str], Finished]:
+    request = Request(
+        request_id="r", variables=given, rendered=None, priority="answer", deadline=1e9, already_shown=shown
+    )
+    items = [item async for item in ExtractiveEngine().generate(request)]
+    *deltas, last = items
+    assert isinstance(last, Finished)
+    assert all(isinstance(delta, Delta) and delta.text for delta in deltas)
+    return [delta.text for delta in deltas if isinstance(delta, Delta)], last
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_deltas_are_the_text_in_small_pieces(language: Language) -> None:
+    for given in variables(language):
+        deltas, last = await collected(given)
+        assert "".join(deltas) == last.text
+        if given.reply is str:
+            assert all(len(delta.split()) <= 1 for delta in deltas)
+        else:
+            assert msgspec.json.decode(last.text, type=given.reply) == reply_to(given)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 10_000])
+async def test_what_was_shown_is_not_said_again(cut: int) -> None:
+    given = next(v for v in variables("en") if isinstance(v, AnswerSimple))
+    whole = str(reply_to(given))
+    deltas, last = await collected(given, shown=whole[:cut])
+    assert "".join(deltas) == whole[cut:]
+    assert last.text == whole
+
+
+async def test_rules_neither_score_nor_embed() -> None:
+    engine = ExtractiveEngine()
+    request = Request(request_id="r", variables=variables("en")[0], rendered=None, priority="judge", deadline=1e9)
+    with pytest.raises(Unavailable, match="set an engine with a model"):
+        await engine.score(request, ["yes"])
+    with pytest.raises(Unavailable, match="own embedder"):
+        await engine.embed(["a"], query=True)
+
+
+def everything() -> bytes:
+    replies = [reply_to(given) for language in LANGUAGES for given in variables(language)]
+    return msgspec.json.encode(replies)
+
+
+def test_replies_do_not_hang_on_the_hash_seed() -> None:
+    code = (
+        "import sys; from tests.runtime.extractive.test_extractive_contracts import everything; "
+        "sys.stdout.buffer.write(everything())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert outputs.pop()

@@ -1,0 +1,70 @@
+"""Starting and stopping: readiness is visible, nothing outlives the engine, the process exits with 0."""
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from bus.errors import Unavailable
+from runtime.engines.mlx.engine import MlxEngine
+from tests.runtime.engines.sample import ENDLESS, collect, render, request
+
+ROOT = Path(__file__).parents[4]
+
+
+async def test_states_from_start_to_close(tiny):
+    engine = MlxEngine(str(tiny))
+    seen = [engine.view().state]
+    with pytest.raises(Unavailable):
+        await collect(engine, request(rendered=render()))
+    await engine.start()
+    seen.append(engine.view().state)
+    await engine.close()
+    seen.append(engine.view().state)
+    assert seen == ["closed", "ready", "closed"]
+
+
+async def test_close_ends_what_is_in_flight(start):
+    async with start() as engine:
+        asked = [
+            asyncio.create_task(collect(engine, request(rendered=render(schema=ENDLESS, max_tokens=100_000))))
+            for _ in range(3)
+        ]
+        stream = engine.generate(request(rendered=render(schema=ENDLESS, max_tokens=100_000)))
+        await anext(stream)
+    for failure in await asyncio.gather(*asked, return_exceptions=True):
+        assert isinstance(failure, Unavailable)
+    with pytest.raises(Unavailable):
+        async for _ in stream:
+            pass
+
+
+PROGRAM = textwrap.dedent(
+    """
+    import asyncio, sys
+    from runtime.engines.mlx.engine import MlxEngine
+    from tests.runtime.engines.sample import ENDLESS, collect, render, request
+
+    async def main():
+        for _ in range(int(sys.argv[2])):
+            engine = MlxEngine(sys.argv[1])
+            await engine.start()
+            endless = render(schema=ENDLESS, max_tokens=100_000)
+            load = [asyncio.create_task(collect(engine, request(rendered=endless))) for _ in range(4)]
+            await collect(engine, request(rendered=render(max_tokens=2)))
+            await engine.close()
+            await asyncio.gather(*load, return_exceptions=True)
+
+    asyncio.run(main())
+    """
+)
+
+
+def test_process_exits_cleanly_after_starts_and_stops_under_load(tiny):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tiny), "5"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

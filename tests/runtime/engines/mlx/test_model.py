@@ -1,0 +1,74 @@
+"""What cannot be loaded is refused before the first request, with the remedy in one line."""
+
+import json
+import shutil
+
+import pytest
+
+from bus.errors import Unavailable
+from runtime.engines.mlx.engine import MlxEngine
+from tests.runtime.engines.sample import collect, render, request
+from tests.runtime.engines.tiny import build
+
+
+@pytest.fixture
+def copy(tiny, tmp_path):
+    return shutil.copytree(tiny, tmp_path / "model")
+
+
+def configured(folder, **changes):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def sharded(folder):
+    index = {"weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def cut(folder):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (shutil.rmtree, "there is no model folder .*; name a folder"),
+        (without("config.json"), "lacks config.json; download"),
+        (without("tokenizer.json"), "lacks tokenizer.json; download"),
+        (without("model.safetensors"), "lacks model.safetensors; download"),
+        (sharded, "lacks model-00002.safetensors; download"),
+        (cut, "cannot be loaded .*; download"),
+        (lambda f: configured(f, model_type="mystery"), "does not know the architecture mystery .*; choose"),
+        (lambda f: configured(f, num_hidden_layers=4), "cannot be loaded .*; download"),
+        (lambda f: (f / "config.json").write_text("{"), "cannot be loaded .*; download"),
+    ],
+)
+async def test_damaged_folder_is_refused(copy, damage, message):
+    damage(copy)
+    engine = MlxEngine(str(copy))
+    with pytest.raises(Unavailable, match=message) as refused:
+        await engine.start()
+    assert "\n" not in str(refused.value)
+    assert engine.view().state == "failed"
+    await engine.close()
+
+
+async def test_too_large_for_memory(start):
+    with pytest.raises(Unavailable, match="choose a smaller"):
+        async with start(settings={"memory_bytes": 200_000}):
+            pass
+
+
+async def test_digest_follows_the_weights(tiny, tmp_path, start):
+    digests = set()
+    for folder in (tiny, build(tmp_path / "other", hidden=32)):
+        async with start(folder=folder) as engine:
+            _, finished = await collect(engine, request(rendered=render()))
+            digests.add(finished.model_digest)
+    assert len(digests) == 2

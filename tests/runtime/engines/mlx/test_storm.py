@@ -1,0 +1,76 @@
+"""Everything at once, in an order that a seed decides: nothing hangs, nothing is left behind, what ends well is right."""
+
+import asyncio
+import json
+import random
+
+import pytest
+from tests.runtime.engines.device.test_faults import Faulty
+
+from bus.errors import Failure
+from runtime.engines.mlx.model import load
+from runtime.engines.openai.schema import problem
+from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
+
+NOTE = shape(ok={"type": "boolean"}, note={"type": "string", "maxLength": 30})
+PRIORITIES = ("answer", "check", "judge", "background")
+
+
+async def one(engine, dice):
+    """One request of any kind, which may be cancelled or run out of time. Returns its failure, if it had one."""
+    priority, seed = dice.choice(PRIORITIES), dice.randrange(1000)
+    options = {"priority": priority, "seed": seed}
+    long = "word " * dice.choice((1, 40, 300))
+    try:
+        match dice.randrange(6):
+            case 0:
+                await collect(engine, request(rendered=render(long, temperature=1.0), **options))
+            case 1:
+                _, finished = await collect(
+                    engine, request(rendered=render(long, schema=NOTE, temperature=1.0, max_tokens=60), **options)
+                )
+                assert problem(json.loads(finished.text), NOTE) == ""
+            case 2:
+                _, finished = await collect(
+                    engine, request(rendered=render(long, schema={"type": "boolean"}), **options)
+                )
+                assert finished.text in ("true", "false")
+            case 3:
+                scores = await engine.score(request(rendered=render(long), **options), ["yes", "no longer"])
+                assert all(score < 0 for score in scores)
+            case 4:
+                vectors = await engine.embed(["a", long], query=dice.random() < 0.5)
+                assert len(vectors) == 2
+            case 5:
+                seconds = dice.choice((0.01, 0.05, 60))
+                stream = engine.generate(
+                    request(rendered=render(long, schema=ENDLESS, max_tokens=10_000), seconds=seconds, **options)
+                )
+                for _ in range(dice.randrange(1, 9)):
+                    await anext(stream)
+                await stream.aclose()
+    except Failure as failure:
+        return failure
+    return None
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_storm(start, seed):
+    dice, faults = random.Random(seed), random.Random(seed)
+
+    def loader(settings):
+        loaded = load(settings)
+        loaded.model = Faulty(loaded.model, lambda inputs: armed and faults.random() < 0.004)
+        return loaded
+
+    armed = False
+    async with start(loader=loader, settings={"max_rows": 6}) as engine:
+        armed = seed > 0
+        tasks = [asyncio.create_task(one(engine, dice)) for _ in range(60)]
+        failures = [failure for failure in await asyncio.wait_for(asyncio.gather(*tasks), 200) if failure]
+        armed = False
+        assert len(failures) < len(tasks) / 2 or engine.view().state == "failed"
+        if engine.view().state == "ready":
+            await collect(engine, request(rendered=render()))
+            view = engine.view()
+            assert (view.rows_decoding, view.rows_prefilling, sum(view.waiting.values())) == (0, 0, 0)

@@ -1,0 +1,153 @@
+"""Forks: what stands before the stage is taken over, what comes from it on is done anew, and the fork replays itself."""
+
+import pytest
+
+from actors.evidence import spans
+from actors.pipeline import ACTORS, pipeline
+from actors.retrieve import given as given_passages
+from bus.errors import Unavailable
+from bus.journal import Journal, Record, encode
+from bus.messages import QuestionAsked
+from bus.searching import SearchReply, SearchRequest
+from bus.subjects import Key
+from runtime.engines.engine import Request
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.engines.scripted.engine import ScriptedEngine
+from runtime.processes.inference import Inference
+from runtime.replay.difference import contrast, parting
+from runtime.replay.fork import NothingToFork, fork
+from runtime.replay.fork_journal import keep
+from runtime.replay.journal_traces import latest_runs, read_run
+from runtime.replay.live_powers import Live, hits_of, replies_of
+from runtime.replay.replayer import replay
+from runtime.replay.trace import Trace, dump, load
+from runtime.settings import InferenceSettings
+from tests.runtime.replay.conftest import QUESTIONS, Recorder
+
+
+def live() -> Live:
+    return Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_a_fork_anywhere_with_the_same_engine_says_the_same(traces: dict[str, Trace], name: str) -> None:
+    trace = traces[name]
+    for actor in ACTORS:
+        try:
+            forked = await fork(trace, pipeline(), actor.name, "forked", live())
+        except NothingToFork:
+            continue
+        assert parting(trace, forked, pipeline()) is None, actor.name
+        assert forked.lines == trace.lines
+        again = load(list(dump(forked)), name="fork")
+        assert (again.parent, again.forked_at) == (trace.run_id, actor.name)
+        done = await replay(again, pipeline())
+        assert done.divergence is None
+        assert done.finished
+
+
+async def test_a_fork_under_another_profile_parts_where_it_begins(traces: dict[str, Trace]) -> None:
+    trace = traces["simple"]
+    forked = await fork(trace, pipeline(), "select_evidence", "forked", live(), profile="library")
+    found = contrast(trace, forked, pipeline())
+    assert found.parting is not None
+    assert (found.parting.stage, found.parting.difference.path) == ("select_evidence", "its input's question.profile")
+    assert ("profile", "general", "library") in found.fields
+    assert "synthesis_requested" in {record.key.type for record in forked.records}
+    done = await replay(forked, pipeline())
+    assert done.divergence is None
+    assert done.inherited == 3
+
+
+async def test_a_fork_names_where_changed_code_parts(traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = traces["simple"]
+    monkeypatch.setattr(spans, "SHORT", 0)
+    forked = await fork(trace, pipeline(), "retrieve", "forked", live())
+    found = parting(trace, forked, pipeline())
+    assert found is not None
+    assert found.stage == "select_evidence"
+
+
+async def test_recorded_replies_go_before_the_engine(traces: dict[str, Trace]) -> None:
+    trace = traces["complex"]
+    silent = Live(Inference(ScriptedEngine(nobody), InferenceSettings(cache_entries=0)), replies=replies_of(trace))
+    forked = await fork(trace, pipeline(), "classify_intent", "forked", silent)
+    assert parting(trace, forked, pipeline()) is None
+
+
+def nobody(request: Request) -> str:
+    raise Unavailable("this engine answers nothing")
+
+
+async def test_a_fork_without_replies_takes_the_fallbacks(traces: dict[str, Trace]) -> None:
+    forked = await fork(
+        traces["simple"],
+        pipeline(),
+        "classify_query",
+        "forked",
+        Live(Inference(ScriptedEngine(nobody), InferenceSettings(cache_entries=0))),
+    )
+    found = contrast(traces["simple"], forked, pipeline())
+    assert found.second.reason == "model_unavailable"
+    assert ("outcome", "answered", "failed") in found.fields
+    assert (await replay(forked, pipeline())).divergence is None
+
+
+async def test_hits_come_from_the_trace_or_the_index(traces: dict[str, Trace]) -> None:
+    asked = Record(Key("question_asked", "asked"), 1, 0.0, encode(QuestionAsked(question="When are refunds paid?")), {})
+    searched: list[str] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        searched.append(request.query)
+        return SearchReply(passages=given_passages(QUESTIONS["simple"].contexts or ()), snapshot="s1")
+
+    first = live()
+    first.find = find
+    trace = await fork(Trace("asked", (asked,)), pipeline(), "classify_intent", "first", first)
+    assert searched
+    assert (await replay(trace, pipeline())).divergence is None
+    second = live()
+    second.hits = hits_of(trace)
+    assert parting(trace, await fork(trace, pipeline(), "retrieve", "second", second), pipeline()) is None
+    none = contrast(trace, await fork(trace, pipeline(), "retrieve", "third", live()), pipeline())
+    assert none.parting is not None
+    assert none.parting.stage == "retrieve"
+    assert none.second.outcome != "answered"
+
+
+async def test_a_run_that_never_came_there_cannot_be_forked_there(traces: dict[str, Trace]) -> None:
+    with pytest.raises(NothingToFork, match=r"never came to answer_hint; it came to classify_intent, stream_answer"):
+        await fork(traces["declined"], pipeline(), "answer_hint", "forked", live())
+
+
+async def test_a_fork_stands_in_the_journal_and_no_worker_touches_it(recorder: Recorder) -> None:
+    engine = ScriptedEngine()
+    async with recorder(engine) as record:
+        trace = await record(QUESTIONS["simple"])
+        forked = await fork(trace, pipeline(), "select_evidence", "kept-fork", live())
+        asked = len(engine.requests)
+        await keep(record.journal, forked)
+        kept = await read_run(record.journal, "kept-fork")
+        # The worker has seen all of it once a question that was asked after it is answered.
+        await record(QUESTIONS["declined"])
+        assert "kept-fork" not in {request.request_id.partition(".")[0] for request in engine.requests[asked:]}
+        assert await read_run(record.journal, "kept-fork") == kept
+        runs = await latest_runs(record.journal, 2)
+    assert kept.parent == trace.run_id
+    assert kept.lines == forked.lines
+    assert parting(forked, kept, pipeline()) is None
+    assert (await replay(kept, pipeline())).divergence is None
+    assert [(run.run_id == "kept-fork", run.parent) for run in runs] == [(False, ""), (True, trace.run_id)]
+
+
+async def test_a_worker_that_starts_later_leaves_a_fork_alone(recorder: Recorder, journal: Journal) -> None:
+    async with recorder(ExtractiveEngine()) as record:
+        trace = await record(QUESTIONS["simple"])
+    forked = await fork(trace, pipeline(), "select_evidence", "kept-alone", live())
+    await keep(journal, forked)
+    kept = await read_run(journal, "kept-alone")
+    engine = ScriptedEngine()
+    async with recorder(engine) as record:
+        await record(QUESTIONS["declined"])
+        assert await read_run(record.journal, "kept-alone") == kept
+    assert "kept-alone" not in {request.request_id.partition(".")[0] for request in engine.requests}
