@@ -19,16 +19,15 @@ from bus.messages import (
     EvidenceSelected,
     HintRequested,
     PassagesReady,
-    Reason,
     ReportRequested,
     SimpleAnswerRequested,
     Span,
     StructureRequested,
-    Style,
     SynthesisRequested,
 )
 from bus.powers import Ask
 from prompts import contracts
+from prompts.vocabulary import Reason, Style
 
 type Request = SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested
 

@@ -14,19 +14,10 @@ from actors.outcome.regate_table import Decision, decide
 from actors.outcome.settled import refuse, safe_text
 from bus.actor import actor
 from bus.events import VerdictEvent
-from bus.messages import (
-    AnswerSettled,
-    AnswerVerified,
-    Citation,
-    Reason,
-    Reference,
-    Sentence,
-    Settled,
-    Span,
-    WithheldSentence,
-)
+from bus.messages import AnswerSettled, AnswerVerified, Citation, Reference, Sentence, Settled, Span, WithheldSentence
 from bus.powers import Emit
 from prompts import notices
+from prompts.vocabulary import Reason
 
 #: Environment variable that turns on the profile setting of the same name.
 NUMERIC_PROMOTE = "VERIFIER_NUMERIC_PROMOTE"

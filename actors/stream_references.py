@@ -7,7 +7,8 @@ from bus.actor import actor
 from bus.events import Done, Error, Event, References, TokensEnd
 from bus.messages import RunFinished, Settled
 from bus.powers import Emit
-from index.language import LANGUAGES, detect
+from index.language import detect
+from index.languages import FALLBACK, LANGUAGES
 from prompts import notices
 
 
@@ -35,7 +36,7 @@ def code_of(settled: Settled) -> str:
 def words_of(settled: Settled) -> str:
     """What the person is told, in the language of their question."""
     found = settled.language or detect(settled.question)
-    language = found if found in LANGUAGES else "en"
+    language = found if found in LANGUAGES else FALLBACK
     if settled.outcome == "cancelled":
         return notices.cancelled(language)
     if settled.reason is not None:

@@ -22,6 +22,7 @@ from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.journal import AskRecord
 from bus.powers import Variables
 from bus.subjects import ASK
+from prompts.vocabulary import Priority
 
 log = logging.getLogger("groundwire.bus")
 
@@ -29,7 +30,6 @@ log = logging.getLogger("groundwire.bus")
 SILENCE_S = 3.5
 ALIVE_S = 1.0
 
-Priority = Literal["answer", "check", "judge", "background"]
 FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
 
 

@@ -22,7 +22,7 @@ from nats.js.api import AckPolicy as JsAck
 from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.actor import Actor, fall_back
-from bus.asking import Asker, Priority
+from bus.asking import Asker
 from bus.connection import CONNECT_OPTIONS, Inbox, forget_unsent, log_error
 from bus.errors import Failure, Poison
 from bus.events import Emitter, StageEvent, Superseded
@@ -32,6 +32,7 @@ from bus.messages import MAIN, EvidenceSelected, Message, QuestionAsked, RunFini
 from bus.searching import Searcher
 from bus.settings import BusSettings
 from bus.subjects import CANCEL, POISON, RUNS, BadId, Key, consumed_subject, finished, key_of, parse
+from prompts.vocabulary import Priority
 
 log = logging.getLogger("groundwire.actors")
 

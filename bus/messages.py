@@ -5,26 +5,27 @@ deadline) travels in the subject and the headers, never in the body. The wire fo
 """
 
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
 
-Confidence = Literal["high", "medium", "low"]
-Style = Literal["simple", "report", "synthesis", "structured", "hint"]
-Release = Literal["sentence", "draft", "token"]
-Outcome = Literal["answered", "refused", "declined", "failed", "cancelled"]
-Reason = Literal[
-    "no_results",
-    "low_relevance",
-    "no_evidence",
-    "insufficient",
-    "model_refused",
-    "citations_invalid",
-    "grounding_failed",
-    "timeout",
-    "model_unavailable",
-]
+from prompts.vocabulary import (
+    Confidence,
+    ConflictKind,
+    ContradictionType,
+    EventsWanted,
+    FlagKind,
+    FlagStrength,
+    Language,
+    OnDisconnect,
+    Outcome,
+    Reason,
+    Release,
+    Severity,
+    Speaker,
+    Style,
+)
 
 #: The lane of everything that belongs to the whole run.
 MAIN = "main"
@@ -63,7 +64,7 @@ def lane_of(message: Message) -> str:
 
 
 class Turn(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    role: Literal["user", "assistant"]
+    role: Speaker
     content: Annotated[str, Meta(max_length=4000)]
 
 
@@ -99,12 +100,12 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     conversation_history: Annotated[tuple[Turn, ...], Meta(max_length=50)] = ()
     profile: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] = "general"
     style: Style | None = None
-    language: Literal["ko", "en", "zh", "fr", "ar"] | None = None
+    language: Language | None = None
     contexts: Annotated[tuple[Context, ...], Meta(max_length=50)] | None = None
     constraints: Constraints = Constraints()
     release: Release | None = None
-    events: Literal["default", "all"] = "default"
-    on_disconnect: Literal["continue", "cancel"] = "continue"
+    events: EventsWanted = "default"
+    on_disconnect: OnDisconnect = "continue"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
     idempotency_key: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
 
@@ -121,7 +122,7 @@ class Question(Part, frozen=True, kw_only=True):
     profile: str
     style: Style | None
     release: Release
-    events: Literal["default", "all"]
+    events: EventsWanted
     constraints: Constraints
     contexts: tuple[Context, ...] | None
 
@@ -278,7 +279,7 @@ class Span(Part, frozen=True, kw_only=True):
 class Conflict(Part, frozen=True, kw_only=True):
     """Two spans that give different values for the same thing."""
 
-    kind: Literal["value", "date", "scope"]
+    kind: ConflictKind
     subject: str
     first_n: int
     second_n: int
@@ -320,8 +321,8 @@ class HintRequested(EvidenceSelected, frozen=True, kw_only=True):
 class Flag(Part, frozen=True, kw_only=True):
     """What the gate holds against a sentence: which words, against which evidence, and why."""
 
-    kind: str
-    strength: Literal["strong", "weak"]
+    kind: FlagKind
+    strength: FlagStrength
     words: str
     evidence_n: tuple[int, ...]
     why: str
@@ -336,8 +337,8 @@ class Sentence(Part, frozen=True, kw_only=True):
 
 
 class Contradiction(Part, frozen=True, kw_only=True):
-    type: Literal["direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"]
-    severity: Literal["critical", "minor"]
+    type: ContradictionType
+    severity: Severity
     claim: str
     evidence_ref: str
     explanation: str

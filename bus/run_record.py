@@ -9,20 +9,18 @@ from bus.errors import Poison
 from bus.journal import AskRecord, Record, Stage
 from bus.messages import (
     Citation,
-    Confidence,
     Conflict,
     Contradiction,
     Draft,
     Message,
-    Outcome,
     PassagesReady,
     QuestionAsked,
-    Reason,
     Reference,
     RunFinished,
     Settled,
     WithheldSentence,
 )
+from prompts.vocabulary import Confidence, Outcome, Reason
 
 
 class StageTiming(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import msgspec
 from index import jvm
 from index.codes import code_words
 from index.errors import IndexProblem
-from index.language import LANGUAGES
+from index.languages import LANGUAGES
 from index.model import Passage, indexed_text
 
 #: Anserini's names for the analyzers; a passage in no known language is cut at white space and punctuation, unstemmed.

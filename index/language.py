@@ -7,11 +7,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from index.languages import UNDETERMINED
+
 if TYPE_CHECKING:
     from lingua import LanguageDetector
-
-LANGUAGES: Final = ("ko", "en", "zh", "fr", "ar")
-UNDETERMINED: Final = "und"
 
 
 def _words(text: str) -> frozenset[str]:

@@ -5,18 +5,17 @@ type of a finished reply, `str` for the agents that write prose. The JSON schema
 decoding and the grammar; a test holds these Structs and those schemas together.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import msgspec
 
-Confidence = Literal["high", "medium", "low"]
-Language = Literal["ko", "en", "zh", "fr", "ar"]
+from prompts.vocabulary import Confidence, ContradictionType, IntentKind, QueryType, Severity, Speaker, VerdictKind
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One turn of the conversation so far."""
 
-    role: Literal["user", "assistant"]
+    role: Speaker
     content: str
 
 
@@ -35,7 +34,7 @@ class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Intent(Part, frozen=True, kw_only=True):
-    intent: Literal["in_scope", "edge_case", "out_of_scope", "greeting", "unclear"]
+    intent: IntentKind
     confidence: Confidence
     category: str
     reasoning: str
@@ -71,7 +70,7 @@ class RewriteQuery(Prompt[RewrittenQuery], frozen=True, kw_only=True):
 
 
 class QueryClass(Part, frozen=True, kw_only=True):
-    query_type: Literal["simple", "complex"]
+    query_type: QueryType
     confidence: Confidence
     reasoning: str
     suggested_search_term: str
@@ -101,7 +100,7 @@ class DecomposeQuery(Prompt[Decomposition], frozen=True, kw_only=True):
     name = "decompose_query"
     reply = Decomposition
     original_query: str
-    query_type: Literal["simple", "complex"] = "complex"
+    query_type: QueryType = "complex"
     language: str
 
 
@@ -270,8 +269,8 @@ class AnswerHint(Prompt[StructuredAnswer], frozen=True, kw_only=True):
 
 
 class Contradiction(Part, frozen=True, kw_only=True):
-    type: Literal["direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"]
-    severity: Literal["critical", "minor"]
+    type: ContradictionType
+    severity: Severity
     claim: str
     evidence_ref: str
     explanation: str
@@ -279,7 +278,7 @@ class Contradiction(Part, frozen=True, kw_only=True):
 
 class Verdict(Part, frozen=True, kw_only=True):
     contradictions: tuple[Contradiction, ...]
-    verdict: Literal["clean", "minor_issues", "major_issues"]
+    verdict: VerdictKind
 
 
 class VerifyAnswer(Prompt[Verdict], frozen=True, kw_only=True):

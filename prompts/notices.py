@@ -1,36 +1,17 @@
-"""The words that people read, in five languages, from `messages/<language>.toml`.
+"""The words that people read, from `notices.toml` of their language.
 
-A language that is not one of the five reads English. Values put into a text are cut to a sensible length and one line.
+Who writes in none of the languages reads the fallback. Values put into a text are cut to a sensible length and one line.
 """
 
-import functools
-import tomllib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
-from prompts.contracts import Language
+from index.languages import spoken
+from prompts.vocabulary import DeclinedKind, Reason
 
-Reason = Literal[
-    "no_results",
-    "low_relevance",
-    "no_evidence",
-    "insufficient",
-    "model_refused",
-    "citations_invalid",
-    "grounding_failed",
-    "timeout",
-    "model_unavailable",
-]
-DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
 Label = Literal["source", "summary", "conclusion", "arguments", "hint"]
-REASONS: tuple[Reason, ...] = get_args(Reason)
-DECLINED: tuple[DeclinedKind, ...] = get_args(DeclinedKind)
-LANGUAGES: tuple[Language, ...] = get_args(Language)
-
-FOLDER = Path(__file__).with_name("notices")
 LONGEST_VALUE = 300  # characters of a value inside a text
 
 
@@ -106,14 +87,8 @@ def comma(language: str) -> str:
 
 def text(section: str, key: str, language: str) -> str:
     """One text as its file has it, names in braces unfilled."""
-    return catalogue(language if language in LANGUAGES else "en")[section][key]
-
-
-@functools.cache
-def catalogue(language: str) -> dict[str, dict[str, str]]:
-    """All texts of one of the five languages, by section and key."""
-    raw = tomllib.loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
-    return msgspec.convert(raw, dict[str, dict[str, str]])
+    found: str = getattr(getattr(spoken(language).notices, section), key)
+    return found
 
 
 def _listed(items: Sequence[str], language: str) -> str:

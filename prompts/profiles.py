@@ -9,12 +9,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from prompts.contracts import Language
-from prompts.schema_check import nearest, problems
+from index.languages.toml_check import nearest, problems
+from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style
 from prompts.words import first_match
 
-Style = Literal["simple", "report", "synthesis", "structured", "hint"]
-Release = Literal["sentence", "draft", "token"]
 AgentName = Literal[
     "classify_intent",
     "rewrite_query",
@@ -50,7 +48,7 @@ class AgentOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     temperature: Annotated[float, msgspec.Meta(ge=0.0, le=2.0)] | None = None
     max_tokens: Tokens | None = None
     model: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
-    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
+    reasoning_effort: ReasoningEffort | None = None
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,7 +119,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Whether `text` asks for an exercise to be solved: it then gets a hint and never the solution."""
         return bool(first_match((word for words in self.exercise_hints.values() for word in words), text))
 
-    def style(self, text: str, query_type: Literal["simple", "complex"], asked: Style | None = None) -> Style:
+    def style(self, text: str, query_type: QueryType, asked: Style | None = None) -> Style:
         """The answering style for a question: `hint` for an exercise whatever is asked for, else `asked`, else by type."""
         if self.is_exercise(text):
             return "hint"

@@ -6,19 +6,12 @@ from actors.answer.profile import in_language, profile_of
 from actors.answer.release import CheckedStream
 from actors.outcome.settled import fail
 from bus.errors import Failure, NoReply
-from bus.messages import (
-    AnswerDrafted,
-    AnswerSettled,
-    AnswerVerified,
-    Confidence,
-    DraftMistranslated,
-    EvidenceSelected,
-    Style,
-)
+from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
 from bus.powers import Ask, Emit
 from index.language import detect
 from index.sentences import split
 from prompts import contracts
+from prompts.vocabulary import Confidence, Style
 
 type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled
 

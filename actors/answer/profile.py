@@ -7,8 +7,9 @@ from pathlib import Path
 
 from actors.gate.terms.lexicon import lexicon
 from bus.errors import Poison
-from index.language import LANGUAGES
-from prompts import notices, profiles
+from index import languages
+from index.languages import LANGUAGES
+from prompts import profiles
 from prompts.profiles import Profile, ProfileError
 
 
@@ -39,7 +40,7 @@ def preload() -> tuple[str, ...]:
     """
     for language in (*LANGUAGES, "und"):
         lexicon(language)
-        notices.catalogue(language if language in LANGUAGES else "en")
+    languages.check()
     names = profiles.names(folder())
     for name in names:
         profile_of(name)

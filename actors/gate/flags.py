@@ -1,19 +1,10 @@
 """What the gate says about a sentence: which words, against which evidence, why, and how much it weighs."""
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
-FlagKind = Literal[
-    "citation_out_of_range",
-    "fabricated_number",
-    "fabricated_quote",
-    "reversed_term",
-    "uncited",
-    "low_overlap",
-    "wrong_language",
-]
-Strength = Literal["strong", "weak"]
+from prompts.vocabulary import FlagKind, FlagStrength
 
 STRONG: Final = frozenset({"citation_out_of_range", "fabricated_number", "fabricated_quote", "reversed_term"})
 
@@ -22,7 +13,7 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     """`words` are the sentence's own, `evidence_n` the numbers they were held against, `why` one line for a person."""
 
     kind: FlagKind
-    strength: Strength
+    strength: FlagStrength
     words: str
     evidence_n: tuple[int, ...]
     why: str
@@ -30,5 +21,5 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
 
 def flag(kind: FlagKind, words: str, evidence_n: tuple[int, ...], why: str) -> Flag:
     """A flag of the strength that its kind always has."""
-    strength: Strength = "strong" if kind in STRONG else "weak"
+    strength: FlagStrength = "strong" if kind in STRONG else "weak"
     return Flag(kind=kind, strength=strength, words=words, evidence_n=evidence_n, why=why)

@@ -9,7 +9,8 @@ from typing import Literal, Protocol
 
 import msgspec
 
-Confidence = Literal["high", "medium", "low"]
+from prompts.vocabulary import Confidence, FlagStrength
+
 Strength = Literal["strong", "medium", "weak"]
 Step = Literal["refuse", "lowest", "down", "same"]
 
@@ -22,7 +23,7 @@ class GateFlag(Protocol):
     @property
     def kind(self) -> str: ...
     @property
-    def strength(self) -> Literal["strong", "weak"]: ...
+    def strength(self) -> FlagStrength: ...
 
 
 class VerifierFlag(Protocol):

@@ -1,8 +1,8 @@
 """How a run ends without an answer, in the words of the person's language."""
 
-from bus.messages import AnswerSettled, Question, Reason, Settled, Span
+from bus.messages import AnswerSettled, Question, Settled, Span
 from prompts import notices
-from prompts.notices import DeclinedKind
+from prompts.vocabulary import DeclinedKind, Reason
 
 
 def refuse(

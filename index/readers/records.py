@@ -6,7 +6,7 @@ from typing import IO
 
 import msgspec
 
-from index.language import LANGUAGES
+from index.languages import LANGUAGES
 from index.model import Document
 from index.readers.decoding import decode
 from index.readers.plain import chapters

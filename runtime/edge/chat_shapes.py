@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.messages import Reference, Release, Style
+from bus.messages import Reference
+from prompts.vocabulary import Language, Release, Style
 
 #: `content_filter`: the check at the end withdrew the answer.
 Finish = Literal["stop", "content_filter"]
@@ -43,7 +44,7 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     style: Style | None = None
-    language: Literal["ko", "en", "zh", "fr", "ar"] | None = None
+    language: Language | None = None
     release: Release | None = None
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
 

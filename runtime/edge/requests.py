@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bus.messages import QuestionAsked
 from bus.subjects import BadId, check_id
-from prompts.schema_check import problems
+from index.languages.toml_check import problems
 from runtime.edge.problems import Problem
 
 LONGEST_QUESTION = 4000

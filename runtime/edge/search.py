@@ -1,7 +1,7 @@
 """POST /v1/search: the passages a question would be answered from, without an answer."""
 
 import time
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from bus.messages import Passage
 from bus.searching import Searcher
+from prompts.vocabulary import Language
 from runtime.edge import requests
 from runtime.edge.answers import json_response
 from runtime.edge.state import EDGE
@@ -18,7 +19,7 @@ class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """`language` is the query's; left out, the index finds it from the words. `k`: hits after fusion of both searches."""
 
     query: Annotated[str, Meta(min_length=1, max_length=4000)]
-    language: Literal["ko", "en", "zh", "fr", "ar"] | None = None
+    language: Language | None = None
     k: Annotated[int, Meta(ge=1, le=100)] = 10
 
 

@@ -10,10 +10,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from prompts.contracts import Prompt
-
-Priority = Literal["answer", "check", "judge", "background"]
-#: Order of service, first served first.
-PRIORITIES: tuple[Priority, ...] = ("answer", "check", "judge", "background")
+from prompts.vocabulary import Priority
 
 
 class Rendered(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ def under(message: Message, profile: str) -> Message:
             question=question.asked,
             profile=profile,
             style=question.style,
-            language=question.language,  # type: ignore[arg-type]
+            language=question.language,
             contexts=question.contexts,
             constraints=question.constraints,
             events=question.events,

@@ -9,8 +9,9 @@ import pytest
 from actors.answer.release import LONGEST, CheckedStream, _parts
 from bus.errors import BadReply, Failure, NoReply
 from bus.events import Withheld, tokens_of
-from bus.messages import Release, SimpleAnswerRequested
+from bus.messages import SimpleAnswerRequested
 from prompts import contracts
+from prompts.vocabulary import Release
 from tests.actors.scripted_powers import Failing, Screen, Told
 from tests.message_samples import FEE, question, span
 

@@ -9,18 +9,9 @@ from actors.settle_answer import NUMERIC_PROMOTE, citations_of, settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
 from bus.events import Done, Error, References, TokensEnd, VerdictEvent
-from bus.messages import (
-    AnswerSettled,
-    AnswerVerified,
-    Constraints,
-    Contradiction,
-    Flag,
-    Release,
-    RunFinished,
-    Sentence,
-    Settled,
-)
+from bus.messages import AnswerSettled, AnswerVerified, Constraints, Contradiction, Flag, RunFinished, Sentence, Settled
 from prompts import notices
+from prompts.vocabulary import Release
 from tests.actors.scripted_powers import Screen
 from tests.message_samples import FEE, FLAG, SETTLED, WEAK, question, span
 

@@ -17,21 +17,20 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 
 from actors.gate.check import check_sentence
 from bus.messages import Context, ContextMetadata, QuestionAsked
 from index.language import detect
+from index.languages import LANGUAGES
 from prompts import contracts as c
-from prompts.contracts import Language
+from prompts.vocabulary import Language
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.in_process import stack
 from tests.lies import LIES, Kind, Said, Source, tellable, told
 
-LANGUAGES: tuple[Language, ...] = get_args(Language)
 SOURCES = 4
 SENTENCES = 10
 LONGEST = 6000  # characters of a passage; a question takes no context beyond 20,000

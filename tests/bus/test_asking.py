@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from bus import asking
-from bus.asking import Answer, Asker, AskRequest, AskServer, Piece, Priority, Whole
+from bus.asking import Answer, Asker, AskRequest, AskServer, Piece, Whole
 from bus.connection import Msg
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.journal import AskRecord
 from bus.subjects import ASK
+from prompts.vocabulary import Priority
 from tests.bus.wires import Opener, Wire
 from tests.polling import until
 

@@ -1,11 +1,10 @@
 """The five systems as profiles, what a wrong profile is told, and how one is put on top of another."""
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from prompts.contracts import Language
+from index.languages import LANGUAGES
 from prompts.profiles import BUILT_IN, ProfileError, find, load, names, read
 
 GOOD = 'description = "Mine"\nlanguages = ["en", "fr"]\ndefault_language = "en"\n'
@@ -23,7 +22,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "languages", "simple", "hard", "release"),
     [
-        ("general", set(get_args(Language)), "simple", "report", "sentence"),
+        ("general", set(LANGUAGES), "simple", "report", "sentence"),
         ("library", {"ko", "en"}, "synthesis", "synthesis", "draft"),
         ("tutor", {"fr", "ar", "en"}, "simple", "report", "sentence"),
         ("support", {"ko"}, "structured", "structured", "sentence"),

@@ -13,9 +13,10 @@ from contextlib import AsyncExitStack
 import msgspec
 import pytest
 
-from bus.messages import Context, ContextMetadata, QuestionAsked, Release
+from bus.messages import Context, ContextMetadata, QuestionAsked
 from prompts import contracts as c
 from prompts.library import Library
+from prompts.vocabulary import Release
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.in_process import Stack, stack

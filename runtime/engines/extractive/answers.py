@@ -1,13 +1,7 @@
 """Answers made of verbatim sentences of the evidence, each with its marker: simple, synthesis, structured."""
 
-from prompts.contracts import (
-    AnswerSimple,
-    AnswerStructured,
-    AnswerSynthesis,
-    Confidence,
-    StructuredAnswer,
-    Synthesis,
-)
+from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
+from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import lack
 from runtime.engines.extractive.phrases import refusal, say_not_in_evidence
 from runtime.engines.extractive.quoting import Quoted, in_reading_order, quote

@@ -1,15 +1,14 @@
 """Check an answer without a model: what the gate finds, as typed contradictions; and the guard that cannot translate."""
 
-from typing import Final, Literal
+from typing import Final
 
 from actors.gate.check import check_answer
-from actors.gate.flags import Flag, FlagKind
+from actors.gate.flags import Flag
 from prompts.contracts import Contradiction, Evidence, GuardLanguage, Verdict, VerifyAnswer
-
-type Type = Literal["direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"]
+from prompts.vocabulary import ContradictionType, FlagKind
 
 #: Gravest first, the order in which they are reported.
-TYPES: Final[dict[FlagKind, Type]] = {
+TYPES: Final[dict[FlagKind, ContradictionType]] = {
     "reversed_term": "direct_negation",
     "fabricated_number": "numeric_conflict",
     "fabricated_quote": "unsupported_claim",

@@ -2,16 +2,8 @@
 
 import re
 
-from prompts.contracts import (
-    AddedSubQuery,
-    Confidence,
-    Extract,
-    JudgeRelevance,
-    JudgeSufficiency,
-    Relevance,
-    SubQuery,
-    Sufficiency,
-)
+from prompts.contracts import AddedSubQuery, Extract, JudgeRelevance, JudgeSufficiency, Relevance, SubQuery, Sufficiency
+from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import lack
 from runtime.engines.extractive.quoting import clean, shorten
 from runtime.engines.extractive.ranking import Ranked, rank

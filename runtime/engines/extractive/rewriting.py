@@ -2,7 +2,8 @@
 
 import re
 
-from prompts.contracts import Language, RewriteQuery, RewrittenQuery
+from prompts.contracts import RewriteQuery, RewrittenQuery
+from prompts.vocabulary import Language
 from runtime.engines.extractive.followup_words import ABOUT, INTRODUCES, PLACES, PRONOUNS, THERE
 from runtime.engines.extractive.topics import brings_topic, main_phrase, topics
 from runtime.engines.extractive.words import fold, stem, terms

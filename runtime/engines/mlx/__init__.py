@@ -1,4 +1,4 @@
-"""The accelerator: one thread owns it, and every module here but `engine`, `os_thread`, `settings`, `tickets` and `records` imports mlx.
+"""The accelerator: one thread owns it, and all modules but `engine`, `os_thread`, `settings`, `tickets` and `records` import mlx.
 
     engine (asyncio)  --jobs-->  device_thread  -->  prefill, batch (one step for all rows)  --tickets-->  engine
 

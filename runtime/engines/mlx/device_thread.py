@@ -17,7 +17,8 @@ from typing import Any
 import mlx.core as mx
 
 from bus.errors import Failure, NoReply, Unavailable
-from runtime.engines.engine import PRIORITIES, Priority, Rendered
+from prompts.vocabulary import PRIORITIES, Priority
+from runtime.engines.engine import Rendered
 from runtime.engines.mlx.batch import Batch, Row, generate
 from runtime.engines.mlx.encode import Encoder
 from runtime.engines.mlx.forward import Forward

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Protocol
 
-from runtime.engines.engine import PRIORITIES
+from prompts.vocabulary import PRIORITIES
 from runtime.engines.mlx.tickets import Ticket
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from runtime.engines.engine import Priority
+from prompts.vocabulary import Priority
 
 Operation = Literal["generate", "verdict", "score", "embed"]
 Ending = Literal["stop", "length", "cancelled", "expired", "failed"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from bus.errors import Failure, NoReply
-from runtime.engines.engine import Priority
+from prompts.vocabulary import Priority
 from runtime.engines.mlx.records import RequestRecord
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from bus.errors import Failure
 from prompts.contracts import ClassifyQuery, Prompt
-from runtime.engines.engine import Delta, Finished, Priority, Rendered, Request
+from prompts.vocabulary import Priority
+from runtime.engines.engine import Delta, Finished, Rendered, Request
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
 

@@ -5,7 +5,8 @@ import itertools
 from typing import Any
 
 from prompts import contracts as c
-from runtime.engines.engine import Delta, Engine, Finished, Priority, Rendered, Request
+from prompts.vocabulary import Priority
+from runtime.engines.engine import Delta, Engine, Finished, Rendered, Request
 
 CHUNKS = (c.Chunk(source_file="a.md", score=0.5, content="Refunds are paid within 14 days."),)
 EVIDENCE = (c.Evidence(n=1, source_id="a", title="A", text="Refunds are paid within 14 days."),)

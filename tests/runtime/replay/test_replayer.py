@@ -8,14 +8,13 @@ import msgspec
 import pytest
 
 from actors import (
-    answering,
     judge_relevance,
     judge_sufficiency,
     retrieve,
     settle_answer,
     stream_references,
 )
-from actors.answer import release
+from actors.answer import drafting, release
 from actors.evidence import spans
 from actors.pipeline import ACTORS, pipeline
 from bus.delivery import Worker
@@ -73,7 +72,7 @@ async def test_what_used_no_power_needs_no_second_line(traces: dict[str, Trace])
 
 
 CHANGES = [
-    (answering, "shortened", lambda text, most: text[:20], "draft", "answer_synthesis", "sentences"),
+    (drafting, "shortened", lambda text, most: text[:20], "draft", "answer_synthesis", "sentences"),
     (judge_relevance, "keep", lambda passages, extracts: passages[:0], "complex", "judge_relevance", "passages"),
     (judge_sufficiency, "MOST_ADDED", 0, "complex", "judge_sufficiency", "type"),
     (spans, "SHORT", 0, "simple", "select_evidence", "evidence"),

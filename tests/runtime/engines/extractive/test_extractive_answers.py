@@ -3,25 +3,18 @@
 import re
 
 import pytest
-from tests.runtime.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, evidence
 
 from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers, strip_markers
 from index.sentences import split
-from prompts.contracts import (
-    AnswerHint,
-    AnswerReport,
-    AnswerSimple,
-    AnswerStructured,
-    AnswerSynthesis,
-    Evidence,
-    Language,
-)
+from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
+from prompts.vocabulary import Language
 from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_structured, answer_synthesis
 from runtime.engines.extractive.hints import answer_hint
 from runtime.engines.extractive.phrases import ARGUMENTS, CONCLUSION, NO_SUCH_KIND, NOT_IN_EVIDENCE
 from runtime.engines.extractive.quoting import cite, clean, shorten
 from runtime.engines.extractive.report import answer_report
+from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, evidence
 
 LANGUAGES: tuple[Language, ...] = ("ko", "en", "zh", "fr", "ar")
 

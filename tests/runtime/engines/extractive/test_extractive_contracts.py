@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.runtime.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
 
 from bus.errors import Unavailable
 from prompts.contracts import (
@@ -23,7 +22,6 @@ from prompts.contracts import (
     GuardLanguage,
     JudgeRelevance,
     JudgeSufficiency,
-    Language,
     Prompt,
     RewriteQuery,
     SelectEvidence,
@@ -32,10 +30,12 @@ from prompts.contracts import (
     VerifyAnswer,
 )
 from prompts.library import Library
+from prompts.vocabulary import Language
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.extractive.judging import judge_relevance
 from runtime.engines.extractive.replies import REPLIES, reply_to
+from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
 
 LANGUAGES: tuple[Language, ...] = ("ko", "en", "zh", "fr", "ar")
 
@@ -160,7 +160,7 @@ def everything() -> bytes:
 
 def test_replies_do_not_hang_on_the_hash_seed() -> None:
     code = (
-        "import sys; from tests.runtime.extractive.test_extractive_contracts import everything; "
+        "import sys; from tests.runtime.engines.extractive.test_extractive_contracts import everything; "
         "sys.stdout.buffer.write(everything())"
     )
     outputs = {

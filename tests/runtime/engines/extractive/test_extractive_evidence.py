@@ -1,7 +1,6 @@
 """Evidence: the sentence that answers, verbatim, and nothing at all for a question that the passages do not answer."""
 
 import pytest
-from tests.runtime.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, chunks
 
 from prompts.contracts import Chunk, SelectEvidence
 from runtime.engines.extractive.answerable import lack, odds
@@ -9,6 +8,7 @@ from runtime.engines.extractive.doubts import doubt
 from runtime.engines.extractive.evidence import LONGEST_SPAN, MOST_SPANS, select_evidence
 from runtime.engines.extractive.headings import says_nothing
 from runtime.engines.extractive.ranking import rank
+from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, chunks
 
 
 def _names_its_subject(row: tuple[str, str, str]) -> bool:

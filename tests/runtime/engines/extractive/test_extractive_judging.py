@@ -1,7 +1,6 @@
 """Relevance with verbatim excerpts, sufficiency by aspects, and the verifier's types."""
 
 import pytest
-from tests.runtime.extractive.cases import ANSWERED, UNANSWERED, chunks, evidence
 
 from prompts.contracts import (
     Extract,
@@ -14,6 +13,7 @@ from prompts.contracts import (
 )
 from runtime.engines.extractive.checking import guard_language, verify_answer
 from runtime.engines.extractive.judging import judge_relevance, judge_sufficiency, reworded
+from tests.runtime.engines.extractive.cases import ANSWERED, UNANSWERED, chunks, evidence
 
 
 def judged(language: str, statement: str, focus: str = "") -> Relevance:

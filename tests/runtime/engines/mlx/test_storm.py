@@ -5,11 +5,11 @@ import json
 import random
 
 import pytest
-from tests.runtime.engines.device.test_faults import Faulty
 
 from bus.errors import Failure
 from runtime.engines.mlx.model import load
 from runtime.engines.openai.schema import problem
+from tests.runtime.engines.mlx.test_faults import Faulty
 from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
 
 NOTE = shape(ok={"type": "boolean"}, note={"type": "string", "maxLength": 30})

@@ -1,0 +1,80 @@
+"""All that Groundwire knows of languages: a folder a language, a TOML file a subject, and the reader that checks them.
+
+`LANGUAGES` are the folders. `of(language)` are its tables, every one of which every language has: a missing or unknown file or
+key is refused by name. The shape of each file, with what a table means, is the Struct of the same name in `tables`. Code asks for a
+table and never for a language by name, except for `FALLBACK`, which stands in where a text is in none of these languages.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from index.languages.tables import Language
+from index.languages.toml_check import problems
+
+FOLDER: Final = Path(__file__).parent
+#: Codes of ISO 639-1, in alphabetical order.
+LANGUAGES: Final = tuple(sorted(path.name for path in FOLDER.iterdir() if len(path.name) == 2 and path.is_dir()))
+#: What a text without letters is in.
+UNDETERMINED: Final = "und"
+FALLBACK: Final = "en"
+
+
+class LanguageProblem(Exception):
+    """A language whose folder does not hold what every language must have. One line a problem: the file, the key."""
+
+
+@cache
+def of(language: str) -> Language:
+    """The tables of one of LANGUAGES. Raises LanguageProblem."""
+    return read(FOLDER / language)
+
+
+def spoken(language: str) -> Language:
+    """The tables to speak to a person in; those of FALLBACK where we do not know theirs. Raises LanguageProblem."""
+    return of(language if language in LANGUAGES else FALLBACK)
+
+
+def check() -> None:
+    """Read every language, so that none is found wanting later. Raises LanguageProblem."""
+    for language in LANGUAGES:
+        of(language)
+
+
+def read(folder: Path) -> Language:
+    """The tables in a folder. Raises LanguageProblem with every file and key that is missing, unknown or of the wrong type."""
+    subjects = {field.name: field.type for field in msgspec.structs.fields(Language)}
+    there = {path.stem: path for path in folder.glob("*.toml")}
+    found = [f"{folder.name}: has no {name}.toml, which every language has" for name in subjects if name not in there]
+    known = ", ".join(subjects)
+    found += [f"{folder.name}: {name}.toml is no subject; there are {known}" for name in there if name not in subjects]
+    tables: dict[str, object] = {}
+    for name, struct in subjects.items():
+        if name not in there:
+            continue
+        try:
+            raw = tomllib.loads(there[name].read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            found.append(f"{folder.name}/{name}.toml: is not TOML: {error}")
+            continue
+        wrong = problems(raw, struct)
+        found += [f"{folder.name}/{name}.toml: {problem}" for problem in wrong]
+        if not wrong:
+            tables[name] = msgspec.convert(raw, struct, strict=True)
+    if found:
+        raise LanguageProblem("\n".join(found))
+    return Language(**tables)  # type: ignore[arg-type]  # each was converted to its field's type
+
+
+def union(part: Callable[[Language], str | Iterable[str]], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """One pattern of what `part` gives for each language, a pattern or several; empty ones are left out."""
+    pieces: list[str] = []
+    for language in LANGUAGES:
+        given = part(of(language))
+        pieces += [given] if isinstance(given, str) else given
+    return re.compile("|".join(piece for piece in pieces if piece) or r"(?!)", flags)

@@ -1,0 +1,80 @@
+"""The shape of a language's folder: one Struct a file, one field a table, each with what it is for.
+
+Words are separated by white space in one string (`Words`), so that a table reads like a text; patterns are regular expressions.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class Reasons(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why there is no answer: one text for each of the nine reasons, and two that name what is missing."""
+
+    no_results: Text
+    low_relevance: Text
+    no_evidence: Text
+    insufficient: Text
+    insufficient_missing: Text  # names {missing}
+    model_refused: Text
+    model_refused_because: Text  # names {refuse_reason}
+    citations_invalid: Text
+    grounding_failed: Text
+    timeout: Text
+    model_unavailable: Text
+
+
+class Declined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The direct reply to what is not a question about the documents."""
+
+    out_of_scope: Text
+    greeting: Text
+    unclear: Text
+    policy: Text
+
+
+class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said in place of an answer or after it."""
+
+    empty_context: Text
+    safe: Text
+    safe_sources: Text  # names {ids}
+    cancelled: Text
+    withdrawn: Text
+    failed: Text
+    conflict: Text
+    conflict_value: Text  # names {value}, {source}
+    conflict_value_dated: Text  # and {date}
+
+
+class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Headings and lead-ins of an answer's layout, without punctuation."""
+
+    source: Text
+    summary: Text
+    conclusion: Text
+    arguments: Text
+    hint: Text
+
+
+class Punctuation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    comma: Text  # between the items of an enumeration, its space included
+
+
+class Notices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """notices.toml: what people read."""
+
+    reasons: Reasons
+    declined: Declined
+    replies: Replies
+    labels: Labels
+    punctuation: Punctuation
+
+
+class Language(msgspec.Struct, frozen=True, kw_only=True):
+    """A language: one field a file of its folder."""
+
+    notices: Notices

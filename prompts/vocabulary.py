@@ -1,0 +1,68 @@
+"""The closed vocabularies of Groundwire: every set of words of which a message, a prompt, a profile or a flag names one.
+
+They are written here once. `bus` imports nothing of `prompts` but this, and this imports nothing but the languages.
+"""
+
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from index.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    #: One of LANGUAGES. Which they are is known when the folders of `index/languages` are read.
+    Language = str
+else:
+    Language = Literal[LANGUAGES]
+
+Speaker = Literal["user", "assistant"]
+
+# What a request may ask for.
+Style = Literal["simple", "report", "synthesis", "structured", "hint"]
+Release = Literal["sentence", "draft", "token"]
+EventsWanted = Literal["default", "all"]
+OnDisconnect = Literal["continue", "cancel"]
+
+# How a run ends.
+Outcome = Literal["answered", "refused", "declined", "failed", "cancelled"]
+Reason = Literal[
+    "no_results",
+    "low_relevance",
+    "no_evidence",
+    "insufficient",
+    "model_refused",
+    "citations_invalid",
+    "grounding_failed",
+    "timeout",
+    "model_unavailable",
+]
+DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
+Confidence = Literal["high", "medium", "low"]
+
+# What the judges, the gate and the verifier say.
+IntentKind = Literal["in_scope", "edge_case", "out_of_scope", "greeting", "unclear"]
+QueryType = Literal["simple", "complex"]
+FlagKind = Literal[
+    "citation_out_of_range",
+    "fabricated_number",
+    "fabricated_quote",
+    "reversed_term",
+    "uncited",
+    "low_overlap",
+    "wrong_language",
+]
+FlagStrength = Literal["strong", "weak"]
+ContradictionType = Literal[
+    "direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"
+]
+Severity = Literal["critical", "minor"]
+VerdictKind = Literal["clean", "minor_issues", "major_issues"]
+ConflictKind = Literal["value", "date", "scope"]
+
+# How an engine is asked.
+Priority = Literal["answer", "check", "judge", "background"]  # the most urgent first
+ReasoningEffort = Literal["minimal", "low", "medium", "high"]
+
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+DECLINED: Final[tuple[DeclinedKind, ...]] = get_args(DeclinedKind)
+STYLES: Final[tuple[Style, ...]] = get_args(Style)
+RELEASES: Final[tuple[Release, ...]] = get_args(Release)
+PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)

@@ -1,0 +1,54 @@
+"""A language is a folder that holds what every language must have, and nothing that is unknown."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of a language, to be spoilt."""
+    return Path(shutil.copytree(FOLDER / FALLBACK, tmp_path / "xx"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_every_table(language: str) -> None:
+    assert of(language) == read(FOLDER / language)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    (folder / "notices.toml").unlink()
+    with pytest.raises(LanguageProblem, match=r"xx: has no notices\.toml"):
+        read(folder)
+
+
+def test_an_unknown_file_is_named(folder: Path) -> None:
+    (folder / "notes.toml").write_text("", encoding="utf-8")
+    with pytest.raises(LanguageProblem, match=r"xx: notes\.toml is no subject; there are .*notices"):
+        read(folder)
+
+
+def test_an_unknown_key_is_named_with_the_nearest_one(folder: Path) -> None:
+    path = folder / "notices.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("greeting =", "greting ="), encoding="utf-8")
+    with pytest.raises(
+        LanguageProblem, match=r"xx/notices\.toml: declined\.greting: unknown key; did you mean 'greeting'\?"
+    ):
+        read(folder)
+
+
+def test_what_is_no_toml_is_told_with_its_place(folder: Path) -> None:
+    (folder / "notices.toml").write_text("[reasons\n", encoding="utf-8")
+    with pytest.raises(LanguageProblem, match=r"xx/notices\.toml: is not TOML"):
+        read(folder)
+
+
+def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
+    (folder / "notices.toml").unlink()
+    (folder / "notes.toml").write_text("", encoding="utf-8")
+    with pytest.raises(LanguageProblem) as caught:
+        read(folder)
+    assert len(str(caught.value).splitlines()) == 2
