@@ -1,14 +1,8 @@
-"""The shape of a language's folder: one Struct a file, one field a table, each with what it is for.
-
-Words are separated by white space in one string (`Words`), so that a table reads like a text; patterns are regular expressions.
-"""
-
-from typing import Annotated
+"""notices.toml: what people read when there is no answer, or beside one."""
 
 import msgspec
-from msgspec import Meta
 
-Text = Annotated[str, Meta(min_length=1)]
+from index.languages.tables.kinds import Text
 
 
 class Reasons(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,16 +59,10 @@ class Punctuation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Notices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """notices.toml: what people read."""
+    """All of notices.toml."""
 
     reasons: Reasons
     declined: Declined
     replies: Replies
     labels: Labels
     punctuation: Punctuation
-
-
-class Language(msgspec.Struct, frozen=True, kw_only=True):
-    """A language: one field a file of its folder."""
-
-    notices: Notices

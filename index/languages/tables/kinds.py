@@ -1,0 +1,16 @@
+"""The kinds of values that tables hold."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+#: Something a person reads; never empty.
+Text = Annotated[str, Meta(min_length=1)]
+#: Words with white space between them, so that a table reads like a text; may be empty. `words_in` takes them apart.
+Words = str
+#: A regular expression, written without its flags; may be empty where the language has no such thing.
+Pattern = str
+
+
+def words_in(words: Words) -> frozenset[str]:
+    return frozenset(words.split())
