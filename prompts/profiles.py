@@ -65,12 +65,9 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     k: Depth = 10  # passages after fusion
     bm25_k: Depth = 5
     vector_k: Depth = 5
-    bm25_threshold: Annotated[float, msgspec.Meta(ge=0.0)] = 0.0
-    vector_threshold: Share | None = None  # None: the embedder's own
     #: Share (0..1) of the question's content words, weighted by rarity, that the best passage must hold.
     #: Below it the run is refused with `low_relevance`.
     low_relevance: Share = 0.15
-    rerank: bool = False
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,14 +99,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """One scope list without its categories, in file order, as the intent prompt takes it."""
         lists: dict[str, tuple[str, ...]] = getattr(self.scope, kind)
         return tuple(dict.fromkeys(word for words in lists.values() for word in words))
-
-    def category(self, text: str) -> str:
-        """The category of the first scope word in `text`, in-scope before edge before out; empty when none occurs."""
-        for lists in (self.scope.in_scope, self.scope.edge_scope, self.scope.out_of_scope):
-            for category, words in lists.items():
-                if first_match(words, text):
-                    return category
-        return ""
 
     def policy_word(self, text: str) -> str:
         """The policy word that `text` holds, in whichever language; empty for none."""

@@ -97,14 +97,6 @@ def test_policy_words_are_found_as_words(name: str, text: str, word: str) -> Non
     assert load(name).policy_word(text) == word
 
 
-def test_a_category_is_that_of_the_first_scope_word() -> None:
-    support = load("support")
-    assert support.category("환불은 언제 되나요?") == "교환·환불"
-    assert support.category("오늘 날씨 어때?") == "상담 밖"
-    assert support.category("안녕하세요") == ""
-    assert load("myopia").category("ok镜晚上戴多久") == "光学干预"
-
-
 # ---------------------------------------------------------------- one's own
 
 

@@ -1,0 +1,37 @@
+"""No setting does nothing: each key of the settings and of a profile is read somewhere in the code."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from prompts.profiles import AgentOverride, Profile, Retrieval, Scope
+from runtime import settings
+
+ROOT = Path(__file__).parent.parent
+HOUSE = ("actors", "bus", "index", "prompts", "runtime")
+
+
+def sources() -> Iterator[Path]:
+    for folder in HOUSE:
+        yield from (ROOT / folder).rglob("*.py")
+
+
+@pytest.fixture(scope="module")
+def attributes() -> set[str]:
+    """Every name that the code reads of some object."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in sources())
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return {node.attr for node in nodes if isinstance(node.ctx, ast.Load)}
+
+
+@pytest.mark.parametrize(
+    "struct",
+    [settings.Settings, *settings.sections().values(), Profile, Retrieval, Scope, AgentOverride],
+    ids=lambda struct: struct.__name__,
+)
+def test_every_key_is_read(struct: type[msgspec.Struct], attributes: set[str]) -> None:
+    unread = [field.name for field in msgspec.structs.fields(struct) if field.name not in attributes]
+    assert not unread, f"nothing reads {', '.join(unread)} of {struct.__name__}"
