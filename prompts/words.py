@@ -8,12 +8,18 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-_ARABIC = re.compile(r"[\u0600-\u06ff]")
-_UNSPACED = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+from index.languages import union
+from index.languages.scripts import HAN, HANGUL
+
+_UNSPACED = re.compile(rf"[\u1100-\u11ff\u3040-\u30ff{HAN}{HANGUL}]")
 _ARABIC_MARKS = re.compile("[\u0640\u064b-\u065f\u0670]")  # tatweel and vowel signs, rarely written
 _ALEFS = str.maketrans("أإآٱىة", "اااايه")
 _START = r"(?:\A|[.!?:;؟،\n)…-])[\s\"'«“(*]*"
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+_ATTACHED = union(lambda language: language.words.attached).pattern
+_INFLECTED = union(lambda language: language.words.inflected).pattern
 
 
 def first_match(words: Iterable[str], text: str) -> str:
@@ -36,6 +42,4 @@ def _pattern(word: str) -> re.Pattern[str]:
         return re.compile(r"(?!)")
     if _UNSPACED.search(plain):
         return re.compile(start + plain)
-    if _ARABIC.search(plain):  # a conjunction, a preposition and the article are written onto the word, endings too
-        return re.compile(rf"{start}(?<!\w)[وفبكل]?(?:ال|ل)?{plain}\w{{0,2}}(?!\w)")
-    return re.compile(rf"{start}(?<!\w){plain}s?(?!\w)")
+    return re.compile(rf"{start}(?<!\w)(?:{_ATTACHED})?{plain}(?:{_INFLECTED})?(?!\w)")

@@ -71,6 +71,11 @@ def read(folder: Path) -> Language:
     return Language(**tables)  # type: ignore[arg-type]  # each was converted to its field's type
 
 
+def every[T](part: Callable[[Language], Iterable[T]]) -> list[T]:
+    """What `part` gives for each language, in one list."""
+    return [one for language in LANGUAGES for one in part(of(language))]
+
+
 def union(part: Callable[[Language], str | Iterable[str]], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """One pattern of what `part` gives for each language, a pattern or several; empty ones are left out."""
     pieces: list[str] = []

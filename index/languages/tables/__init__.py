@@ -2,10 +2,18 @@
 
 import msgspec
 
+from index.languages.tables.noise import Noise
 from index.languages.tables.notices import Notices
+from index.languages.tables.opposites import Opposites
+from index.languages.tables.phrases import Phrases
+from index.languages.tables.words import Grammar
 
 
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field a file of its folder, in alphabetical order."""
 
+    noise: Noise
     notices: Notices
+    opposites: Opposites
+    phrases: Phrases
+    words: Grammar

@@ -1,9 +1,11 @@
 """Answers made of verbatim sentences of the evidence, each with its marker: simple, synthesis, structured."""
 
+from index.languages import spoken
+from index.languages.tables.phrases import NoSuchKind
 from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
 from prompts.vocabulary import Confidence
-from runtime.engines.extractive.answerable import lack
-from runtime.engines.extractive.phrases import refusal, say_not_in_evidence
+from runtime.engines.extractive.answerable import Lack, lack
+from runtime.engines.extractive.asked import kind_of
 from runtime.engines.extractive.quoting import Quoted, in_reading_order, quote
 from runtime.engines.extractive.ranking import rank
 
@@ -23,7 +25,7 @@ def answer_simple(prompt: AnswerSimple) -> str:
     """At most four cited sentences, then the safety advice; without evidence, the admission that there is none."""
     quoted = quote(prompt.original_query, prompt.retrieved_chunks, prompt.language, SIMPLE_CHARS)[:SIMPLE_SENTENCES]
     if not quoted:
-        return say_not_in_evidence(prompt.language)
+        return spoken(prompt.language).phrases.refusals.not_in_evidence
     text = " ".join(q.cited for q in in_reading_order(quoted))
     return f"{text}\n\n{prompt.safety_advice}" if prompt.safety_advice else text
 
@@ -53,7 +55,9 @@ def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
     """The best sentence as the summary, up to three more as details; the ids of their sources in order of use."""
     quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS)
     if not quoted:
-        return StructuredAnswer(summary=say_not_in_evidence(prompt.language), details=(), citations=())
+        return StructuredAnswer(
+            summary=spoken(prompt.language).phrases.refusals.not_in_evidence, details=(), citations=()
+        )
     shown = _within(quoted[: 1 + DETAILS], prompt.max_tokens)
     return StructuredAnswer(summary=shown[0].cited, details=tuple(q.cited for q in shown[1:]), citations=sources(shown))
 
@@ -61,6 +65,16 @@ def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
 def sources(quoted: list[Quoted]) -> tuple[str, ...]:
     """The `source_id`s of the sentences, each once, in order of first use."""
     return tuple(dict.fromkeys(q.evidence.source_id for q in quoted))
+
+
+def refusal(lacking: Lack, question: str, language: str) -> str:
+    """Why the evidence does not answer: the missing kind of thing by name, or that nothing of it is said."""
+    phrases = spoken(language).phrases
+    kind = kind_of(question)
+    if lacking == "kind" and kind in NoSuchKind.__struct_fields__:
+        named: str = getattr(phrases.no_such_kind, kind)
+        return named
+    return phrases.refusals.no_relation if lacking == "relation" else phrases.refusals.not_in_evidence
 
 
 def _confidence(kept: list[Quoted]) -> Confidence:

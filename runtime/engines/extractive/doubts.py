@@ -4,6 +4,7 @@ import math
 import re
 from functools import lru_cache
 
+from index.languages.scripts import HAN, is_han, is_hangul
 from runtime.engines.extractive.opposites import is_negated, opposed, superlatives, words_of
 from runtime.engines.extractive.ranking import Ranking
 
@@ -97,7 +98,7 @@ def doubt(ranking: Ranking) -> tuple[float, ...]:
 
 #: From here on a word counts as the same word in another form.
 KNOWN = 0.6
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _NUMBER = re.compile(r"\d+(?:[.,٫٬]\d+)*")
 _CAPITAL_INSIDE = re.compile(r"(?<=\w )[A-ZÀ-Ý]")
 
@@ -110,7 +111,7 @@ def known(term: str, bag: frozenset[str]) -> float:
     """1 when the bag has the term, else how much of the nearest word begins alike, 0 to 1."""
     if term in bag:
         return 1.0
-    least = 2 if term[0] >= "\u3400" else 3
+    least = 2 if is_han(term) or is_hangul(term) else 3
     start = term[:least]
     return max((_alike(term, other) for other in bag if other.startswith(start)), default=0.0)
 

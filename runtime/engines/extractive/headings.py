@@ -2,10 +2,13 @@
 
 import re
 
+from index.languages import every, union
+
+_LAST_LETTERS = "".join(every(lambda language: language.noise.last_letters))
 # Short, without a full stop, and no row of a table or list of facts.
-_HEADING = re.compile(
-    r"^(?=.{1,40}$)[^|:：=\d]*[^|:：=\d.!?。！？؟…다요」”\"')]$"
-    r"|^(?:第?\d+[条章.:]|제\d+[조장]|المادة \d+)[^.。]{0,30}[^.!?。！？؟…|]$"
+_HEADING = re.compile(rf"^(?=.{{1,40}}$)[^|:：=\d]*[^|:：=\d.!?。！？؟…{_LAST_LETTERS}」”\"')]$")
+_ARTICLE = re.compile(
+    rf"^(?:\d+[.:]|{union(lambda language: language.noise.article_headings).pattern})[^.。]{{0,30}}[^.!?。！？؟…|]$"
 )
 _ASKS = re.compile(r"[?？؟]\s*$")
 
@@ -13,4 +16,4 @@ _ASKS = re.compile(r"[?？؟]\s*$")
 def says_nothing(sentence: str) -> bool:
     """Whether it is a heading or a question."""
     plain = sentence.strip("#*>-• \t\n")
-    return bool(_HEADING.search(plain) or _ASKS.search(plain))
+    return bool(_HEADING.search(plain) or _ARTICLE.search(plain) or _ASKS.search(plain))

@@ -2,38 +2,32 @@
 
 import re
 
+from index.languages import LANGUAGES, of, spoken, union
+from index.languages.scripts import is_han, is_hangul
 from prompts.contracts import AnswerHint, Evidence, StructuredAnswer
 from runtime.engines.extractive.answers import STRUCTURED_CHARS, sources
-from runtime.engines.extractive.phrases import HINT_GIVEN, HINT_NEXT, HINT_READ, HINT_RULE, say, say_not_in_evidence
 from runtime.engines.extractive.quoting import Quoted, clean, quote, shorten
 
 READ_AGAIN = 1
 WORDS_NAMED = 4
 
 # Anything that could be the result of a calculation: digits, numerals in words, an equation.
-_RESULT = re.compile(
-    r"[\d=≈٠-٩½¼¾²³]|[一二两三四五六七八九十百千]|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|hundred|thousand"
-    r"|zéro|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|vingt|trente|cent|mille)\b"
-    r"|(?:하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉|열|영)(?![가-힣])|واحد|اثن|ثلاث|اربع|أربع|خمس|ست|سبع|ثمان|تسع|عشر|صفر",
-    re.IGNORECASE,
-)
-_CALCULATES = re.compile(r"\d|[٠-٩]")
+_RESULT = re.compile(rf"[\d=≈½¼¾²³]|{union(lambda language: language.words.number_words).pattern}", re.IGNORECASE)
+_LONGEST_RULE = max(len(of(language).phrases.hints.rule) for language in LANGUAGES)
+_CALCULATES = re.compile(r"\d")
 
 
 def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
     """A rule is quoted only where the result must be a number and the rule has none; else the person is sent to read."""
-    quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS - len(say(HINT_RULE, "fr")) - 2)
+    phrases = spoken(prompt.language).phrases
+    quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS - _LONGEST_RULE - 2)
     if not quoted:
-        return StructuredAnswer(
-            summary=say_not_in_evidence(prompt.language), details=(say(HINT_GIVEN, prompt.language),), citations=()
-        )
+        return StructuredAnswer(summary=phrases.refusals.not_in_evidence, details=(phrases.hints.given,), citations=())
     rules = [q for q in quoted if not _RESULT.search(q.text)] if _CALCULATES.search(prompt.question) else []
-    steps = (say(HINT_GIVEN, prompt.language), say(HINT_NEXT, prompt.language))
+    steps = (phrases.hints.given, phrases.hints.next)
     if rules:
         rule = rules[0]
-        return StructuredAnswer(
-            summary=f"{say(HINT_RULE, prompt.language)} {rule.cited}", details=steps, citations=sources([rule])
-        )
+        return StructuredAnswer(summary=f"{phrases.hints.rule} {rule.cited}", details=steps, citations=sources([rule]))
     to_read = quoted[:READ_AGAIN]
     return StructuredAnswer(
         summary=_reading(prompt.question, to_read[0], prompt.language), details=steps, citations=sources(to_read)
@@ -43,13 +37,13 @@ def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
 def _reading(question: str, quoted: Quoted, language: str) -> str:
     """Where to look and for what, in the question's own words only."""
     words = ", ".join(_named(question)) or shorten(question, 60).rstrip(" ?？؟.。!")
-    return say(HINT_READ, language).format(title=_title(quoted.evidence), words=words, n=quoted.evidence.n)
+    return spoken(language).phrases.hints.read.format(title=_title(quoted.evidence), words=words, n=quoted.evidence.n)
 
 
 def _named(question: str) -> list[str]:
     """The longer words of the question without digits, in order: what a reader would look up."""
     words = [w.strip(".,;:?!؟？，。«»\"'()") for w in question.split()]
-    long = [w for w in words if len(w) >= (2 if w[:1] >= "\u3400" else 5) and not _CALCULATES.search(w)]
+    long = [w for w in words if len(w) >= (2 if is_han(w) or is_hangul(w) else 5) and not _CALCULATES.search(w)]
     return long[-WORDS_NAMED:] if question and " " in question.strip() else []
 
 

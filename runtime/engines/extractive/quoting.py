@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from actors.gate.check import check_sentence, withholds
 from index.language import detect
+from index.languages.scripts import HAN
 from index.sentences import split
 from prompts.contracts import Evidence
 from runtime.engines.extractive.answerable import unlike
@@ -24,7 +25,7 @@ _FOREIGN_MARKER = re.compile(r"\s?[\[［【][\d٠-٩０-９\s,،、，;–-]{1,4
 _LIST_MARK = re.compile(r"^(?:[#>*•·|–—-]+\s+|\d{1,2}[.)]\s+(?=\S))+")
 _ENDING = re.compile(r"[.!?。！？؟…;；:：,،]+$")
 _CLOSED = re.compile(r"[.!?。！？؟…][\"'”’»」』)）\]]+$")
-_WIDE_STOP = re.compile(r"[\u4e00-\u9fff][\"'”’»」』)）]*$")
+_WIDE_STOP = re.compile(rf"[{HAN}][\"'”’»」』)）]*$")
 _CLAUSE_ENDS = (", ", "; ", "，", "；", "、", "، ")
 
 

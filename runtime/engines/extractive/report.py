@@ -3,8 +3,9 @@
 import re
 
 from actors.gate.check import check_sentence, withholds
+from index.languages import spoken
+from index.languages.tables.phrases import QuotationMarks
 from prompts.contracts import AnswerReport
-from runtime.engines.extractive.phrases import ARGUMENTS, CONCLUSION, QUOTES, say, say_not_in_evidence
 from runtime.engines.extractive.quoting import Quoted, clean, in_reading_order, quote
 
 CONCLUSION_SENTENCES = 3
@@ -15,31 +16,31 @@ _QUOTE_SIGN = re.compile('["“”„«»「」『』]')
 
 def answer_report(prompt: AnswerReport) -> str:
     """Headings in the asked language; every sentence is verbatim and carries its marker."""
+    phrases = spoken(prompt.language).phrases
     quoted = quote(prompt.original_query, prompt.evidence, prompt.language)
     if not quoted:
-        return say_not_in_evidence(prompt.language)
+        return phrases.refusals.not_in_evidence
     conclusion = in_reading_order(quoted[:CONCLUSION_SENTENCES])
     lines = [
         f"**TL;DR** {quoted[0].cited}",
         "",
-        f"## {say(CONCLUSION, prompt.language)}",
+        f"## {phrases.headings.conclusion}",
         "",
         " ".join(q.cited for q in conclusion),
         "",
-        f"## {say(ARGUMENTS, prompt.language)}",
+        f"## {phrases.headings.arguments}",
         "",
     ]
     arguments = in_reading_order(quoted[:MOST_ARGUMENTS])
-    lines += [f"{number}. {_argument(q, prompt.language)}" for number, q in enumerate(arguments, 1)]
+    lines += [f"{number}. {_argument(q, phrases.quotation_marks)}" for number, q in enumerate(arguments, 1)]
     if prompt.safety_advice:
         lines += ["", prompt.safety_advice]
     return "\n".join(lines)
 
 
-def _argument(q: Quoted, language: str) -> str:
+def _argument(q: Quoted, marks: QuotationMarks) -> str:
     """Title and quotation; without quotation marks where the text has its own, and without what the gate would not pass."""
     name = clean(q.evidence.title or q.evidence.source_id)
-    opening, closing = say(QUOTES, language)
-    marked = f"**{name}**: {opening}{q.text}{closing} [{q.evidence.n}]"
+    marked = f"**{name}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
     forms = (marked, f"**{name}**: {q.cited}") if not _QUOTE_SIGN.search(q.text) else (f"**{name}**: {q.cited}",)
     return next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)

@@ -4,8 +4,7 @@ import re
 
 from prompts.contracts import Turn
 from runtime.engines.extractive.followup_words import ABOUT, ASPECTS, INTRODUCES, NO_TOPIC, PREDICATES, PRONOUNS
-from runtime.engines.extractive.lexicon import FUNCTION_WORDS
-from runtime.engines.extractive.words import fold, stem
+from runtime.engines.extractive.words import FUNCTION_WORDS, fold, stem
 
 LONGEST_TOPIC_WORDS = 8
 ARTICLES = ("the", "a", "an", "my", "le", "la", "les", "un", "une")

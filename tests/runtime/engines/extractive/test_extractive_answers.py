@@ -6,12 +6,12 @@ import pytest
 
 from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers, strip_markers
+from index.languages import of
 from index.sentences import split
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
 from prompts.vocabulary import Language
 from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_structured, answer_synthesis
 from runtime.engines.extractive.hints import answer_hint
-from runtime.engines.extractive.phrases import ARGUMENTS, CONCLUSION, NO_SUCH_KIND, NOT_IN_EVIDENCE
 from runtime.engines.extractive.quoting import cite, clean, shorten
 from runtime.engines.extractive.report import answer_report
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, evidence
@@ -39,7 +39,7 @@ def test_every_sentence_is_verbatim_cited_and_passes_the_gate(language: str, que
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_evidence_the_answer_admits_it(language: Language) -> None:
     reply = answer_simple(AnswerSimple(original_query="?", retrieved_chunks=(), language=language, safety_advice="X"))
-    assert reply == NOT_IN_EVIDENCE[language]
+    assert reply == of(language).phrases.refusals.not_in_evidence
 
 
 def test_safety_advice_stands_last() -> None:
@@ -128,7 +128,7 @@ def test_a_synthesis_refuses_in_the_asked_language(language: str, question: str)
     reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
     assert reply.refused
     assert reply.answer == ""
-    assert reply.refuse_reason == NOT_IN_EVIDENCE[language]
+    assert reply.refuse_reason == of(language).phrases.refusals.not_in_evidence
 
 
 def test_a_refusal_names_the_missing_kind_of_thing() -> None:
@@ -139,7 +139,7 @@ def test_a_refusal_names_the_missing_kind_of_thing() -> None:
             language="en",
         )
     )
-    assert reply.refuse_reason == NO_SUCH_KIND["count"]["en"]
+    assert reply.refuse_reason == of("en").phrases.no_such_kind.count
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -150,7 +150,11 @@ def test_a_report_has_its_parts_in_the_asked_language(language: Language) -> Non
         AnswerReport(original_query=question, sub_query_analyses=(), evidence=given, language=language)
     )
     assert text.startswith("**TL;DR** ")
-    assert text.index(f"## {CONCLUSION[language]}") < text.index(f"## {ARGUMENTS[language]}") < text.index("1. **T")
+    assert (
+        text.index(f"## {of(language).phrases.headings.conclusion}")
+        < text.index(f"## {of(language).phrases.headings.arguments}")
+        < text.index("1. **T")
+    )
     for start, end in split(text):
         sentence = text[start:end]
         assert not withholds(check_sentence(sentence, given, language=language)), sentence
@@ -193,7 +197,7 @@ def test_a_structured_answer_keeps_to_its_tokens() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_empty_context_has_no_citations(language: Language) -> None:
     reply = answer_structured(AnswerStructured(question="?", contexts=(), language=language))
-    assert (reply.summary, reply.citations) == (NOT_IN_EVIDENCE[language], ())
+    assert (reply.summary, reply.citations) == (of(language).phrases.refusals.not_in_evidence, ())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""phrases.toml: what the engine without a model says in its own words; everything else it says is a quotation."""
+
+import msgspec
+
+from index.languages.tables.kinds import Text
+
+
+class Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why the documents do not answer."""
+
+    not_in_evidence: Text
+    no_relation: Text  # they speak of the subject, and not of what is asked about it
+
+
+class NoSuchKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same, where nothing of the asked kind is there."""
+
+    person: Text
+    time: Text
+    count: Text
+    place: Text
+    reason: Text
+
+
+class DirectReplies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """To what is not a question about the documents."""
+
+    greeting: Text
+    unclear: Text
+    out_of_scope: Text
+
+
+class Headings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of a report."""
+
+    conclusion: Text
+    arguments: Text
+
+
+class QuotationMarks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Around a quotation, with the spaces that belong to them."""
+
+    opening: Text
+    closing: Text
+
+
+class Hints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Guidance for an exercise."""
+
+    rule: Text  # before a quoted rule
+    read: Text  # names {title}, {words}, {n}
+    given: Text
+    next: Text
+
+
+class Phrases(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of phrases.toml."""
+
+    refusals: Refusals
+    no_such_kind: NoSuchKind
+    replies: DirectReplies
+    headings: Headings
+    quotation_marks: QuotationMarks
+    hints: Hints
