@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from actors.gate.terms.lexicon import lexicon
 from bus.errors import Poison
 from index import languages
-from index.languages import LANGUAGES
 from prompts import profiles
 from prompts.profiles import Profile, ProfileError
 
@@ -38,8 +36,6 @@ def preload() -> tuple[str, ...]:
 
     Raises Poison for a profile that is wrong.
     """
-    for language in (*LANGUAGES, "und"):
-        lexicon(language)
     languages.check()
     names = profiles.names(folder())
     for name in names:

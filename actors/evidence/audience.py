@@ -1,27 +1,13 @@
 """Whom a statement is for: everybody, or some alone. Two like statements that differ in this disagree about their scope."""
 
 import re
+from functools import cache
 from typing import Final
 
 import msgspec
 
-_ALL: Final = {
-    "en": r"\b(?:all|every|everyone|everybody|any)\b",
-    "fr": r"\b(?:tous|toutes|chaque|n'importe quel(?:le)?)\b",
-    "ko": r"(?:모든|누구나|전원|모두)",
-    "zh": r"(?:所有|全体|任何|每位|每名)",
-    "ar": r"(?<!\w)[لبو]?(?:جميع|كل|كافة)(?!\w)",
-}
-_ONLY: Final = {
-    "en": r"\b(?:only|solely|exclusively)\b",
-    "fr": r"\b(?:seulement|uniquement|exclusivement|seuls?|seules?)\b",
-    "ko": r"[가-힣]{2,}만(?=[\s.,])|에 한해|에 한하여|에게만",
-    "zh": r"(?:仅限|只有|仅)",
-    "ar": r"(?<!\w)(?:فقط|حصرا|حصريا)(?!\w)",
-}
-_PATTERNS: Final = {
-    language: (re.compile(_ALL[language], re.I), re.compile(_ONLY[language], re.I)) for language in _ALL
-}
+from index.languages import LANGUAGES, of
+
 #: Characters of the statement shown on each side of the word that gives its scope.
 _AROUND: Final = 24
 
@@ -35,13 +21,19 @@ class Audience(msgspec.Struct, frozen=True):
 
 def audience_of(sentence: str, language: str) -> Audience | None:
     """The scope that a sentence states; None when it states none, or both."""
-    if language not in _PATTERNS:
+    if language not in LANGUAGES:
         return None
-    every, only = (pattern.search(sentence) for pattern in _PATTERNS[language])
+    every, only = (pattern.search(sentence) for pattern in _patterns(language))
     found = every or only
     if found is None or (every and only):
         return None
     return Audience(every is not None, _stretch(sentence, found.start(), found.end()))
+
+
+@cache
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    table = of(language).terms.audience
+    return re.compile(table.everybody, re.I), re.compile(table.only_some, re.I)
 
 
 def _stretch(sentence: str, start: int, end: int) -> str:

@@ -12,6 +12,7 @@ from actors.gate.quotes import fabricated_quotes
 from actors.gate.terms.check import language_of, reversed_terms
 from actors.gate.terms.names import other_names
 from index.language import detect, share_of
+from index.languages import LANGUAGES, union
 from index.sentences import split
 from prompts.contracts import Evidence
 
@@ -22,12 +23,12 @@ _SAYS_LITTLE: Final = 0.6
 _SAYS_ALL: Final = 0.85
 # "Source: handbook, p. 12" names where the answer is from; its numbers are not the evidence's.
 _SOURCE_LINE = re.compile(
-    r"[\s*_>-]*(?:sources?|references?|références?|출처|참고|근거|来源|出处|参考|المصدر|المصادر|المراجع)\s*[*_]*\s*[:：].{0,200}\Z",
+    rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
     re.I | re.S,
 )
 # What leads a sentence in is layout: "**TL;DR** …", "Hint: …".
 _LEAD_IN = re.compile(
-    r"\A\s*(?:\*\*|__)?(?:TL;?DR|summary|hint|en bref|résumé|indice|요약|힌트|摘要|提示|الخلاصة|تلميح)"
+    rf"\A\s*(?:\*\*|__)?(?:{union(lambda language: language.terms.layout.lead_ins).pattern})"
     r"(?:(?:\*\*|__)[:：]?|[:：](?:\*\*|__)?)\s*",
     re.I,
 )
@@ -108,11 +109,13 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
     if sentence.lstrip().startswith("#"):
         return
     language = _read_in(sentence, texts)
-    for turned in reversed_terms(sentence, texts, language):
-        yield flag("reversed_term", turned.words, (against[turned.evidence].n,), turned.why)
-    for other in other_names(sentence, texts, language):
-        why = f"the evidence names {', '.join(other.instead)}, not {other.name}"
-        yield flag("reversed_term", other.name, numbers, why)
+    # A text in none of the languages is read without terms: there are none to look for.
+    if language in LANGUAGES:
+        for turned in reversed_terms(sentence, texts, language):
+            yield flag("reversed_term", turned.words, (against[turned.evidence].n,), turned.why)
+        for other in other_names(sentence, texts, language):
+            why = f"the evidence names {', '.join(other.instead)}, not {other.name}"
+            yield flag("reversed_term", other.name, numbers, why)
     words = unsupported(sentence, texts)
     if words:
         yield flag("low_overlap", ", ".join(words), numbers, "too little of the sentence is in the evidence")

@@ -17,10 +17,11 @@ from actors.gate.places import RETELLS, is_verbatim, place
 from actors.gate.stems import Stem, stems
 from actors.gate.terms.copies import changed_in_copy
 from actors.gate.terms.forces import SPOKEN, exclude, forces
-from actors.gate.terms.lexicon import Role, Term, lexicon, terms
-from actors.gate.terms.polarity import Negated, negations
+from actors.gate.terms.lexicon import Role, Term, terms
 from actors.gate.terms.predicates import other_predicate
 from index.language import detect
+from index.languages import of
+from index.languages.negation import Negated, negations
 
 # From this share of its content words on, a sentence speaks of what the evidence speaks of.
 _SPEAKS_OF: Final = 0.4
@@ -110,7 +111,7 @@ def _predicate(text: str, there: str, language: str) -> Iterator[tuple[str, str,
 
 def _sweeping(text: str, whole: str, language: str) -> Iterator[tuple[str, str, str]]:
     """A denial where the evidence denies nothing, an absolute where it has none; only in languages where that tells."""
-    if not lexicon(language).sweeping:
+    if not of(language).terms.denials.sweeping:
         return
     denied = negations(text, language)
     if denied and not negations(whole, language) and not _of_role(whole, "implied", language):

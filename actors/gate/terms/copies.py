@@ -7,7 +7,7 @@ from typing import Final
 from actors.gate.numbers.text_numbers import TOKEN
 from actors.gate.terms.forces import Force, exclude, forces
 from actors.gate.terms.lexicon import Term, terms
-from actors.gate.terms.polarity import Negated, negations
+from index.languages.negation import Negated, negations
 
 # A sentence with this share of its words in the same order in one sentence of the evidence is a copy of it.
 _COPIED: Final = 0.7

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from actors.gate.terms.lexicon import Term, terms
-from actors.gate.terms.polarity import negations
+from index.languages.negation import negations
 
 _NEGATED: Final = {
     "duty": "choice",

@@ -1,7 +1,8 @@
-"""Names that a sentence puts where its evidence has others; for the languages that capitalise them, English and French."""
+"""Names that a sentence puts where its evidence has others; in the languages that capitalise them."""
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -11,30 +12,26 @@ from actors.gate.normal import normal, visible
 from actors.gate.numbers.text_numbers import read
 from actors.gate.numbers.units import MONTHS
 from actors.gate.stems import stem_of, stems
-from actors.gate.terms.polarity import negations
+from index.languages import of
+from index.languages.negation import negations
 
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞŒ][\w'’-]*"
-_RUN = re.compile(rf"{_CAPITAL}(?: (?:(?:of|de|the|du|la|von|van|for) )?{_CAPITAL})*")
-# The first verb ends the subject, which may be called by a name that the evidence replaces by a pronoun.
-_VERB = re.compile(
-    r"\b(?:is|was|are|were|has|had|have|did|does|do|will|can|could|would|may|might|must|should|shall|need|became|[a-z]+ed|[a-z]+s"
-    r"|est|sont|était|étaient|a|ont|avait|fut|peut|doit|sera)\b"
-)
-_PRONOUN: Final = r"(?:he|she|it|they|his|her|its|their|il|elle|ils|elles|son|sa|ses|leur)"
 # What a list, a heading or emphasis puts before the first word.
 _MARKUP = re.compile(r"\A\s*#.*\Z|\A[\s>*_•–-]*(?:\(?\d{1,2}[.)]\s+)?[*_\"“«\s]*", re.S)
 _LONGEST_LABEL: Final = 60
-_OPENS_WITH_PRONOUN = re.compile(
-    rf"(?:(?:as|during|on|from|after|this|at|by|while|since|en|après|depuis)\b.*?\b)?{_PRONOUN}\b", re.I
-)
-_OPENS_UNNAMED = re.compile(
-    r"(?:(?:the|this|its) (?:[\w-]+ ){0,2}?(?:film|movie|series|show|song|album|single|book|novel|episode|game|band|company)"
-    r"|filmed|directed|produced|production|written|(?:le|la|ce|cette) (?:film|série|chanson|album|livre|roman|société))\b",
-    re.I,
-)
+_OPENING: Final = 120
 _WORD = re.compile(r"[^\W_]+")
 # A shared beginning as long as this makes two forms of one name: China and Chinese.
 _ROOT: Final = 4
+
+
+class _Patterns(msgspec.Struct, frozen=True):
+    """A language's: `run` is a whole name; `verb` ends the subject, which may be called by a name that the evidence replaces
+    by a pronoun; `unnamed` opens a text that leaves its subject out."""
+
+    run: re.Pattern[str]
+    verb: re.Pattern[str]
+    unnamed: re.Pattern[str]
 
 
 class OtherName(msgspec.Struct, frozen=True):
@@ -46,27 +43,41 @@ class OtherName(msgspec.Struct, frozen=True):
 
 def other_names(sentence: str, evidence: Sequence[str], language: str) -> Iterator[OtherName]:
     """The names after the subject that `evidence` does not have, if it has others that the sentence does not."""
-    if language not in ("en", "fr"):
+    patterns = _patterns(language)
+    if patterns is None:
         return
     plain = _MARKUP.sub("", visible(strip_markers(sentence)))
-    found = [(match.start(), match[0]) for match in _RUN.finditer(plain)]
+    found = [(match.start(), match[0]) for match in patterns.run.finditer(plain)]
     if not found:
         return
     label = plain.find(":", 0, _LONGEST_LABEL) + 1
     # What opens a sentence is capitalised whatever it is.
     opening = next((at + len(name) for at, name in found if label <= at <= label + 3), label)
-    verb = _VERB.search(plain, opening)
+    verb = patterns.verb.search(plain, opening)
     subject_ends = verb.start() if verb else opening
     missing = [(at, name) for at, name in found if _missing(name, evidence)]
     unknown = [(at, name) for at, name in missing if at >= subject_ends]
-    if len(unknown) == len(missing) and any(_leaves_subject_out(text) for text in evidence):
+    if len(unknown) == len(missing) and any(patterns.unnamed.match(text.lstrip()[:_OPENING]) for text in evidence):
         # The evidence speaks of something it does not name, and the sentence's subject is named there: one name is free.
         unknown = unknown[1:]
-    others = tuple(name for text in evidence for name in _names_beyond(text, plain))
+    others = tuple(name for text in evidence for name in _names_beyond(text, plain, patterns.run))
     reversed_stretches = negations(normal(plain), language)
     for at, name in unknown:
         if others and not any(one.start <= at < one.end for one in reversed_stretches):
             yield OtherName(name, others[:3])
+
+
+@cache
+def _patterns(language: str) -> _Patterns | None:
+    table = of(language).terms.names
+    if not table.capitalised:
+        return None
+    with_pronoun = rf"(?:(?:{table.leads})\b.*?\b)?(?:{table.pronouns})\b"
+    return _Patterns(
+        re.compile(rf"{_CAPITAL}(?: (?:(?:{table.joiners}) )?{_CAPITAL})*"),
+        re.compile(rf"\b(?:{table.verbs})\b"),
+        re.compile(rf"{with_pronoun}|(?:{table.unnamed})\b", re.I),
+    )
 
 
 def _missing(name: str, evidence: Sequence[str]) -> bool:
@@ -89,15 +100,10 @@ def _is_initials(word: str, text: str) -> bool:
     return word in initials
 
 
-def _leaves_subject_out(text: str) -> bool:
-    opening = text.lstrip()[:120]
-    return bool(_OPENS_WITH_PRONOUN.match(opening) or _OPENS_UNNAMED.match(opening))
-
-
-def _names_beyond(text: str, sentence: str) -> list[str]:
+def _names_beyond(text: str, sentence: str, run: re.Pattern[str]) -> list[str]:
     own = normal(sentence)
     return [
         match[0]
-        for match in _RUN.finditer(visible(text))
+        for match in run.finditer(visible(text))
         if len(match[0]) > 3 and normal(match[0]) not in own and normal(match[0]) not in MONTHS
     ]

@@ -1,35 +1,39 @@
-"""What a sentence says a thing is, where its evidence says that it is something else; in English and French."""
+"""What a sentence says a thing is, where its evidence says that it is something else; in languages whose articles tell it."""
 
 import re
-from typing import Final
+from functools import cache
 
-from actors.gate.stems import stems
+import msgspec
 
-_SAYS_WHAT: Final = {
-    "en": re.compile(r"\b(?:is|was|are|were|as) (?:only |solely |also |exclusively )?(?:an?|the) ([^,.;:()\n]+)"),
-    "fr": re.compile(
-        r"\b(?:est|sont|était|étaient|fut) (?:aussi |uniquement |seulement )?(?:une?|des|le|la|les) ([^,.;:()\n]+)"
-    ),
-}
-# The noun ends where what it is of, in or for begins.
-_OF: Final = re.compile(
-    r"\b(?:in|of|by|on|at|for|with|from|who|that|which|and|to|de|du|des|d'|en|dans|par|sur|pour|avec|qui|que|et)\b"
-)
-# Too general to be wrong of anything.
-_GENERAL: Final = frozenset(
-    ("plac", "spac", "kind", "typ", "sort", "form", "exampl", "work", "part", "group", "memb", "writ", "genr", "lieu")
-)
+from actors.gate.normal import normal
+from actors.gate.stems import stem_of, stems
+from index.languages import of
+
+
+class _Says(msgspec.Struct, frozen=True):
+    what: re.Pattern[str]
+    noun_ends: re.Pattern[str]
+    general: frozenset[str]
 
 
 def other_predicate(text: str, there: str, language: str) -> tuple[str, str] | None:
     """What `text` says its subject is and what `there` says instead, when they share no word; both in normal form."""
-    pattern = _SAYS_WHAT.get(language)
-    mine = pattern.search(text) if pattern else None
-    theirs = pattern.search(there) if pattern and mine else None
-    if not mine or not theirs:
+    says = _says(language)
+    mine = says.what.search(text) if says else None
+    theirs = says.what.search(there) if says and mine else None
+    if not says or not mine or not theirs:
         return None
-    noun = _OF.split(mine[1])[0].strip()
-    said = {stem.stem for stem in stems(noun)} - _GENERAL
+    noun = says.noun_ends.split(mine[1])[0].strip()
+    said = {stem.stem for stem in stems(noun)} - says.general
     if not said or said & {stem.stem for stem in stems(there)}:
         return None
-    return noun, _OF.split(theirs[1])[0].strip()
+    return noun, says.noun_ends.split(theirs[1])[0].strip()
+
+
+@cache
+def _says(language: str) -> _Says | None:
+    table = of(language).terms.predicates
+    if not table.says_what:
+        return None
+    general = frozenset(stem_of(normal(word)) for word in table.general.split())
+    return _Says(re.compile(rf"{table.says_what}([^,.;:()\n]+)"), re.compile(table.noun_ends), general)

@@ -6,6 +6,7 @@ from index.languages.tables.noise import Noise
 from index.languages.tables.notices import Notices
 from index.languages.tables.opposites import Opposites
 from index.languages.tables.phrases import Phrases
+from index.languages.tables.terms import Terms
 from index.languages.tables.words import Grammar
 
 
@@ -16,4 +17,5 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     notices: Notices
     opposites: Opposites
     phrases: Phrases
+    terms: Terms
     words: Grammar

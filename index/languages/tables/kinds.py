@@ -8,9 +8,15 @@ from msgspec import Meta
 Text = Annotated[str, Meta(min_length=1)]
 #: Words with white space between them, so that a table reads like a text; may be empty. `words_in` takes them apart.
 Words = str
+#: Spellings of one thing with "|" between them, spaces inside; may be empty. `variants_in` takes them apart.
+Variants = str
 #: A regular expression, written without its flags; may be empty where the language has no such thing.
 Pattern = str
 
 
 def words_in(words: Words) -> frozenset[str]:
     return frozenset(words.split())
+
+
+def variants_in(variants: Variants) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, variants.split("|"))))

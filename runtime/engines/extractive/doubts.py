@@ -4,8 +4,9 @@ import math
 import re
 from functools import lru_cache
 
+from index.languages.negation import is_negated
 from index.languages.scripts import HAN, is_han, is_hangul
-from runtime.engines.extractive.opposites import is_negated, opposed, superlatives, words_of
+from runtime.engines.extractive.opposites import opposed, superlatives, words_of
 from runtime.engines.extractive.ranking import Ranking
 
 DOUBTS = (

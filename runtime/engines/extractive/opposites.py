@@ -1,4 +1,4 @@
-"""Words that turn a statement round: negations, and groups of words of which only one can be true."""
+"""Words that turn a statement round: groups of words of which only one can be true."""
 
 import re
 from typing import Final
@@ -7,15 +7,6 @@ from index.languages import every, union
 from index.languages.scripts import is_han, is_hangul
 from index.languages.tables.kinds import words_in
 from runtime.engines.extractive.words import fold
-
-NEGATION: Final = re.compile(
-    r"\b(?:not|no|never|cannot|without|except|neither|nor|none|unable|lacks?|lacked|failed?|incapable|besides|instead|other than"
-    r"|aucune?s?|jamais|sans|sauf|ni|n[e'’](?=\s?\w+ (?:pas|plus|jamais|rien))|excepté|hormis)\b|n['’]t\b"
-    r"|不(?!同|仅|但|过|久|断|少|如|管|论|平等)|没|未(?!来)|并非|无法|无需|除了|以外"
-    r"|않|없|아니|못하|못한|제외|외에|말고|(?<![가-힣])안 [가-힣]"
-    r"|(?:^|\s)(?:لا|لم|لن|ليس|ليست|غير|بدون|دون|باستثناء|عدا|ما عدا|عدم)(?=\s)",
-    re.IGNORECASE,
-)
 
 OPPOSITES: Final[dict[str, frozenset[str]]] = {}
 for _group in every(lambda language: language.opposites.groups):
@@ -27,10 +18,6 @@ _UNSPACED: Final = tuple(word for word in OPPOSITES if is_han(word) or is_hangul
 _WORD = re.compile(r"[^\W\d_]+")
 _ARTICLE = re.compile(rf"^(?:{'|'.join(every(lambda language: language.words.articles.split()))})(?=\w{{3}})")
 _SUPERLATIVE = union(lambda language: language.opposites.superlatives)
-
-
-def is_negated(text: str) -> bool:
-    return bool(NEGATION.search(text))
 
 
 def words_of(text: str) -> frozenset[str]:

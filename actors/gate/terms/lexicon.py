@@ -1,0 +1,110 @@
+"""The gate's terms, compiled from `terms.toml` of each language, and where a text has them."""
+
+from functools import cache, lru_cache
+from typing import Final, Literal
+
+import msgspec
+
+from actors.gate.normal import normal
+from index.languages import of
+from index.languages.tables.kinds import Variants, variants_in
+from index.languages.tables.terms import StandsAs
+
+Role = Literal[
+    "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied", "opposite", "kind"
+]
+
+_LISTED: Final[tuple[Role, ...]] = (
+    "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied"
+)  # fmt: skip
+_IN_ENDINGS: Final = frozenset({"duty", "recommendation", "permission", "ban"})
+
+
+class Sense(msgspec.Struct, frozen=True):
+    """What a term says: its role, which pair or kind it is of, and which side of that."""
+
+    role: Role
+    group: int
+    side: int
+
+
+class Term(msgspec.Struct, frozen=True):
+    start: int
+    end: int
+    text: str
+    senses: tuple[Sense, ...]
+
+
+class Lexicon(msgspec.Struct, frozen=True):
+    """The terms of a language, compiled. `longest` is in characters."""
+
+    senses: dict[str, tuple[Sense, ...]]
+    longest: int
+    stands_as: StandsAs
+    prefixes: tuple[str, ...]
+    after_one_letter: str
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The terms of one of LANGUAGES."""
+    tables = of(language).terms
+    senses: dict[str, list[Sense]] = {}
+
+    def add(variants: Variants, sense: Sense) -> None:
+        for term in variants_in(variants):
+            senses.setdefault(normal(term), []).append(sense)
+
+    listed = msgspec.structs.asdict(tables.forces) | msgspec.structs.asdict(tables.denials)
+    for role in _LISTED:
+        add(listed[role], Sense(role, 0, 0))
+    for group, line in enumerate(tables.exclusive.opposites):
+        for side, variants in enumerate(line.split(" / ")):
+            add(variants, Sense("opposite", group, side))
+    for group, line in enumerate(tables.exclusive.kinds):
+        for side, variants in enumerate(line.split()):
+            add(variants, Sense("kind", group, side))
+    frozen = {term: tuple(found) for term, found in senses.items()}
+    spelling = tables.spelling
+    longest = max(map(len, frozen))
+    return Lexicon(frozen, longest, spelling.stands_as, tuple(spelling.prefixes.split()), spelling.after_one_letter)
+
+
+@lru_cache(maxsize=2048)
+def terms(text: str, language: str) -> tuple[Term, ...]:
+    """The terms of `language` in a text in normal form, in order, the longest where two begin together."""
+    known = lexicon(language)
+    found: list[Term] = []
+    at = 0
+    while at < len(text):
+        term = _term_at(text, at, known) if text[at].isalnum() else None
+        if term is not None:
+            found.append(term)
+        at = term.end if term is not None else at + 1
+    return tuple(found)
+
+
+def _term_at(text: str, at: int, known: Lexicon) -> Term | None:
+    begins = at == 0 or not text[at - 1].isalnum()
+    if not begins and known.stands_as == "words":
+        return None
+    starts = [at, *(at + len(prefix) for prefix in known.prefixes if text.startswith(prefix, at))]
+    for start in starts:
+        for end in range(min(len(text), start + known.longest), start, -1):
+            senses = known.senses.get(text[start:end])
+            if senses is None or not _whole(text, start, end, known):
+                continue
+            # Endings oblige and permit inside a word (신청해야); other stems begin one.
+            if not begins and known.stands_as == "stems":
+                senses = tuple(sense for sense in senses if sense.role in _IN_ENDINGS) if end - start > 1 else ()
+            if senses:
+                return Term(start, end, text[start:end], senses)
+    return None
+
+
+def _whole(text: str, start: int, end: int, known: Lexicon) -> bool:
+    """Whether what follows lets the term end there: always among characters and after longer stems, others at a word's end."""
+    after = text[end : end + 1]
+    if known.stands_as == "characters" or not after.isalnum():
+        return True
+    return known.stands_as == "stems" and (end - start > 1 or after in known.after_one_letter)

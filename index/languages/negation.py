@@ -1,0 +1,106 @@
+"""Which stretches of a text are negated, and whether a text denies at all; by the `negation` of a language's terms."""
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Final
+
+import msgspec
+
+from index.languages import of, union
+from index.languages.tables.kinds import variants_in
+
+_CLAUSE_END: Final = r"[.,;:!?()…。，；：！？、؟،؛\n]"
+_CLAUSE_STARTS: Final = ".,!?\n"
+#: What stands between the parts of a circumfix; as few characters as will do.
+_BETWEEN: Final = r"[^.,;:!?()\n]{0,60}?\b"
+_NEVER: Final = "(?!)"
+
+
+class Negated(msgspec.Struct, frozen=True):
+    """A cue where it stands, and the stretch before or after it that it turns."""
+
+    cue: str
+    at: int
+    start: int
+    end: int
+
+
+class _Cues(msgspec.Struct, frozen=True):
+    """A language's patterns. `pseudo` finds the longest phrase at each place, also inside another."""
+
+    before: re.Pattern[str]
+    circumfix: re.Pattern[str]
+    after: re.Pattern[str]
+    pseudo: re.Pattern[str]
+    clause_end: re.Pattern[str]
+    reach: int
+    words_back: int
+
+
+def is_negated(text: str) -> bool:
+    """Whether a text, as written and of whatever language, denies or excludes something."""
+    return bool(_in_question().search(text))
+
+
+@lru_cache(maxsize=2048)
+def negations(text: str, language: str) -> tuple[Negated, ...]:
+    """The negations of a text in normal form and one of LANGUAGES, in order."""
+    cues = _cues(language)
+    found = list(_circumfixed(text, cues))
+    covered = [(one.start, one.end) for one in found]
+    found += [one for one in _forward(text, cues) if not _inside(one.at, covered)]
+    found += _backward(text, cues)
+    if found:
+        pseudo = [match.span(1) for match in cues.pseudo.finditer(text)]
+        found = [one for one in found if not _inside(one.at, pseudo)]
+    return tuple(sorted(found, key=lambda one: one.at))
+
+
+@cache
+def _in_question() -> re.Pattern[str]:
+    return union(lambda language: language.terms.negation.in_question)
+
+
+@cache
+def _cues(language: str) -> _Cues:
+    table = of(language).terms.negation
+    circumfix = rf"(?:{table.circumfix.opens}){_BETWEEN}(?P<closes>{table.circumfix.closes})\b"
+    pseudo = sorted(map(re.escape, variants_in(table.pseudo)), key=len, reverse=True)
+    return _Cues(
+        before=re.compile(table.before or _NEVER),
+        circumfix=re.compile(circumfix if table.circumfix.opens else _NEVER),
+        after=re.compile(table.after or _NEVER),
+        pseudo=re.compile(f"(?=({'|'.join(pseudo)}))" if pseudo else _NEVER),
+        clause_end=re.compile(f"{_CLAUSE_END}|{table.ends or _NEVER}"),
+        reach=table.reach,
+        words_back=table.words_back,
+    )
+
+
+def _circumfixed(text: str, cues: _Cues) -> Iterator[Negated]:
+    for match in cues.circumfix.finditer(text):
+        yield Negated(match["closes"], match.start(), match.start(), _clause_end(text, match.end(), cues))
+
+
+def _forward(text: str, cues: _Cues) -> Iterator[Negated]:
+    for match in cues.before.finditer(text):
+        yield Negated(match[0].strip(), match.start(), match.end(), _clause_end(text, match.end(), cues))
+
+
+def _backward(text: str, cues: _Cues) -> Iterator[Negated]:
+    for match in cues.after.finditer(text):
+        start = match.start()
+        for _ in range(cues.words_back):
+            start = max(text.rfind(" ", 0, max(0, start - 1)), 0)
+        clause = max(text.rfind(mark, 0, match.start()) for mark in _CLAUSE_STARTS)
+        yield Negated(match[0], match.start(), max(start, clause + 1), match.start())
+
+
+def _clause_end(text: str, at: int, cues: _Cues) -> int:
+    stop = cues.clause_end.search(text, at, at + cues.reach)
+    return stop.start() if stop else min(len(text), at + cues.reach)
+
+
+def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
