@@ -8,11 +8,10 @@ import hashlib
 import re
 import unicodedata
 
+from index.languages.numerals import characters_worth
+
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _WORD_LENGTH = 14
-
-_DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 _ARABIC_DIGITS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "0123456789" * 2)
 _HAN_NUMBER = "[0-9零〇一二三四五六七八九十百千]+"
@@ -38,7 +37,9 @@ def code_words(text: str) -> list[str]:
     text = unicodedata.normalize("NFKC", text).lower().translate(_ARABIC_DIGITS)
     found: dict[str, None] = {}
     for match in _CHINESE.finditer(text):
-        _note(found, f"第{_han(match[1])}{match[2]}" + (f"之{_han(match[3])}" if match[3] else ""))
+        _note(
+            found, f"第{characters_worth(match[1])}{match[2]}" + (f"之{characters_worth(match[3])}" if match[3] else "")
+        )
     for match in _KOREAN.finditer(text):
         _note(found, f"제{match[1]}{match[2]}" + (f"의{match[3]}" if match[3] else ""))
     for match in _ARTICLE.finditer(text):
@@ -54,19 +55,3 @@ def code_words(text: str) -> list[str]:
 def _note(found: dict[str, None], code: str) -> None:
     digest = hashlib.blake2b(code.encode("utf-8", "replace"), digest_size=16).digest()
     found["".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:_WORD_LENGTH])] = None
-
-
-def _han(number: str) -> int:
-    """The value of a Chinese or plain numeral below 10,000."""
-    if number.isdecimal() and number.isascii():
-        return int(number)
-    total = digit = 0
-    positional = not any(character in _UNITS for character in number)
-    for character in number:
-        if character in _UNITS:
-            total += (digit or 1) * _UNITS[character]
-            digit = 0
-        else:
-            value = int(character) if character.isascii() else _DIGITS[character]
-            digit = digit * 10 + value if positional or character.isascii() else value
-    return total + digit

@@ -9,20 +9,23 @@ import msgspec
 from actors.gate.normal import normal
 from actors.gate.numbers.slots import matches
 from actors.gate.numbers.text_numbers import Reading, read
-from actors.gate.numbers.units import unit_after
+from actors.gate.numbers.units import CURRENCY_SIGNS, unit_after
 from actors.gate.numbers.values import Value
 from actors.gate.stems import stems
+from index.languages import every
+from index.languages.numerals import any_of
+from index.languages.scripts import HAN
 
 #: Content words on each side of a value that tell what it is a value of.
 NEAR: Final = 4
 _CALENDAR: Final = frozenset({"year", "month", "day"})
-_DATE_GAP = re.compile(r"(?:[ ,./-]|년|월|일|年|月|日|de|of|the|er|st|nd|rd|th){0,3}")
+_DATE_GAP = re.compile(rf"(?:[ ,./-]|{any_of(every(lambda language: language.numbers.dates.gap.split()))}){{0,3}}")
 _YEARS: Final = (1000, 2200)
 _REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_IDENTIFIES = re.compile(
-    r"(?:\b(?:no|nr|room|article|art|section|chapter|page|table|figure|step|level|version|salle|niveau)\.?|n°|#|제|第) ?\Z"
-)
+_HAN = re.compile(f"[{HAN}]")
+_NAMES: Final = any_of(every(lambda language: language.numbers.naming.words.split()))
+_MARKS: Final = any_of(["#", *every(lambda language: language.numbers.naming.marks.split())])
+_IDENTIFIES = re.compile(rf"(?:\b{_NAMES}\.?|{_MARKS}) ?\Z")
 
 
 class Amount(msgspec.Struct, frozen=True):
@@ -95,7 +98,7 @@ def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: l
     _, end = unit_after(reading.text, end)
     if not group[-1].unit and not _is_calendar(group) and (rest := _REST_OF_WORD.match(reading.text, end)):
         end = end + 1 if _HAN.match(reading.text, end) else rest.end()
-    if reading.text[:start].endswith(("$", "€", "£", "¥", "₩")):
+    if reading.text[:start].endswith(CURRENCY_SIGNS):
         start -= 1
     text = sentence[places[start] : places[end - 1] + 1] if places else reading.text[start:end]
     before = [stem.stem for stem in stems(reading.text) if stem.end <= start][-NEAR:]

@@ -34,7 +34,7 @@ def _walk(value: Any, wanted: inspect.Type, path: str) -> Iterable[str]:
         for key, inner in value.items():
             if key in fields:
                 yield from _walk(inner, fields[key], _joined(path, key))
-            else:
+            elif key != wanted.tag_field:
                 yield f"{_joined(path, key)}: unknown key{nearest(key, fields)}"
     elif isinstance(wanted, inspect.DictType) and isinstance(value, dict):
         for key, inner in value.items():
@@ -45,9 +45,14 @@ def _walk(value: Any, wanted: inspect.Type, path: str) -> Iterable[str]:
             yield from _walk(inner, wanted.item_type, f"{path}[{index}]")
     elif isinstance(wanted, inspect.LiteralType) and isinstance(value, str) and value not in wanted.values:
         yield f"{path}: unknown value '{value}'{nearest(value, map(str, wanted.values))}"
-    elif isinstance(wanted, inspect.UnionType) and isinstance(value, str):
+    elif isinstance(wanted, inspect.UnionType):
         for choice in wanted.types:
-            if isinstance(choice, inspect.LiteralType):
+            told = (
+                isinstance(choice, inspect.StructType)
+                and isinstance(value, dict)
+                and value.get(choice.tag_field) == choice.tag
+            )
+            if told or (isinstance(choice, inspect.LiteralType) and isinstance(value, str)):
                 yield from _walk(value, choice, path)
 
 
@@ -70,5 +75,6 @@ def _with_key(problem: str, raw: dict[str, Any], into: type[msgspec.Struct]) -> 
 
 def _plain(problem: str) -> str:
     """msgspec's message with the path first, as the other lines have it."""
-    what, _, where = problem.partition(" - at `$.")
-    return f"{where.rstrip('`')}: {what[:1].lower()}{what[1:]}" if where else problem
+    what, _, where = problem.partition(" - at ")
+    where = where.strip("`").removeprefix("key` in `").removeprefix("$.")
+    return f"{where}: {what[:1].lower()}{what[1:]}" if where else problem

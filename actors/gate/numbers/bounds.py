@@ -1,26 +1,29 @@
 """Numbers that only bound or round another: "more than 100,000" of 110,400; "about 800" of 798."""
 
 import re
+from collections.abc import Callable
 from math import floor, log10
 from typing import Final
 
 from actors.gate.numbers.values import Value
+from index.languages import union
+from index.languages.tables.numbers import Bounds
 
-_MORE_BEFORE = re.compile(
-    r"(?:more than|over|at least|above|exceeding|upwards of|plus de|au moins|minimum|au-delà de|dépass\w+|超过|多于|至少|不少于|逾"
-    r"|اكثر من|علي الاقل|ما لا يقل عن|يزيد عن|يفوق|최소|적어도)\s*(?:\$|€|£)?\Z"
-)
-_LESS_BEFORE = re.compile(
-    r"(?:less than|fewer than|under|below|at most|nearly|almost|moins de|au plus|presque|不到|少于|至多|不超过|低于|近"
-    r"|اقل من|علي الاكثر|ما يقارب|거의)\s*(?:\$|€|£)?\Z"
-)
-_ABOUT_BEFORE = re.compile(
-    r"(?:about|around|roughly|approximately|some|circa|environ|près de|à peu près|autour de"
-    r"|约|大约|大概|左右|حوالي|نحو|قرابه|약|대략)\s*(?:\$|€|£)?\Z"
-)
-_MORE_AFTER = re.compile(r"\s?[^\s\d.,]{0,6}\s?(?:이상|넘|초과|多|以上|余|or more|ou plus|فاكثر)")
-_LESS_AFTER = re.compile(r"\s?[^\s\d.,]{0,6}\s?(?:미만|이하|가까|以下|以内|or less|ou moins)")
-_ABOUT_AFTER = re.compile(r"\s?[^\s\d.,]{0,6}\s?(?:정도|쯤|가량|안팎|左右|上下)")
+
+def _before(part: Callable[[Bounds], str]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{union(lambda language: part(language.numbers.bounds)).pattern})\s*(?:\$|€|£)?\Z")
+
+
+def _after(part: Callable[[Bounds], str]) -> re.Pattern[str]:
+    return re.compile(rf"\s?[^\s\d.,]{{0,6}}\s?(?:{union(lambda language: part(language.numbers.bounds)).pattern})")
+
+
+_MORE_BEFORE = _before(lambda bounds: bounds.more_before)
+_LESS_BEFORE = _before(lambda bounds: bounds.less_before)
+_ABOUT_BEFORE = _before(lambda bounds: bounds.about_before)
+_MORE_AFTER = _after(lambda bounds: bounds.more_after)
+_LESS_AFTER = _after(lambda bounds: bounds.less_after)
+_ABOUT_AFTER = _after(lambda bounds: bounds.about_after)
 # "More than ten" says nothing of ten thousand.
 _WITHIN: Final = 10.0
 

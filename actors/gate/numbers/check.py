@@ -15,6 +15,9 @@ from actors.gate.numbers.bounds import bears_out
 from actors.gate.numbers.slots import Slot, likeness, matches, slot_index, slots, units_agree
 from actors.gate.numbers.text_numbers import read
 from actors.gate.numbers.values import Interval, Value
+from index.languages import every
+from index.languages.numerals import any_of
+from index.languages.tables.numbers import phrases_in
 
 # Another number takes the place when it shares so much of the surroundings, and so much more than the same number does.
 _SAME_PLACE: Final = 0.7
@@ -23,7 +26,8 @@ _CUT_FROM: Final = 0.8
 _COUNTED_BY_EYE: Final = 10
 # "2. Second step": the number is the answer's own.
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
-_QUALIFIER = re.compile(r"[( ]{0,2}\d{4} (?:\w+ )?(?:film|movie|album|song|series|novel|season|video game) ?\)")
+_WORKS: Final = any_of(every(lambda language: phrases_in(language.numbers.naming.works)))
+_QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 
 class WrongNumber(msgspec.Struct, frozen=True):

@@ -9,9 +9,10 @@ import msgspec
 from actors.gate.citations import strip_markers
 from actors.gate.normal import normal
 from actors.gate.numbers.values import Interval, Value, values
+from index.languages.scripts import HAN
 
 # Chinese is read character by character; everything else word by word, digits apart from letters.
-TOKEN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]|\d+(?:[.,]\d+)*|[^\W\d_\u4e00-\u9fff\u3400-\u4dbf]+|[%€$£¥°]")
+TOKEN = re.compile(rf"[{HAN}]|\d+(?:[.,]\d+)*|[^\W\d_{HAN}]+|[%€$£¥°]")
 
 # Long enough for all evidence of a few runs at once; a reading is a few times the size of its text.
 _REMEMBERED: Final = 512

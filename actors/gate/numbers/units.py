@@ -1,76 +1,41 @@
-"""What a number counts: percent, currencies, calendar and measures, in the spellings of five languages.
-
-Only units that exclude each other are listed; a number of anything else has the unit "".
-"""
+"""What a number counts: percent, currencies, calendar and measures, in the spellings of all our languages."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
-_AFTER: Final = {
-    "percent": "% percent per-cent pour-cent pourcents pct 퍼센트 프로 パーセント بالمئه بالمائه في-المئه في-المائه",
-    "eur": "€ euro euros eur 유로 欧元 يورو",
-    "usd": "$ dollar dollars usd 달러 불 美元 美金 دولار دولارا دولارات",
-    "gbp": "£ pounds-sterling gbp livres-sterling 파운드 英镑 جنيه-استرليني",
-    "krw": "₩ won krw 원 韩元",
-    "cny": "yuan rmb cny 위안 元 人民币 يوان",
-    "jpy": "¥ yen jpy 엔 日元 ين",
-    "year": "year years yrs yr an ans année années 년 년간 年 سنه سنوات عام اعوام عاما",
-    "month": "월",
-    "months": "month months mois 개월 달 个月 شهر اشهر شهور شهرا شهرين",
-    "week": "week weeks semaine semaines 주 주일 周 星期 اسبوع اسابيع",
-    "day": "day days jour jours 일 일간 天 日 يوم ايام يوما",
-    "hour": "hour hours heure heures hr hrs 시간 小时 ساعه ساعات",
-    "clock": "시 点 點 o'clock",
-    "minute": "minute minutes min mn 분 분간 分 分钟 دقيقه دقائق",
-    "second": "second seconds secondes sec 초 秒 ثانيه ثواني ثوان",
-    "km": "km kilometer kilometers kilometre kilometres kilomètre kilomètres 킬로미터 公里 千米 كيلومتر كيلومترا كم",
-    "m": "m meter meters metre metres mètre mètres 미터 米 متر امتار مترا",
-    "cm": "cm centimeters centimetres centimètres 센티미터 厘米 سنتيمتر سم",
-    "mm": "mm millimeters millimetres millimètres 밀리미터 毫米 مليمتر ملم",
-    "mile": "mile miles 마일 英里 ميل ميلا اميال",
-    "foot": "ft foot feet pieds 피트 英尺 قدم قدما اقدام",
-    "kg": "kg kilogram kilograms kilos kilogrammes 킬로그램 公斤 千克 كيلوغرام كغ كجم",
-    "g": "g gram grams grammes 그램 克 غرام جرام",
-    "mg": "mg milligram milligrams milligrammes 밀리그램 毫克 ملغ مليغرام",
-    "tonne": "ton tons tonne tonnes 톤 吨 طن اطنان",
-    "pound": "lb lbs",
-    "litre": "l liter liters litre litres 리터 升 لتر",
-    "ml": "ml 밀리리터 毫升 مل",
-    "celsius": "°c ℃ 섭씨",
-    "fahrenheit": "°f ℉ 화씨",
-    "km2": "km^2 km2 평방킬로미터 제곱킬로미터 平方公里 平方千米",
-    "m2": "m^2 m2 평방미터 제곱미터 平方米",
-    "century": "century centuries siècle siècles 세기 世纪 世紀",
-    "decade": "s 년대 年代",
+from index.languages import LANGUAGES, of
+from index.languages.numerals import any_of
+from index.languages.tables.numbers import Numbers, Phrases, Unit, phrases_in
+
+# Signs that every language shares.
+_SIGNS: Final[dict[Unit, Phrases]] = {
+    "percent": "%", "eur": "€ eur", "usd": "$ usd", "gbp": "£ gbp", "krw": "₩ krw", "cny": "rmb cny", "jpy": "¥ jpy", "km": "km",
+    "m": "m", "cm": "cm", "mm": "mm", "kg": "kg", "g": "g", "mg": "mg", "pound": "lb lbs", "litre": "l", "ml": "ml",
+    "celsius": "°c ℃", "fahrenheit": "°f ℉", "km2": "km^2 km2", "m2": "m^2 m2",
 }  # fmt: skip
-_BEFORE: Final = {
-    "$": "usd", "us$": "usd", "€": "eur", "£": "gbp", "₩": "krw", "¥": "jpy", "usd": "usd", "eur": "eur", "eur ": "eur",
-    "百分之": "percent", "القرن ": "century", "القرن ال": "century",
-    "عام ": "year", "سنه ": "year", "العام ": "year",
+_SIGNS_BEFORE: Final[dict[Unit, Phrases]] = {
+    "usd": "$ us$ usd", "eur": "€ eur", "gbp": "£", "krw": "₩", "jpy": "¥",
 }  # fmt: skip
+CURRENCY_SIGNS: Final = ("$", "€", "£", "¥", "₩")
+
+
+def _unit_of(signs: dict[Unit, Phrases], part: Callable[[Numbers], dict[Unit, Phrases]]) -> dict[str, Unit]:
+    """The unit of each spelling."""
+    tables = [signs, *(part(of(language).numbers) for language in LANGUAGES)]
+    return {word: unit for table in tables for unit, phrases in table.items() for word in phrases_in(phrases)}
+
+
+#: The number of each month's name.
 MONTHS: Final = {
     word: number
-    for number, names in enumerate(
-        (
-            "january jan janvier janv يناير كانون-الثاني",
-            "february feb février fevrier févr فبراير شباط",
-            "march mars مارس اذار",
-            "april apr avril avr ابريل نيسان",
-            "may mai مايو ايار",
-            "june jun juin يونيو حزيران",
-            "july jul juillet juil يوليو تموز",
-            "august aug août aout اغسطس اب",
-            "september sept. sep septembre سبتمبر ايلول",
-            "october oct octobre اكتوبر تشرين-الاول",
-            "november nov novembre نوفمبر تشرين-الثاني",
-            "december dec décembre decembre déc ديسمبر كانون-الاول",
-        ),
-        start=1,
-    )
-    for word in names.split()
+    for language in LANGUAGES
+    for number, names in enumerate(of(language).numbers.dates.months, start=1)
+    for word in phrases_in(names)
 }
-
-_UNIT_OF: Final = {word.replace("-", " "): unit for unit, spelled in _AFTER.items() for word in spelled.split()}
+_ATTACHED: Final = _unit_of({}, lambda numbers: numbers.attached_units)
+_AFTER: Final = _unit_of(_SIGNS, lambda numbers: numbers.units) | _ATTACHED
+_BEFORE: Final = _unit_of(_SIGNS_BEFORE, lambda numbers: numbers.units_before)
 
 
 def _ends_word(word: str) -> str:
@@ -79,9 +44,9 @@ def _ends_word(word: str) -> str:
 
 
 _UNIT = re.compile(
-    r"(?:[ -]|(?<=\d))?(?:" + "|".join(_ends_word(word) for word in sorted(_UNIT_OF, key=len, reverse=True)) + ")"
+    r"(?:[ -]|(?<=\d))?(?:" + "|".join(_ends_word(word) for word in sorted(_AFTER, key=len, reverse=True)) + ")"
 )
-_LEAD = re.compile("(?:" + "|".join(re.escape(word) for word in sorted(_BEFORE, key=len, reverse=True)) + r") ?\Z")
+_LEAD = re.compile(rf"({any_of(_BEFORE)}) ?\Z")
 
 
 def unit_after(text: str, at: int) -> tuple[str, int]:
@@ -93,14 +58,12 @@ def unit_after(text: str, at: int) -> tuple[str, int]:
         return "", at
     word = found[0].lstrip(" -")
     # "1980 s" is a word that begins with s, "1980s" a decade.
-    if word == "s" and found[0] != word:
+    if word in _ATTACHED and found[0] != word:
         return "", at
-    return _UNIT_OF[word], found.end()
+    return _AFTER[word], found.end()
 
 
 def unit_before(text: str, at: int) -> str:
     """The unit written before the number that begins at `at`, as in `$5` or 百分之五; "" for none."""
     found = _LEAD.search(text, max(0, at - 10), at)
-    return (
-        _BEFORE.get(found[0], _BEFORE.get(found[0].rstrip(), _BEFORE.get(found[0].rstrip() + " ", ""))) if found else ""
-    )
+    return _BEFORE[found[1]] if found else ""

@@ -8,38 +8,36 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.numeral_words import CJK_SCALES, SCALES
-from actors.gate.numbers.numerals import written
 from actors.gate.numbers.units import MONTHS, unit_after, unit_before
+from index.languages import LANGUAGES, every, of, union
+from index.languages.numerals import any_of, written
+from index.languages.tables.numbers import phrases_in, worth_of
 
 _DIGITS = re.compile(
     r"(?<!\^)(?:\d{1,3}(?:(?P<group>[ ,.'،])\d{3})(?:(?P=group)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,،]\d+)?)"
 )
-_SCALE = re.compile(
-    r"[ -]?(?:(?P<word>"
-    + "|".join(sorted(SCALES, key=len, reverse=True))
-    + r")(?![^\W\d_])|(?P<cjk>["
-    + "".join(CJK_SCALES)
-    + r"]+))"
-)
-_MONTH = re.compile(
-    r"(?<![^\W\d_])(?:"
-    + "|".join(re.escape(word.replace("-", " ")) for word in sorted(MONTHS, key=len)[::-1])
-    + r")(?![^\W\d_])"
-)
-# Month names that are as often other words, read as months only beside a number.
-_DOUBTFUL_MONTHS: Final = frozenset(
-    {"may", "mars", "march", "mai", "jan", "jun", "dec", "oct", "sep", "sept.", "اب", "avr"}
-)
-_RANGE_JOINS: Final = r"\s?(?:-{1,2}|~|〜|to|through|à|a|au|jusqu'à|et|and|에서|부터|至|到|الي|حتي|و)\s?(?:ال)?"
-_JOINED = re.compile(_RANGE_JOINS)
-_RANGE_OPENERS = re.compile(r"(?:between|entre|بين|ما بين)(?: (?:le|les|the))?\s*\Z")
-_NEEDS_OPENER: Final = frozenset({"et", "and", "و"})
+_NUMBERS: Final = [of(language).numbers for language in LANGUAGES]
+# What multiplies the number before it.
+_SCALES: Final = {word: value for numbers in _NUMBERS for word, value in worth_of(numbers.scales).items()}
+_ATTACHED: Final = {word: value for numbers in _NUMBERS for word, value in worth_of(numbers.attached_scales).items()}
+_SCALE = re.compile(rf"[ -]?(?:(?P<word>{any_of(_SCALES)})(?![^\W\d_])|(?P<attached>[{''.join(_ATTACHED)}]+))")
+_MONTH = re.compile(rf"(?<![^\W\d_]){any_of(MONTHS)}(?![^\W\d_])")
+_DOUBTFUL_MONTHS: Final = frozenset(every(lambda language: phrases_in(language.numbers.dates.doubtful_months)))
 
+_OPENERS: Final = any_of(every(lambda language: phrases_in(language.numbers.ranges.openers)))
+_OPENED_JOINS: Final = frozenset(every(lambda language: phrases_in(language.numbers.ranges.opened_joins)))
+_JOINS: Final = any_of([*every(lambda language: phrases_in(language.numbers.ranges.joins)), *_OPENED_JOINS])
+_ARTICLES: Final = any_of(every(lambda language: language.numbers.ranges.articles.split()))
+_PREFIXES: Final = any_of(every(lambda language: language.numbers.ranges.prefixes.split()))
+_JOINED = re.compile(rf"\s?(?:-{{1,2}}|~|〜|{_JOINS})\s?{_PREFIXES}?")
+_OPENED = re.compile(rf"{_OPENERS}(?: {_ARTICLES})?\s*\Z")
 
 # "3 pm" is 15 o'clock as well.
-_PM_BEFORE = re.compile(r"(?:오후|저녁|밤|下午|晚上) ?\Z")
-_PM_AFTER = re.compile(r"(?::\d\d)? ?(?:h|heures)? ?(?:p\.?m\b|مساء|بعد الظهر|de l'après-midi|du soir)")
+_PM_BEFORE = re.compile(rf"{any_of(every(lambda language: language.numbers.afternoon.before.split()))} ?\Z")
+_HOURS: Final = any_of(every(lambda language: language.numbers.afternoon.hours.split()))
+_PM_AFTER = re.compile(
+    rf"(?::\d\d)? ?{_HOURS}? ?(?:{union(lambda language: language.numbers.afternoon.after).pattern})"
+)
 _PART = re.compile(r" ?(\d+(?:\.\d+)?)")
 
 
@@ -106,10 +104,10 @@ def _scaled(text: str, match: re.Match[str]) -> tuple[set[float], int]:
         return readings, end
     factor, end = _factor(scale), scale.end()
     total = {round(reading * factor, 6) for reading in readings}
-    # A smaller part may follow a CJK scale: 3만 5천, 1亿2000万, 2천500.
-    while scale["cjk"] and (part := _PART.match(text, end)):
+    # A smaller part may follow an attached scale: 3만 5천, 1亿2000万, 2천500.
+    while scale["attached"] and (part := _PART.match(text, end)):
         scale = _SCALE.match(text, part.end())
-        smaller = _factor(scale) if scale and scale["cjk"] else 1.0
+        smaller = _factor(scale) if scale and scale["attached"] else 1.0
         if smaller >= factor or (smaller == 1.0 and (part[0].startswith(" ") or float(part[1]) >= factor)):
             break
         total = {round(base + float(part[1]) * smaller, 6) for base in total}
@@ -121,10 +119,10 @@ def _scaled(text: str, match: re.Match[str]) -> tuple[set[float], int]:
 
 def _factor(scale: re.Match[str]) -> float:
     if scale["word"]:
-        return SCALES[scale["word"]]
+        return float(_SCALES[scale["word"]])
     factor = 1.0
-    for char in scale["cjk"]:
-        factor *= CJK_SCALES[char]
+    for char in scale["attached"]:
+        factor *= _ATTACHED[char]
     return factor
 
 
@@ -155,7 +153,7 @@ def _months(text: str, numbers: list[Value]) -> list[Value]:
         )
         if match[0] in _DOUBTFUL_MONTHS and not near:
             continue
-        number = float(MONTHS[match[0].replace(" ", "-")])
+        number = float(MONTHS[match[0]])
         found.append(Value(match.start(), match.end(), frozenset({number}), "month"))
     return found
 
@@ -184,8 +182,6 @@ def _joined(text: str, left: Value, right: Value) -> bool:
     _, after_unit = unit_after(text, left.end)
     for begin in {left.end, after_unit}:
         join = _JOINED.fullmatch(text, begin, right.start)
-        if join and (
-            join[0].strip() not in _NEEDS_OPENER or _RANGE_OPENERS.search(text, max(0, left.start - 24), left.start)
-        ):
+        if join and (join[0].strip() not in _OPENED_JOINS or _OPENED.search(text, max(0, left.start - 24), left.start)):
             return True
     return False

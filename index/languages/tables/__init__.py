@@ -8,6 +8,7 @@ from index.languages.tables.opposites import Opposites
 from index.languages.tables.phrases import Phrases
 from index.languages.tables.terms import Terms
 from index.languages.tables.words import Grammar
+from index.languages.tables.numbers import Numbers
 
 
 class Language(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,6 +16,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
 
     noise: Noise
     notices: Notices
+    numbers: Numbers
     opposites: Opposites
     phrases: Phrases
     terms: Terms

@@ -1,0 +1,223 @@
+"""Numbers written in words or in characters, in any of our languages: what they are worth and where they stand.
+
+Words of every language are read in every text, except those that its table keeps for a text of that language.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+import msgspec
+
+from index.language import detect
+from index.languages import LANGUAGES, of
+from index.languages.tables.numbers import Additive, Characters, Run, phrases_in, worth_of
+
+#: A character scale from here on multiplies all that stands before it: 一千二百万.
+_LARGE: Final = 10_000
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class Numeral(msgspec.Struct, frozen=True):
+    """A number in words. `sure` is False where the word is as often something else ("one", "second", neuf, 一): it can
+    support a number but its absence proves nothing."""
+
+    start: int
+    end: int
+    value: float
+    sure: bool
+
+
+class _Reader(NamedTuple):
+    """How the numerals of one system are found in a text that has one of their first letters."""
+
+    language: str
+    first: re.Pattern[str]
+    only_here: frozenset[str]
+    read: Callable[[str], Iterator[Numeral]]
+
+
+def written(text: str) -> Iterator[Numeral]:
+    """Every number written as words in `text`, which is in normal form, whatever its language; not in order."""
+    language = ""
+    for reader in _readers():
+        if not reader.first.search(text):
+            continue
+        for numeral in reader.read(text):
+            if text[numeral.start : numeral.end] in reader.only_here:
+                language = language or detect(text)
+                if language != reader.language:
+                    continue
+            yield numeral
+
+
+def has_numeral(text: str) -> bool:
+    """Whether a number is written in words in `text`, which is in normal form."""
+    return next(written(text), None) is not None
+
+
+def characters_worth(numeral: str) -> int:
+    """The worth of a run of Chinese or Korean numerals, digits among them: `一百二十`, `삼천오백`, `二〇一五`, `3千`."""
+    digits, scales = _characters()
+    positional = not any(character in scales for character in numeral)
+    total = section = 0
+    pending: int | None = None
+    for character in numeral:
+        scale = scales.get(character)
+        if scale is None:
+            digit = int(character) if character.isascii() else digits[character]
+            pending = (pending or 0) * 10 + digit if positional or character.isascii() else digit
+        elif scale < _LARGE:
+            section += (pending or 1) * scale
+            pending = None
+        else:
+            total += (section + (pending or 0) or 1) * scale
+            section, pending = 0, None
+    return total + section + (pending or 0)
+
+
+@cache
+def _characters() -> tuple[dict[str, int], dict[str, int]]:
+    """The digits and the scales of all languages that write numbers in characters."""
+    digits: dict[str, int] = {}
+    scales: dict[str, int] = {}
+    for language in LANGUAGES:
+        for system in of(language).numbers.numerals:
+            if isinstance(system, Characters):
+                digits |= worth_of(system.digits)
+                scales |= worth_of(system.scales)
+    return digits, scales
+
+
+@cache
+def _readers() -> tuple[_Reader, ...]:
+    return tuple(_reader(language, system) for language in LANGUAGES for system in of(language).numbers.numerals)
+
+
+def _reader(language: str, system: Additive | Run | Characters) -> _Reader:
+    match system:
+        case Additive():
+            words, read = (
+                [*worth_of(system.cardinals), *worth_of(system.ordinals), *worth_of(system.scales)],
+                _additive(system),
+            )
+        case Run():
+            words, read = [], _run(system)
+            for table in (system.cardinals, system.ordinals, system.duals, system.scales):
+                words += worth_of(table)
+        case Characters():
+            words, read = [*worth_of(system.digits), *worth_of(system.scales)], _in_characters(system)
+    first = re.compile(f"[{re.escape(''.join({word[0] for word in words}))}]")
+    return _Reader(language, first, frozenset(phrases_in(system.only_here)), read)
+
+
+def _additive(system: Additive) -> Callable[[str], Iterator[Numeral]]:
+    small = {**worth_of(system.cardinals), **worth_of(system.ordinals)}
+    scales = worth_of(system.scales)
+    # A space inside a word may be a hyphen: quatre-vingt.
+    word = any_of([*small, *scales]).replace(r"\ ", "[ -]")
+    number = f"(?P<number>{word}(?:{system.gap}{word})*)"
+    found_by = re.compile(_filled(system.place, number=number, counters=any_of(system.counters.split())))
+    parts = re.compile(rf"{word}(?={system.gap}|\Z)")
+    unsure = frozenset(phrases_in(system.unsure))
+
+    def read(text: str) -> Iterator[Numeral]:
+        for found in found_by.finditer(text):
+            value = _sum([part.replace("-", " ") for part in parts.findall(found["number"])], small, scales)
+            if value is not None:
+                yield Numeral(*found.span("number"), float(value), found["number"] not in unsure)
+
+    return read
+
+
+def _sum(parts: list[str], small: dict[str, int], scales: dict[str, int]) -> int | None:
+    """The value of number words in reading order; None for two numbers side by side ("two three")."""
+    total = section = 0
+    last = 1_000
+    for part in parts:
+        if part in scales:
+            scale = scales[part]
+            if scale < 1_000:
+                section = (section or 1) * scale
+            else:
+                total, section = total + (section or 1) * scale, 0
+            last = 1_000
+            continue
+        value = small[part]
+        if value >= last or last < 10:
+            return None
+        section += value
+        last = max(value, 1)
+    return total + section
+
+
+def _run(system: Run) -> Callable[[str], Iterator[Numeral]]:
+    worth = worth_of(system.scales) | worth_of(system.cardinals)
+    ordinals, duals = worth_of(system.ordinals), worth_of(system.duals)
+    particles = ("", *system.particles.split())
+    unsure = frozenset(phrases_in(system.unsure))
+
+    def read(text: str) -> Iterator[Numeral]:
+        run: list[tuple[int, int, str]] = []
+        for found in _LETTERS.finditer(text):
+            stem = next((bare for part in particles if (bare := _without(found[0], part)) in worth), None)
+            if run and (stem is None or text[run[-1][1] : found.start()] != " "):
+                yield together(run)
+                run = []
+            if stem is not None:
+                run.append((*found.span(), stem))
+            elif found[0] in ordinals or found[0] in duals:
+                value = {**ordinals, **duals}[found[0]]
+                yield Numeral(*found.span(), float(value), found[0] in duals)
+        if run:
+            yield together(run)
+
+    def together(run: list[tuple[int, int, str]]) -> Numeral:
+        total = section = 0
+        for _, _, stem in run:
+            value = worth[stem]
+            if value >= 1_000:
+                total, section = total + (section or 1) * value, 0
+            elif value == 100 and 0 < section < 10:
+                section *= 100
+            else:
+                section += value
+        return Numeral(run[0][0], run[-1][1], float(total + section), len(run) > 1 or run[0][2] not in unsure)
+
+    return read
+
+
+def _without(word: str, particle: str) -> str:
+    return word.removeprefix(particle) if word.startswith(particle) else ""
+
+
+def _in_characters(system: Characters) -> Callable[[str], Iterator[Numeral]]:
+    found_by = re.compile(
+        _filled(
+            system.place,
+            digits="".join(worth_of(system.digits)),
+            scales="".join(worth_of(system.scales)),
+            counters=any_of(system.counters.split()),
+        )
+    )
+    unsure = frozenset(phrases_in(system.unsure))
+
+    def read(text: str) -> Iterator[Numeral]:
+        for found in found_by.finditer(text):
+            yield Numeral(
+                *found.span("number"), float(characters_worth(found["number"])), found["number"] not in unsure
+            )
+
+    return read
+
+
+def any_of(phrases: Iterable[str]) -> str:
+    """A pattern's group of alternatives, the longest first; it matches nothing where there are none."""
+    return f"(?:{'|'.join(re.escape(phrase) for phrase in sorted({*phrases}, key=len, reverse=True)) or '(?!)'})"
+
+
+def _filled(place: str, **parts: str) -> str:
+    for name, part in parts.items():
+        place = place.replace(f"{{{name}}}", part)
+    return place

@@ -1,0 +1,129 @@
+"""numbers.toml: numbers, dates and amounts, as the gate reads them in a text of any language.
+
+All words stand in the gate's normal form: lower case, without invisible characters, Arabic without hamza and with final he.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from index.languages.tables.kinds import Pattern, Words
+
+#: Words, where `_` is a space inside one.
+Phrases = str
+#: The words for each number; the number in digits, `_` between them as in code.
+Worth = dict[Annotated[str, Meta(pattern=r"^\d[\d_]*$")], Phrases]
+#: What a number counts. Only units that exclude each other have a name.
+Unit = Literal[
+    "percent", "eur", "usd", "gbp", "krw", "cny", "jpy", "year", "month", "months", "week", "day", "hour", "clock", "minute",
+    "second", "km", "m", "cm", "mm", "mile", "foot", "kg", "g", "mg", "tonne", "pound", "litre", "ml", "celsius", "fahrenheit",
+    "km2", "m2", "century", "decade",
+]  # fmt: skip
+
+
+class _System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="composition"):
+    unsure: Phrases  # as often no number: it can support one, but its absence proves nothing
+    only_here: Phrases  # another word in other languages: a number only in a text of this language
+
+
+class Additive(_System, frozen=True, tag="additive"):
+    """Words of falling worth are added, and a scale multiplies what stands before it: trente-cinq mille, 스물다섯."""
+
+    place: Pattern  # where it may stand; `{number}` is the number, `{counters}` are the words below
+    gap: Pattern  # what stands between two of its words
+    counters: Words  # what is counted
+    cardinals: Worth  # and all else that is worth a number: dozen, twice
+    ordinals: Worth
+    scales: Worth
+
+
+class Run(_System, frozen=True, tag="run"):
+    """A run of words, each with its particles, in any order: what is worth less than a scale is added, a scale multiplies."""
+
+    particles: Words  # written in one word with the number; tried in this order
+    cardinals: Worth
+    scales: Worth  # from 1,000 on; hundreds are cardinals
+    ordinals: Worth  # stand alone, and are as often an adjective: never sure
+    duals: Worth  # a counted thing that is two by its own form; stands alone
+
+
+class Characters(_System, frozen=True, tag="characters"):
+    """A character for each digit and each scale: 一百二十, 삼천오백; digits alone stand as in 二〇一五."""
+
+    place: (
+        Pattern  # the group `number` is it; `{digits}` and `{scales}` are the characters, `{counters}` the words below
+    )
+    counters: Words
+    digits: Worth
+    scales: Worth
+
+
+class Ranges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How two numbers make a range."""
+
+    joins: Phrases  # "5 to 10"
+    openers: Phrases  # "between 5 and 10"
+    opened_joins: Phrases  # joins only after an opener
+    articles: Words  # may stand before a number of a range, after a space
+    prefixes: Words  # the same, in one word with it
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What makes a number a bound of another, or a round form of it."""
+
+    more_before: Pattern
+    less_before: Pattern
+    about_before: Pattern
+    more_after: Pattern
+    less_after: Pattern
+    about_after: Pattern
+
+
+class Afternoon(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What makes 3 o'clock 15."""
+
+    before: Words
+    after: Pattern
+    hours: Words  # may stand between the number and what is after it
+
+
+class Dates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a date is written."""
+
+    months: Annotated[tuple[Phrases, ...], Meta(min_length=12, max_length=12)]
+    doubtful_months: Phrases  # as often other words: months only beside a number
+    gap: Words  # may stand between day, month and year
+
+
+class Naming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a number names a thing and counts nothing."""
+
+    words: Words  # "room 5": the word ends before the number, with or without a point
+    marks: Words  # n°5, 제5: in one with the number
+    works: Phrases  # "(2008 film)": what the qualifier of a title calls the work
+
+
+class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of numbers.toml."""
+
+    numerals: tuple[Additive | Run | Characters, ...]
+    scales: Worth  # words that multiply the digits before them: 1.2 million
+    attached_scales: Worth  # characters that do, several in a row and with a smaller part behind: 3만 5천, 1亿2000万
+    units: dict[Unit, Phrases]  # after a number, with or without a space
+    attached_units: dict[Unit, Phrases]  # after a number, without a space
+    units_before: dict[Unit, Phrases]  # a last `_` where a space must stand before the number
+    ranges: Ranges
+    bounds: Bounds
+    afternoon: Afternoon
+    dates: Dates
+    naming: Naming
+
+
+def phrases_in(phrases: Phrases) -> tuple[str, ...]:
+    """In the order of the table."""
+    return tuple(phrase.replace("_", " ") for phrase in phrases.split())
+
+
+def worth_of(table: Worth) -> dict[str, int]:
+    return {phrase: int(number) for number, phrases in table.items() for phrase in phrases_in(phrases)}
