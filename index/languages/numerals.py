@@ -4,7 +4,7 @@ Words of every language are read in every text, except those that its table keep
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -12,7 +12,7 @@ import msgspec
 
 from index.language import detect
 from index.languages import LANGUAGES, of
-from index.languages.tables.numbers import Additive, Characters, Run, phrases_in, worth_of
+from index.languages.tables.numbers import Additive, Characters, Run, Worth, phrases_in, worth_of
 
 #: A character scale from here on multiplies all that stands before it: 一千二百万.
 _LARGE: Final = 10_000
@@ -29,7 +29,7 @@ class Numeral(msgspec.Struct, frozen=True):
     sure: bool
 
 
-class _Reader(NamedTuple):
+class Reader(NamedTuple):
     """How the numerals of one system are found in a text that has one of their first letters."""
 
     language: str
@@ -38,16 +38,19 @@ class _Reader(NamedTuple):
     read: Callable[[str], Iterator[Numeral]]
 
 
-def written(text: str) -> Iterator[Numeral]:
-    """Every number written as words in `text`, which is in normal form, whatever its language; not in order."""
+def written(text: str, systems: Sequence[Reader] = ()) -> Iterator[Numeral]:
+    """Every number written as words in `text`, which is in normal form, whatever its language; not in order.
+
+    Of all systems of all languages, where none are given.
+    """
     language = ""
-    for reader in _readers():
-        if not reader.first.search(text):
+    for system in systems or _all_systems():
+        if not system.first.search(text):
             continue
-        for numeral in reader.read(text):
-            if text[numeral.start : numeral.end] in reader.only_here:
+        for numeral in system.read(text):
+            if text[numeral.start : numeral.end] in system.only_here:
                 language = language or detect(text)
-                if language != reader.language:
+                if language != system.language:
                     continue
             yield numeral
 
@@ -91,25 +94,22 @@ def _characters() -> tuple[dict[str, int], dict[str, int]]:
 
 
 @cache
-def _readers() -> tuple[_Reader, ...]:
-    return tuple(_reader(language, system) for language in LANGUAGES for system in of(language).numbers.numerals)
+def _all_systems() -> tuple[Reader, ...]:
+    return tuple(reader(language, system) for language in LANGUAGES for system in of(language).numbers.numerals)
 
 
-def _reader(language: str, system: Additive | Run | Characters) -> _Reader:
+def reader(language: str, system: Additive | Run | Characters) -> Reader:
+    """How the numerals of one system of a language are found."""
+    tables: tuple[Worth, ...]
     match system:
         case Additive():
-            words, read = (
-                [*worth_of(system.cardinals), *worth_of(system.ordinals), *worth_of(system.scales)],
-                _additive(system),
-            )
+            read, tables = _additive(system), (system.cardinals, system.ordinals, system.scales)
         case Run():
-            words, read = [], _run(system)
-            for table in (system.cardinals, system.ordinals, system.duals, system.scales):
-                words += worth_of(table)
+            read, tables = _run(system), (system.cardinals, system.ordinals, system.scales, system.duals)
         case Characters():
-            words, read = [*worth_of(system.digits), *worth_of(system.scales)], _in_characters(system)
-    first = re.compile(f"[{re.escape(''.join({word[0] for word in words}))}]")
-    return _Reader(language, first, frozenset(phrases_in(system.only_here)), read)
+            read, tables = _in_characters(system), (system.digits, system.scales)
+    letters = "".join({word[0] for table in tables for word in worth_of(table)})
+    return Reader(language, re.compile(f"[{re.escape(letters)}]"), frozenset(phrases_in(system.only_here)), read)
 
 
 def _additive(system: Additive) -> Callable[[str], Iterator[Numeral]]:

@@ -1,5 +1,6 @@
 """One value for the spellings of a number in five languages."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from actors.gate.normal import normal
 from actors.gate.numbers.values import Interval, values
+from index.languages import FOLDER, LANGUAGES
 
 
 def read(text: str) -> list[tuple[set[float], str]]:
@@ -150,3 +152,12 @@ def test_values_are_in_order_inside_the_text_and_ranges_go_up(text: str) -> None
     assert all(0 <= value.start < value.end <= len(form) for value in found)
     assert all(interval.low < interval.high for interval in intervals)
     assert all(isinstance(interval, Interval) for interval in intervals)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_words_of_a_language_stand_in_normal_form(language: str) -> None:
+    """Else they would never be found: the gate reads every text in that form."""
+    table = (FOLDER / language / "numbers.toml").read_text(encoding="utf-8")
+    words = re.findall(r"^(?!place|gap|#)\S+ = [\"'](.*)[\"']$", table, re.MULTILINE)
+    assert words
+    assert [word for line in words for word in line.split() if normal(word) != word] == []
