@@ -11,8 +11,8 @@ from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
 from bus.powers import Ask
-from index.language import detect
 from index.languages import LANGUAGES
+from index.languages.detection import detect
 from prompts import contracts, notices
 
 #: What a caller puts into a context to say that its own retrieval found nothing.

@@ -7,8 +7,7 @@ from bus.actor import actor
 from bus.events import Done, Error, Event, References, TokensEnd
 from bus.messages import RunFinished, Settled
 from bus.powers import Emit
-from index.language import detect
-from index.languages import FALLBACK, LANGUAGES
+from index.languages.detection import detect
 from prompts import notices
 
 
@@ -35,8 +34,7 @@ def code_of(settled: Settled) -> str:
 
 def words_of(settled: Settled) -> str:
     """What the person is told, in the language of their question."""
-    found = settled.language or detect(settled.question)
-    language = found if found in LANGUAGES else FALLBACK
+    language = settled.language or detect(settled.question)
     if settled.outcome == "cancelled":
         return notices.cancelled(language)
     if settled.reason is not None:

@@ -10,10 +10,10 @@ import msgspec
 from index import jvm
 from index.codes import code_words
 from index.errors import IndexProblem
-from index.languages import LANGUAGES
+from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
 
-#: Anserini's names for the analyzers; a passage in no known language is cut at white space and punctuation, unstemmed.
+#: A passage in no known language is cut at white space and punctuation, unstemmed.
 _PLAIN = ["-stemmer", "none", "-keepStopwords"]
 _BATCH = 1000
 _OTHER_LANGUAGE = 0.7
@@ -37,7 +37,7 @@ def update(directory: Path, language: str, passages: Iterable[Passage], removed:
     exists = any(directory.glob("segments_*"))
     if exists and removed:
         _delete(directory, removed)
-    analyzer = ["-language", language] if language in LANGUAGES else _PLAIN
+    analyzer = ["-language", of(language).identity.analyzer] if language in LANGUAGES else _PLAIN
     # Pyserini's LuceneIndexer is this class with these arguments; importing it costs a second for pandas. One thread, because
     # with more the order of equal scores would vary.
     args = ["-input", "", "-collection", "JsonCollection", "-threads", "1", "-memoryBuffer", "512", *analyzer]
@@ -161,7 +161,7 @@ class _Reader:
         # Anserini's own searcher knows the analyzer and the BM25 parameters that go with a language.
         searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory))
         if language in LANGUAGES:
-            searcher.set_language(language)
+            searcher.set_language(of(language).identity.analyzer)
         else:
             searcher.set_analyzer(
                 jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newNonStemmingInstance(

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from index.language import detect, share_of
 from index.languages import UNDETERMINED
+from index.languages.detection import detect, share_of
 from index.model import Block, Document, Passage
 from index.sentences import split
 

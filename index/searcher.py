@@ -12,7 +12,7 @@ from index.duplicates import groups
 from index.embedder import Embedder, Vectors, check_match
 from index.errors import IndexProblem
 from index.fusion import mean_of_shares
-from index.language import detect
+from index.languages.detection import detect
 from index.model import Hit, Passage, ScoreType
 from index.question_words import without_question_words
 from index.store import PassageStore

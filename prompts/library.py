@@ -14,13 +14,13 @@ import msgspec
 from dotpromptz import ParsedPrompt, parse_document
 from dotpromptz_handlebars import EscapeFunction, Handlebars, HelperOptions, SafeString
 
+from index.languages import name_of
 from prompts import notices
 from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
 
 FOLDER = Path(__file__).parent
-LANGUAGE_NAMES = {"ko": "Korean", "en": "English", "zh": "Chinese", "fr": "French", "ar": "Arabic"}
 
 #: Fields that stand in a quoted attribute, and those that stand inside a line; all others stand between tags of their own.
 ATTRIBUTES = frozenset({"id", "source_file", "source_id", "sub_query_id", "title"})
@@ -181,7 +181,7 @@ def _constants(variables: Prompt[Any]) -> dict[str, str]:
     labels = {
         f"label_{name}": notices.label(name, language) for name in ("source", "summary", "conclusion", "arguments")
     }
-    return labels | {"language_name": LANGUAGE_NAMES.get(language, "the language of the question")}
+    return labels | {"language_name": name_of(language, "the language of the question")}
 
 
 def _max_tokens(variables: Prompt[Any], file: PromptFile, override: AgentOverride) -> int:

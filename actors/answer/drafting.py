@@ -8,7 +8,7 @@ from actors.outcome.settled import fail
 from bus.errors import Failure, NoReply
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
 from bus.powers import Ask, Emit
-from index.language import detect
+from index.languages.detection import detect
 from index.sentences import split
 from prompts import contracts
 from prompts.vocabulary import Confidence, Style

@@ -20,7 +20,7 @@ from bus.errors import Failure
 from bus.events import Withheld, tokens_of
 from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence
 from bus.powers import Ask, Emit
-from index.language import detect
+from index.languages.detection import detect
 from index.sentences import SentenceStream
 from prompts import contracts
 

@@ -11,12 +11,11 @@ from actors.gate.overlap import is_factual, overlap, unsupported
 from actors.gate.quotes import fabricated_quotes
 from actors.gate.terms.check import language_of, reversed_terms
 from actors.gate.terms.names import other_names
-from index.language import detect, share_of
-from index.languages import LANGUAGES, union
+from index.languages import LANGUAGES, UNDETERMINED, union
+from index.languages.detection import detect, same_script
 from index.sentences import split
 from prompts.contracts import Evidence
 
-_LATIN: Final = ("en", "fr")
 # A citation is misplaced when what it cites has at most the one share of the sentence's words, and what it does not cite
 # at least the other.
 _SAYS_LITTLE: Final = 0.6
@@ -122,11 +121,10 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
 
 
 def _read_in(sentence: str, texts: Sequence[str]) -> str:
-    """The language whose terms to look for: a short sentence in Latin letters is read in that of its evidence."""
+    """The language whose terms to look for: a short sentence is read in that of its evidence where both are of one script."""
     found = detect(sentence)
-    if found not in _LATIN:
-        return found
-    return next((language for language in map(language_of, texts) if language in _LATIN), found)
+    alike = same_script(found)
+    return next((language for language in map(language_of, texts) if language in alike), found)
 
 
 def _in_language(sentence: str, language: str) -> bool:
@@ -134,5 +132,4 @@ def _in_language(sentence: str, language: str) -> bool:
     plain = strip_markers(sentence)
     if sum(map(str.isalpha, plain)) < 12:
         return True
-    found = detect(plain)
-    return found in (language, "und") or (found not in _LATIN and share_of(plain, language) > 0.5)
+    return detect(plain) in (language, UNDETERMINED)

@@ -40,6 +40,11 @@ def spoken(language: str) -> Language:
     return of(language if language in LANGUAGES else FALLBACK)
 
 
+def name_of(language: str, otherwise: str = "") -> str:
+    """Its English name; `otherwise`, or the code itself, for what is none of LANGUAGES."""
+    return of(language).identity.name if language in LANGUAGES else otherwise or language
+
+
 def check() -> None:
     """Read every language, so that none is found wanting later. Raises LanguageProblem."""
     for language in LANGUAGES:

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from index.language import detect
 from index.languages import LANGUAGES, of
+from index.languages.detection import detect
 from index.languages.tables.numbers import Additive, Characters, Run, Worth, phrases_in, worth_of
 
 #: A character scale from here on multiplies all that stands before it: 一千二百万.

@@ -4,16 +4,34 @@ A script is not a language: what holds of all who write in it is asked of the sc
 """
 
 import re
-from typing import Final
+from typing import Final, Literal
+
+Script = Literal["hangul", "han", "arabic", "latin"]
 
 HANGUL: Final = "\uac00-\ud7a3"  # whole syllables
 JAMO: Final = "\u3131-\u318e"  # Hangul letters that make no syllable
 HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"  # of the basic plane
+HAN_MORE: Final = "\uf900-\ufaff\U00020000-\U0002fa1f"  # doubles for compatibility, and rare ones of the higher planes
+KANA: Final = "\u3041-\u309f\u30a0-\u30ff"
+WIDE: Final = "\u2e80-\u9fff"  # Han of the basic plane with its radicals, punctuation and kana
 ARABIC: Final = "\u0620-\u064a"  # letters without marks and digits
 ARABIC_WRITTEN: Final = (
     "\u0620-\u065f\u066e-\u06d3\u06d5-\u06ff"  # letters of every language that is written in it, with marks
 )
+ARABIC_BLOCK: Final = "\u0600-\u06ff"  # with marks, digits and punctuation
+LATIN: Final = "A-Za-z\u00c0-\u024f"
+
+#: Every letter of a script, by which it is told what a text is written in.
+LETTERS: Final[dict[Script, str]] = {
+    "hangul": HANGUL + "\u1100-\u11ff\u3131-\u318e",
+    "han": HAN + HAN_MORE,
+    "arabic": ARABIC + "\u066e-\u06d3\u06fa-\u06ff\ufb50-\ufdff\ufe70-\ufefc",
+    "latin": LATIN + "\u1e00-\u1eff",
+}
+#: Letters of one script that say about as much as one of another: an English name in a Korean sentence has many letters.
+WEIGHTS: Final[dict[Script, float]] = {"hangul": 3.5, "han": 3.5, "arabic": 1.2, "latin": 1.0}
 
 is_hangul: Final = re.compile(f"[{HANGUL}]").match
 is_han: Final = re.compile(f"[{HAN}]").match
 is_arabic: Final = re.compile(f"[{ARABIC}]").match
+is_latin: Final = re.compile(f"[{LATIN}]").match

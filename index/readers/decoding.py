@@ -1,10 +1,11 @@
-"""Bytes of unknown encoding into text, for the five languages' usual encodings."""
+"""Bytes of unknown encoding into text, for the usual encodings of our languages."""
 
 import codecs
 import re
 
 from charset_normalizer import from_bytes
 
+from index.languages import LANGUAGES, of
 from index.readers.unreadable import Unreadable
 
 _BOMS = (
@@ -14,7 +15,8 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CANDIDATES = ["cp949", "gb18030", "big5", "cp1256", "cp1252", "utf_16_le", "utf_16_be"]
+_OURS = {encoding for language in LANGUAGES for encoding in of(language).identity.encodings.split()}
+_CANDIDATES = [*sorted(_OURS), "utf_16_le", "utf_16_be"]
 _LOOKED_AT = 64 * 1024
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 

@@ -8,6 +8,7 @@ import msgspec
 from rich.console import Console
 
 from bus.messages import QuestionAsked
+from index import languages
 from index.ingest import bring_in
 from runtime import demo
 from runtime.commands.ask import run, show
@@ -17,7 +18,6 @@ from runtime.commands.stack import stack_for
 from runtime.processes.supervisor import state_home
 
 HERE = Path(demo.__file__).parent
-LANGUAGES = {"ko": "Korean", "en": "English", "zh": "Chinese", "fr": "French", "ar": "Arabic"}
 
 
 class DemoQuestion(msgspec.Struct, kw_only=True):
@@ -45,7 +45,7 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
     console = Console(stderr=True)
     with one_line_errors(), bars() as tell:
         report = bring_in(index, [str(HERE / "documents")], only=True, progress=tell)
-    held = ", ".join(f"{LANGUAGES.get(name, name)} {count}" for name, count in sorted(report.languages.items()))
+    held = ", ".join(f"{languages.name_of(name)} {count}" for name, count in sorted(report.languages.items()))
     console.print(f"[dim]{report.documents} documents in {index} ({report.passages} passages: {held})[/dim]")
     settings = read_settings(index=index)
 
@@ -55,7 +55,7 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
             async with stack_for(settings, say=status.update) as runs:
                 status.stop()
                 for question in (q for q in questions() if q.demo):
-                    console.print(f"\n[bold]{LANGUAGES[question.language]}[/bold]  {question.text}\n")
+                    console.print(f"\n[bold]{languages.name_of(question.language)}[/bold]  {question.text}\n")
                     asked = QuestionAsked(question=question.text)
                     worst = max(worst, await show(runs, asked, timings=timings, console=console))
         return worst

@@ -19,7 +19,7 @@ from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers
 from actors.gate.overlap import is_factual
 from bus.messages import Passage
-from index.language import detect
+from index.languages.detection import detect
 from index.sentences import split
 from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
 from runtime.engines.extractive.answers import answer_simple, answer_synthesis

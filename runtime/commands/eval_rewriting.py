@@ -9,7 +9,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from index.language import detect
+from index.languages.detection import detect
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.eval_answers import read_lines
 from runtime.engines.extractive.rewriting import loses, rewrite_query

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from index.languages import LANGUAGES
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index import one_line_errors
@@ -16,9 +17,7 @@ _MAX_QUERY = 4000
 @click.argument("query")
 @click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many passages.")
-@click.option(
-    "--language", type=click.Choice(["ko", "en", "zh", "fr", "ar"]), help="The query's; found out if not given."
-)
+@click.option("--language", type=click.Choice(LANGUAGES), help="The query's; found out if not given.")
 @click.option("--snapshot", "name", help="A snapshot other than the current one.")
 @embedder_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")

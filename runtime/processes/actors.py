@@ -9,7 +9,7 @@ from bus.connection import connect, declare_streams
 from bus.delivery import Worker
 from bus.health import answer_health
 from bus.janitor import Janitor
-from index.language import detect
+from index.languages.detection import detect
 from runtime.settings import Settings
 
 

@@ -11,6 +11,7 @@ from bus.health import answer_health
 from bus.searching import SearchReply, SearchRequest, serve_search
 from index.embedder import Embedder
 from index.errors import IndexProblem
+from index.languages import FALLBACK
 from index.searcher import Searcher
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.processes.hits import passage_of
@@ -93,7 +94,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     searcher = await loop.run_in_executor(None, _open, settings, client, loop)
     threads = Threads(searcher, settings.index.threads)
-    await threads.find(SearchRequest(query="warm up", language="en", k=1))
+    await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1))
     close = await serve_search(client, threads.find)
     state |= {"ready": True, "detail": searcher.snapshot}
     while not stop.is_set():

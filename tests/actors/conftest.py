@@ -6,7 +6,7 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from actors.answer.profile import preload
-from index.language import detect
+from index.languages.detection import detect
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,7 @@ import pytest
 from actors.answer.conflict_notice import notice_of
 from actors.evidence.conflicts import conflicts_in
 from bus.messages import Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
-from index.language import detect
+from index.languages.detection import detect
 
 CONFLICTS = [
     (

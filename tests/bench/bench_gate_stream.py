@@ -22,8 +22,8 @@ import msgspec
 
 from actors.gate.check import check_sentence
 from bus.messages import Context, ContextMetadata, QuestionAsked
-from index.language import detect
 from index.languages import LANGUAGES
+from index.languages.detection import detect
 from prompts import contracts as c
 from prompts.vocabulary import Language
 from runtime.engines.engine import Request

@@ -13,7 +13,7 @@ import pytest
 
 from actors.gate.citations import markers
 from bus.messages import Constraints, Context, ContextMetadata, QuestionAsked
-from index.language import detect
+from index.languages.detection import detect
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.in_process import Stack, Told, stack
 

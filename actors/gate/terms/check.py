@@ -19,8 +19,8 @@ from actors.gate.terms.copies import changed_in_copy
 from actors.gate.terms.forces import SPOKEN, exclude, forces
 from actors.gate.terms.lexicon import Role, Term, terms
 from actors.gate.terms.predicates import other_predicate
-from index.language import detect
 from index.languages import of
+from index.languages.detection import detect
 from index.languages.negation import Negated, negations
 
 # From this share of its content words on, a sentence speaks of what the evidence speaks of.

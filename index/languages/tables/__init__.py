@@ -2,18 +2,20 @@
 
 import msgspec
 
+from index.languages.tables.identity import Identity
 from index.languages.tables.noise import Noise
 from index.languages.tables.notices import Notices
+from index.languages.tables.numbers import Numbers
 from index.languages.tables.opposites import Opposites
 from index.languages.tables.phrases import Phrases
 from index.languages.tables.terms import Terms
 from index.languages.tables.words import Grammar
-from index.languages.tables.numbers import Numbers
 
 
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field a file of its folder, in alphabetical order."""
 
+    identity: Identity
     noise: Noise
     notices: Notices
     numbers: Numbers

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from index.language import detect
+from index.languages.detection import detect
 from runtime.engines.extractive.absence import is_absent
 from runtime.engines.extractive.doubts import DOUBTS, doubt
 from runtime.engines.extractive.ranking import Ranked, Ranking

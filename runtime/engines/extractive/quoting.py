@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from actors.gate.check import check_sentence, withholds
-from index.language import detect
+from index.languages.detection import detect
 from index.languages.scripts import HAN
 from index.sentences import split
 from prompts.contracts import Evidence

@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.language import detect, share_of
+from index.languages.detection import detect, share_of
 
 
 @pytest.mark.parametrize(

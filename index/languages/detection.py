@@ -1,0 +1,93 @@
+"""Which language a text is in: by script first, by words only among the languages of one script.
+
+Markers, addresses and code are not language and are left out; a text with nothing else is UNDETERMINED.
+"""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from index.languages import FALLBACK, LANGUAGES, UNDETERMINED, of
+from index.languages.scripts import KANA, LETTERS, WEIGHTS, Script
+from index.languages.tables.kinds import words_in
+
+if TYPE_CHECKING:
+    from lingua import LanguageDetector
+
+_NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
+_LETTERS: Final = {script: re.compile(f"[{letters}]") for script, letters in LETTERS.items()}
+_WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for script, letters in LETTERS.items()}
+_KANA = re.compile(f"[{KANA}]")
+
+
+def detect(text: str) -> str:
+    """One of LANGUAGES, or UNDETERMINED when the text has no letters of theirs."""
+    weights = _script_weights(text)
+    best = max(weights, key=lambda script: weights[script])
+    languages = written_in(best)
+    if weights[best] == 0 or not languages:
+        return UNDETERMINED
+    return languages[0] if len(languages) == 1 else _among(languages, best, text)
+
+
+def share_of(text: str, language: str) -> float:
+    """How much of the text's letters is in the script of `language`, 0 to 1; 1 for a text without letters."""
+    weights = _script_weights(text)
+    total = sum(weights.values())
+    if not total:
+        return 1.0
+    return weights.get(of(language).identity.script, 0.0) / total if language in LANGUAGES else 0.0
+
+
+@cache
+def written_in(script: Script) -> tuple[str, ...]:
+    """The languages of a script."""
+    return tuple(language for language in LANGUAGES if of(language).identity.script == script)
+
+
+def same_script(language: str) -> tuple[str, ...]:
+    """The languages that are written as this one is, itself among them; none for what is none of LANGUAGES."""
+    return written_in(of(language).identity.script) if language in LANGUAGES else ()
+
+
+def _script_weights(text: str) -> dict[Script, float]:
+    text = _NOT_LANGUAGE.sub(" ", text)
+    if text.isascii():
+        return {"latin": float(len(_LETTERS["latin"].findall(text)))}
+    counts = {script: len(letters.findall(text)) for script, letters in _LETTERS.items()}
+    # Kana is Japanese; Korean writes some words in Han characters, while Chinese never writes Hangul.
+    if (counts["hangul"] and counts["hangul"] * 2 >= counts["han"]) or (counts["han"] and _KANA.search(text)):
+        counts["han"] = 0
+    return {script: count * WEIGHTS[script] for script, count in counts.items()}
+
+
+def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
+    """Function words decide when they clearly can; the statistical model is only loaded for what is left."""
+    lowered = _NOT_LANGUAGE.sub(" ", text).lower().replace("’", "'")
+    counts = dict.fromkeys(languages, 0)
+    for word in _WORDS[script].findall(lowered):
+        for language in languages:
+            words, beginnings, endings = _marks(language)
+            counts[language] += word in words or word.startswith(beginnings) or word.endswith(endings)
+    first, second = sorted(languages, key=lambda language: -counts[language])[:2]
+    if counts[first] >= 2 * counts[second] + 1:
+        return first
+    found = _detector(languages).detect_language_of(lowered)
+    if found is not None:
+        return found.iso_code_639_1.name.lower()
+    return FALLBACK if FALLBACK in languages else languages[0]
+
+
+@cache
+def _marks(language: str) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    tables = of(language).identity
+    return words_in(tables.function_words), tuple(tables.beginnings.split()), tuple(tables.endings.split())
+
+
+@cache
+def _detector(languages: tuple[str, ...]) -> "LanguageDetector":
+    # Imported here because its models cost tens of megabytes that most runs never need.
+    from lingua import IsoCode639_1, LanguageDetectorBuilder
+
+    codes = (IsoCode639_1.from_str(language) for language in languages)
+    return LanguageDetectorBuilder.from_iso_codes_639_1(*codes).build()
