@@ -70,7 +70,8 @@ def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
     found = _digit_values(text)
     found.extend(_months(text, found))
     taken = [(value.start, value.end) for value in found]
-    for numeral in written(text):
+    # Of two languages' numbers in one place the longer is meant: "six" stands in vingt-six.
+    for numeral in sorted(written(text), key=lambda numeral: numeral.start - numeral.end):
         if not any(start < numeral.end and numeral.start < end for start, end in taken):
             unit, _ = unit_after(text, numeral.end)
             unit = unit_before(text, numeral.start) or unit

@@ -58,6 +58,8 @@ def read(text: str) -> list[tuple[set[float], str]]:
         ("مئة وعشرون", 120, ""),
         ("quatre-vingt-dix-sept", 97, ""),
         ("quatre-vingts", 80, ""),
+        ("vingt-six ans", 26, "year"),
+        ("six cent mille euros", 600000, "eur"),
         ("soixante et onze", 71, ""),
         ("두 명", 2, ""),
         ("스물다섯 살", 25, ""),
