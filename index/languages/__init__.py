@@ -81,10 +81,17 @@ def every[T](part: Callable[[Language], Iterable[T]]) -> list[T]:
     return [one for language in LANGUAGES for one in part(of(language))]
 
 
+@cache
+def pattern(pieces: str | tuple[str, ...], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """One pattern of a table's alternatives, empty ones left out; it never matches where there are none."""
+    pieces = (pieces,) if isinstance(pieces, str) else pieces
+    return re.compile("|".join(piece for piece in pieces if piece) or r"(?!)", flags)
+
+
 def union(part: Callable[[Language], str | Iterable[str]], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """One pattern of what `part` gives for each language, a pattern or several; empty ones are left out."""
+    """One pattern of what `part` gives for each language, a pattern or several."""
     pieces: list[str] = []
     for language in LANGUAGES:
         given = part(of(language))
         pieces += [given] if isinstance(given, str) else given
-    return re.compile("|".join(piece for piece in pieces if piece) or r"(?!)", flags)
+    return pattern(tuple(pieces), flags)

@@ -2,12 +2,14 @@
 
 import msgspec
 
+from index.languages.tables.followups import Followups
 from index.languages.tables.identity import Identity
 from index.languages.tables.noise import Noise
 from index.languages.tables.notices import Notices
 from index.languages.tables.numbers import Numbers
 from index.languages.tables.opposites import Opposites
 from index.languages.tables.phrases import Phrases
+from index.languages.tables.questions import Questions
 from index.languages.tables.terms import Terms
 from index.languages.tables.words import Grammar
 
@@ -15,11 +17,13 @@ from index.languages.tables.words import Grammar
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field a file of its folder, in alphabetical order."""
 
+    followups: Followups
     identity: Identity
     noise: Noise
     notices: Notices
     numbers: Numbers
     opposites: Opposites
     phrases: Phrases
+    questions: Questions
     terms: Terms
     words: Grammar

@@ -1,5 +1,6 @@
 """The kinds of values that tables hold."""
 
+from functools import cache
 from typing import Annotated
 
 from msgspec import Meta
@@ -12,8 +13,11 @@ Words = str
 Variants = str
 #: A regular expression, written without its flags; may be empty where the language has no such thing.
 Pattern = str
+#: Alternatives of one regular expression, each a Pattern; none where the language has no such thing.
+Patterns = tuple[Pattern, ...]
 
 
+@cache
 def words_in(words: Words) -> frozenset[str]:
     return frozenset(words.split())
 

@@ -1,43 +1,67 @@
-"""What kind of thing a question asks for, and whether a sentence holds a thing of that kind, in five languages."""
+"""What kind of thing a question asks for, and whether a sentence holds a thing of that kind."""
 
 import re
+from functools import cache, lru_cache
+from typing import Final, Literal, get_args
 
-from runtime.engines.extractive.asked_patterns import (
-    ASKED,
-    COUNT,
-    DEFINES,
-    MANNER,
-    NAME,
-    NAME_LATIN,
-    PLACE,
-    REASON,
-    TIME,
-    Kind,
-)
+from index.languages import FALLBACK, LANGUAGES, of, pattern
 
-__all__ = ["Kind", "holds", "kind_of"]
+Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "other"]
 
+#: In the order in which they are looked for: the more telling kind stands first.
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)[:-1]
+# Kinds whose mere mention is enough; of the others the question may itself name one that does not count.
+_MENTIONED: Final = ("reason", "manner", "definition")
 _NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
-# Kinds whose mere mention is enough, and kinds of which the question may itself name one that does not count.
-_MENTIONED = {"reason": REASON, "manner": MANNER, "definition": DEFINES}
-_NAMED = {"person": NAME, "count": COUNT, "time": TIME, "place": NAME_LATIN}
+_YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
+_CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[A-ZÀ-Ý][\w'’.-]*)*"
+_AS_WRITTEN = re.RegexFlag(0)
 
 
 def kind_of(question: str) -> Kind:
     """The kind of thing that answers `question`; `other` when nothing in it tells."""
-    question = question.strip()
-    return next((kind for kind, pattern in ASKED if pattern.search(question)), "other")
+    return _asked(question)[0]
 
 
 def holds(kind: Kind, sentence: str, question: str) -> bool:
     """Whether `sentence` mentions a thing of `kind` that the question itself does not already name."""
     if kind == "other":
         return True
+    language = _asked(question)[1]
     if kind in _MENTIONED:
-        return bool(_MENTIONED[kind].search(sentence))
-    if kind == "place" and PLACE.search(sentence):
+        return bool(_things(kind, language).search(sentence))
+    if kind == "place" and pattern(of(language).questions.things.place, _AS_WRITTEN).search(sentence):
         return True
     if kind in ("count", "time") and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
         return True
     asked = question.casefold()
-    return any(match.group().strip().casefold() not in asked for match in _NAMED[kind].finditer(sentence))
+    return any(match.group().strip().casefold() not in asked for match in _things(kind, language).finditer(sentence))
+
+
+@lru_cache(maxsize=1024)
+def _asked(question: str) -> tuple[Kind, str]:
+    """The kind, and the language whose words ask for it."""
+    question = question.strip()
+    for kind in KINDS:
+        for language in LANGUAGES:
+            if pattern(getattr(of(language).questions.asks, kind)).search(question):
+                return kind, language
+    return "other", FALLBACK
+
+
+@cache
+def _things(kind: Kind, language: str) -> re.Pattern[str]:
+    """What a thing of `kind` looks like; a place that a preposition does not tell is a capitalised name."""
+    things = of(language).questions.things
+    capitalised = _CAPITALISED.format(small="|".join(things.in_names.split()))
+    match kind:
+        case "count":
+            return pattern((r"\d", *things.count))
+        case "time":
+            return pattern((_YEAR, *things.time))
+        case "person":
+            return pattern((capitalised, *things.name), _AS_WRITTEN)
+        case "place":
+            return pattern((capitalised,), _AS_WRITTEN)
+        case _:
+            return pattern(getattr(things, kind))

@@ -2,10 +2,9 @@
 
 import re
 
-from index.languages import every, spoken, union
+from index.languages import every, pattern, spoken, union
 from index.languages.scripts import JAMO
 from prompts.contracts import ClassifyIntent, Intent
-from runtime.engines.extractive.followup_words import PRONOUNS
 from runtime.engines.extractive.words import fold, terms
 
 _GREETINGS = union(lambda language: language.noise.greetings)
@@ -69,7 +68,7 @@ def is_noise(query: str) -> bool:
 
 def asks_nothing(query: str, language: str) -> bool:
     """Only function words and pronouns: it points to something that was not said."""
-    pronouns = PRONOUNS.get(language, PRONOUNS["en"])
+    pronouns = pattern(spoken(language).followups.pointing.pronouns)
     return not terms(query) or not terms(pronouns.sub(" ", query))
 
 

@@ -1,20 +1,11 @@
 """Simple or complex, and a question's parts as statements to search for: by clauses, comparisons and facets."""
 
+import re
+from typing import Final
+
+from index.languages import LANGUAGES, of, pattern, spoken, union
 from prompts.contracts import ClassifyQuery, DecomposeQuery, Decomposition, QueryClass, RewriteQuery, SubQuery, Turn
-from runtime.engines.extractive.followup_words import PRONOUNS
-from runtime.engines.extractive.query_patterns import (
-    ASKS,
-    AUXILIARY,
-    BETWEEN,
-    BREAKS,
-    CLOSING,
-    COMPARES,
-    INSIDE,
-    JOINING,
-    OPENING,
-    PARTICLE,
-)
-from runtime.engines.extractive.rewriting import LANGUAGES, rewrite_query
+from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.engines.extractive.words import terms
 
 MOST_PARTS = 5
@@ -23,12 +14,35 @@ MOST_SIMPLE_PARTS = 2
 MANY_WORDS = 24
 LONGEST_STATEMENT, LONGEST_FOCUS = 400, 60
 
+_MARKS: Final = " ¿?？؟"
+_JOINING: Final = union(lambda language: language.questions.clauses.joining).pattern
+_ASKS: Final = union(lambda language: language.questions.clauses.asks)
+_BREAKS: Final = pattern(
+    (
+        r"[?？؟;；。]+\s*",
+        rf"[,，،、]\s*(?:(?:{_JOINING})\s*)?",
+        *(piece for language in LANGUAGES for piece in of(language).questions.clauses.breaks),
+    )
+)
+#: What is left of a break at the end of a part.
+_LEFT: Final = pattern(rf"[\s,，،、]+(?:{_JOINING})?[\s,，،、]*$")
+_COMPARES: Final = union(lambda language: language.questions.comparison.compares)
+_SIDES: Final = tuple(pattern(piece) for language in LANGUAGES for piece in of(language).questions.comparison.sides)
+_BEFORE: Final = union(lambda language: language.questions.statement.before).pattern
+_OPENING: Final = pattern(
+    rf"^(?:(?:{_BEFORE})[ ,，]*)*(?:{union(lambda language: language.questions.statement.opening).pattern})\b\s*"
+)
+_AUXILIARY: Final = pattern(rf"^(?:{union(lambda language: language.questions.statement.auxiliary).pattern})")
+_CLOSING: Final = pattern(rf"(?:{union(lambda language: language.questions.statement.closing).pattern})\s*$")
+_INSIDE: Final = union(lambda language: language.questions.statement.inside)
+_PARTICLE: Final = pattern(rf"(?:{union(lambda language: language.questions.statement.particle).pattern})$")
+
 
 def classify_query(prompt: ClassifyQuery) -> QueryClass:
     """Complex: several questions in one, a comparison, or very many content words."""
     question = prompt.original_query
     parts, words = clauses(question), len(set(terms(question)))
-    compares = bool(COMPARES.search(question))
+    compares = bool(_COMPARES.search(question))
     is_complex = len(parts) > 1 or compares or words > MANY_WORDS
     reason = (
         "It compares things."
@@ -54,7 +68,7 @@ def decompose_query(prompt: DecomposeQuery) -> Decomposition:
     for part in wanted:
         found.setdefault(statement(part)[:LONGEST_STATEMENT], part)
     subs = tuple(
-        SubQuery(id=f"sq_{number}", statement=said, focus=part.strip(" ?？؟")[:LONGEST_FOCUS])
+        SubQuery(id=f"sq_{number}", statement=said, focus=part.strip(_MARKS)[:LONGEST_FOCUS])
         for number, (said, part) in enumerate(list(found.items())[:most], 1)
     )
     return Decomposition(sub_queries=subs, reasoning=f"The question has {len(subs)} part{'s' * (len(subs) > 1)}.")
@@ -66,19 +80,19 @@ def clauses(question: str) -> list[str]:
     waiting = ""
     for piece in _pieces(question):
         waiting = f"{waiting}{piece}"
-        if ASKS.search(piece) and terms(waiting):
+        if _ASKS.search(piece) and terms(waiting):
             parts.append(waiting)
             waiting = ""
-    if waiting.strip(" ,，،、?？؟"):
+    if waiting.strip(f",，،、{_MARKS}"):
         parts = [*parts[:-1], f"{parts[-1]}{waiting}"] if parts else [waiting]
-    return [JOINING.sub("", part.strip()).strip() for part in parts] or [question.strip()]
+    return [_LEFT.sub("", part.strip()).strip() for part in parts] or [question.strip()]
 
 
 def sides(question: str) -> tuple[str, ...]:
     """The two things that a comparison compares; nothing for another question."""
-    if not COMPARES.search(question):
+    if not _COMPARES.search(question):
         return ()
-    for pattern in BETWEEN:
+    for pattern in _SIDES:
         found = pattern.search(question)
         if found:
             return tuple(found[name].strip() for name in ("one", "two"))
@@ -88,15 +102,15 @@ def sides(question: str) -> tuple[str, ...]:
 def statement(question: str) -> str:
     """`question` as a phrase to search for: without question mark and asking words; never empty."""
     text = question.strip().rstrip("?？؟.。! ")
-    bare = AUXILIARY.sub("", OPENING.sub("", text)).strip()
-    bare = PARTICLE.sub("", INSIDE.sub("", CLOSING.sub("", bare)).strip())
+    bare = _AUXILIARY.sub("", _OPENING.sub("", text)).strip()
+    bare = _PARTICLE.sub("", _INSIDE.sub("", _CLOSING.sub("", bare)).strip())
     return bare if terms(bare) else text or question
 
 
 def _pieces(question: str) -> list[str]:
     """`question` cut after each possible break, the break kept; joined they are the question."""
     pieces, start = [], 0
-    for found in BREAKS.finditer(question):
+    for found in _BREAKS.finditer(question):
         pieces.append(question[start : found.end()])
         start = found.end()
     return [*pieces, question[start:]] if question[start:] else pieces
@@ -105,10 +119,10 @@ def _pieces(question: str) -> list[str]:
 def parts_of(question: str, language: str) -> list[str]:
     """The parts of a question, each with what it points back to filled in; the question itself when it has one."""
     parts = clauses(question)[:MOST_PARTS]
-    language = language if language in LANGUAGES else "en"
+    pronouns = pattern(spoken(language).followups.pointing.pronouns)
     alone = parts[:1]
     for part in parts[1:]:
-        if PRONOUNS[language].search(part) or len(terms(part)) < 2:
+        if pronouns.search(part) or len(terms(part)) < 2:
             history = tuple(Turn(role="user", content=before) for before in alone)
             part = rewrite_query(  # noqa: PLW2901 - the same part, standing alone
                 RewriteQuery(current_query=part, conversation_history=history, language=language)
