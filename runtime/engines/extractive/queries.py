@@ -1,6 +1,5 @@
 """Simple or complex, and a question's parts as statements to search for: by clauses, comparisons and facets."""
 
-import re
 from typing import Final
 
 from index.languages import LANGUAGES, of, pattern, spoken, union
@@ -92,8 +91,8 @@ def sides(question: str) -> tuple[str, ...]:
     """The two things that a comparison compares; nothing for another question."""
     if not _COMPARES.search(question):
         return ()
-    for pattern in _SIDES:
-        found = pattern.search(question)
+    for sides_of in _SIDES:
+        found = sides_of.search(question)
         if found:
             return tuple(found[name].strip() for name in ("one", "two"))
     return ()

@@ -154,9 +154,7 @@ def _place(new: str, subject: str, previous: str, language: str) -> tuple[int, i
     if not own.wording.adjunct and not kin:
         return None
     bare = re.escape(pattern(own.wording.determiners).sub("", subject))
-    found = re.search(
-        rf"(?<![a-zA-Z])(?:{pattern(own.wording.exchanged).pattern})?{bare}(?![a-zA-Z])", previous
-    )
+    found = re.search(rf"(?<![a-zA-Z])(?:{pattern(own.wording.exchanged).pattern})?{bare}(?![a-zA-Z])", previous)
     # "the refund period" is what is asked of a thing, not the thing itself.
     if found and not shared and not pattern(own.wording.asked_of).search(previous[: found.start()]):
         return found.span()
