@@ -15,7 +15,6 @@ _MENTIONED: Final = ("reason", "manner", "definition")
 _NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
 _CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[A-ZÀ-Ý][\w'’.-]*)*"
-_AS_WRITTEN = re.RegexFlag(0)
 
 
 def kind_of(question: str) -> Kind:
@@ -30,7 +29,7 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
     language = _asked(question)[1]
     if kind in _MENTIONED:
         return bool(_things(kind, language).search(sentence))
-    if kind == "place" and pattern(of(language).questions.things.place, _AS_WRITTEN).search(sentence):
+    if kind == "place" and pattern(of(language).questions.things.place, re.NOFLAG).search(sentence):
         return True
     if kind in ("count", "time") and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
         return True
@@ -60,8 +59,8 @@ def _things(kind: Kind, language: str) -> re.Pattern[str]:
         case "time":
             return pattern((_YEAR, *things.time))
         case "person":
-            return pattern((capitalised, *things.name), _AS_WRITTEN)
+            return pattern((capitalised, *things.name), re.NOFLAG)
         case "place":
-            return pattern((capitalised,), _AS_WRITTEN)
+            return pattern((capitalised,), re.NOFLAG)
         case _:
             return pattern(getattr(things, kind))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from index.languages import LANGUAGES, of, pattern, spoken, union
+from index.languages import every, pattern, spoken, union
 from prompts.contracts import ClassifyQuery, DecomposeQuery, Decomposition, QueryClass, RewriteQuery, SubQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.engines.extractive.words import terms
@@ -20,13 +20,13 @@ _BREAKS: Final = pattern(
     (
         r"[?？؟;；。]+\s*",
         rf"[,，،、]\s*(?:(?:{_JOINING})\s*)?",
-        *(piece for language in LANGUAGES for piece in of(language).questions.clauses.breaks),
+        *every(lambda language: language.questions.clauses.breaks),
     )
 )
 #: What is left of a break at the end of a part.
 _LEFT: Final = pattern(rf"[\s,，،、]+(?:{_JOINING})?[\s,，،、]*$")
 _COMPARES: Final = union(lambda language: language.questions.comparison.compares)
-_SIDES: Final = tuple(pattern(piece) for language in LANGUAGES for piece in of(language).questions.comparison.sides)
+_SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.comparison.sides)))
 _BEFORE: Final = union(lambda language: language.questions.statement.before).pattern
 _OPENING: Final = pattern(
     rf"^(?:(?:{_BEFORE})[ ,，]*)*(?:{union(lambda language: language.questions.statement.opening).pattern})\b\s*"

@@ -3,7 +3,7 @@
 import re
 
 from index.languages import pattern, spoken
-from index.languages.scripts import HANGUL
+from index.languages.scripts import HANGUL, is_hangul
 from index.languages.tables.followups import Followups
 from prompts.contracts import RewriteQuery, RewrittenQuery
 from runtime.engines.extractive.topics import brings_topic, main_phrase, topics
@@ -79,7 +79,7 @@ def _placed(question: str, prompt: RewriteQuery, own: Followups) -> str:
     there = pattern(own.pointing.there).search(question)
     if there is None or pattern(own.pointing.pronouns).search(question.replace(there.group(), "")):
         return question
-    as_written = pattern(own.pointing.places, re.RegexFlag(0))
+    as_written = pattern(own.pointing.places, re.NOFLAG)
     for turn in reversed(prompt.conversation_history):
         if turn.role == "user" and (places := as_written.findall(turn.content)):
             return f"{question[: there.start()]}{places[-1]}{question[there.end() :]}"
@@ -172,7 +172,7 @@ def _added(question: str, subject: str, own: Followups) -> str:
 def _agreeing(noun: str, after: str, own: Followups) -> str:
     """What follows, with its particle in the form that the noun before it asks for."""
     # Of 28 endings of a syllable the first is none.
-    closed = bool(re.match(f"[{HANGUL}]", noun[-1])) and (ord(noun[-1]) - ord(HANGUL[0])) % 28 > 0
+    closed = is_hangul(noun[-1]) is not None and (ord(noun[-1]) - ord(HANGUL[0])) % 28 > 0
     for with_final, without in own.wording.alternations:
         if after[:1] in (with_final, without) and not re.match(r"\w", after[1:2]):
             return (with_final if closed else without) + after[1:]

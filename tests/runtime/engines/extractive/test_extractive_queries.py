@@ -42,6 +42,7 @@ def test_simple_and_complex(question: str, query_type: str) -> None:
         ("The lift broke. Who pays?", ["The lift broke. Who pays?"]),
         ("退款需要几天，运费是多少？", ["退款需要几天", "运费是多少？"]),
         ("Opening hours", ["Opening hours"]),
+        ("Which ferry, originally Danish, was sold?", ["Which ferry", "originally Danish, was sold?"]),  # not ", or"
     ],
 )
 def test_conditions_stay_with_their_question(question: str, parts: list[str]) -> None:

@@ -31,6 +31,7 @@ def rewritten(language: str, before: list[str], question: str) -> str:
             "What about tablets?",
             "What is the refund period for tablets?",
         ),
+        ("en", ["What does an implant cost?"], "Which one is cheaper?", "Which implant is cheaper?"),
         ("en", ["What was the Varnholt Experiment?"], "Who ran the experiment?", "Who ran the Varnholt Experiment?"),
         ("en", ["Tell me about the Norwick ferry."], "What are the fares?", "What are the fares of the Norwick ferry?"),
         ("en", ["Which museums in San Olvido are free?"], "Are hotels there cheap?", "Are hotels in San Olvido cheap?"),

@@ -1,0 +1,46 @@
+"""The tables that a question is recognised by: each pattern compiles and has the groups that the rules read."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from index.languages import LANGUAGES, of, pattern
+
+
+def patterns(table: msgspec.Struct) -> Iterator[str]:
+    for value in msgspec.structs.asdict(table).values():
+        if isinstance(value, msgspec.Struct):
+            yield from patterns(value)
+        elif isinstance(value, tuple):
+            yield from (piece for piece in value if isinstance(piece, str))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_alternative_compiles_and_no_question_is_recognised_by_nothing(language: str) -> None:
+    assert all(re.compile(piece) for piece in patterns(of(language).followups))
+    for piece in patterns(of(language).questions):
+        assert piece
+        assert not re.compile(piece).match(""), piece
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_pattern_has_the_groups_that_are_read(language: str) -> None:
+    own = of(language)
+    assert all(set(pattern(piece).groupindex) == {"one", "two"} for piece in own.questions.comparison.sides)
+    assert set(pattern(own.followups.pointing.about).groupindex) == {"about"}
+    assert set(pattern(own.followups.pointing.pronouns).groupindex) <= {"possessive", "bare", "kept"}
+    for table, group in ((own.followups.topic.owner, "topic"), (own.followups.wording.adjunct, "what")):
+        assert set(pattern(table).groupindex) == ({group} if table else set())
+    assert bool(own.followups.wording.asks_of) == bool(own.followups.wording.added_of)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_wording_names_what_is_put_in(language: str) -> None:
+    wording = of(language).followups.wording
+    for added in filter(None, (wording.added, wording.added_of)):
+        put = added.format(question="Q?", body="Q", subject="S", end="?")
+        assert "Q" in put
+        assert "S" in put
+        assert "?" in put
