@@ -27,12 +27,12 @@ class Negated(msgspec.Struct, frozen=True):
 
 
 class _Cues(msgspec.Struct, frozen=True):
-    """A language's patterns. `pseudo` finds the longest phrase at each place, also inside another."""
+    """A language's table, compiled."""
 
     before: re.Pattern[str]
     circumfix: re.Pattern[str]
     after: re.Pattern[str]
-    pseudo: re.Pattern[str]
+    pseudo: tuple[str, ...]
     clause_end: re.Pattern[str]
     reach: int
     words_back: int
@@ -52,8 +52,8 @@ def negations(text: str, language: str) -> tuple[Negated, ...]:
     found += [one for one in _forward(text, cues) if not _inside(one.at, covered)]
     found += _backward(text, cues)
     if found:
-        pseudo = [match.span(1) for match in cues.pseudo.finditer(text)]
-        found = [one for one in found if not _inside(one.at, pseudo)]
+        denies_nothing = [span for phrase in cues.pseudo for span in _spans(phrase, text)]
+        found = [one for one in found if not _inside(one.at, denies_nothing)]
     return tuple(sorted(found, key=lambda one: one.at))
 
 
@@ -66,12 +66,11 @@ def _in_question() -> re.Pattern[str]:
 def _cues(language: str) -> _Cues:
     table = of(language).terms.negation
     circumfix = rf"(?:{table.circumfix.opens}){_BETWEEN}(?P<closes>{table.circumfix.closes})\b"
-    pseudo = sorted(map(re.escape, variants_in(table.pseudo)), key=len, reverse=True)
     return _Cues(
         before=re.compile(table.before or _NEVER),
         circumfix=re.compile(circumfix if table.circumfix.opens else _NEVER),
         after=re.compile(table.after or _NEVER),
-        pseudo=re.compile(f"(?=({'|'.join(pseudo)}))" if pseudo else _NEVER),
+        pseudo=variants_in(table.pseudo),
         clause_end=re.compile(f"{_CLAUSE_END}|{table.ends or _NEVER}"),
         reach=table.reach,
         words_back=table.words_back,
@@ -100,6 +99,13 @@ def _backward(text: str, cues: _Cues) -> Iterator[Negated]:
 def _clause_end(text: str, at: int, cues: _Cues) -> int:
     stop = cues.clause_end.search(text, at, at + cues.reach)
     return stop.start() if stop else min(len(text), at + cues.reach)
+
+
+def _spans(phrase: str, text: str) -> Iterator[tuple[int, int]]:
+    at = text.find(phrase)
+    while at >= 0:
+        yield at, at + len(phrase)
+        at = text.find(phrase, at + 1)
 
 
 def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
