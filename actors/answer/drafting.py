@@ -8,6 +8,7 @@ from actors.outcome.settled import fail
 from bus.errors import Failure, NoReply
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
 from bus.powers import Ask, Emit
+from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.sentences import split
 from prompts import contracts
@@ -75,7 +76,7 @@ def drafted(
     """
     request = shower.request
     text = "".join(s.text for s in shower.sentences).removesuffix(shower.notice)
-    astray = not shower.shown and detect(text) not in (request.question.language, "und")
+    astray = not shower.shown and detect(text) not in (request.question.language, UNDETERMINED)
     checked = AnswerVerified if shower.verify else AnswerDrafted
     kind = DraftMistranslated if astray and not refused else checked
     return kind(
