@@ -1,4 +1,6 @@
-"""What a client sees: the event objects, and the one writer that may add to a run's stream.
+"""What a client sees: the event types, and the one writer that may add to a run's stream.
+
+A new event type is a Struct here and its place in one of the two unions; the stream's readers and the documents read those.
 
 A frame (one message on `gw.event.<run_id>`) is written only after the frame its writer saw last: a writer that was thought dead and
 comes back is refused, so tokens never interleave, and nothing follows `DONE`.
@@ -8,8 +10,8 @@ import asyncio
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Union, get_args
 
 import msgspec
 import nats.errors
@@ -84,6 +86,16 @@ class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
     outcome: str
 
 
+#: What every client is shown.
+type AnswerEvent = Token | TokensEnd | References | Error | Done
+#: What `events=all` adds.
+type ProgressEvent = StageEvent | Sources | Withheld | VerdictEvent
+type StreamEvent = AnswerEvent | ProgressEvent
+
+ANSWER_EVENTS: tuple[type[Event], ...] = get_args(AnswerEvent.__value__)
+PROGRESS_EVENTS: tuple[type[Event], ...] = get_args(ProgressEvent.__value__)
+EVENT_TYPES = ANSWER_EVENTS + PROGRESS_EVENTS
+
 DONE_LINE = b'{"type":"DONE"}'
 _FIRST, _TOKENS, _PHASE = "Gw-First", "Gw-Tokens", "Gw-Phase"
 _encode = msgspec.json.Encoder().encode
@@ -112,6 +124,16 @@ class Progress:
     tokens: int = 0
     phase: Literal["open", "ended", "closed"] = "open"
     sequence: int = 0
+
+    def after(self, events: Sequence[Event]) -> "Progress":
+        """The same stream with these events added; `sequence` stays."""
+        phase = self.phase
+        if any(isinstance(event, TokensEnd | Error) for event in events):
+            phase = "ended"
+        if any(isinstance(event, Done) for event in events):
+            phase = "closed"
+        tokens = sum(isinstance(event, Token) for event in events)
+        return Progress(self.events + len(events), self.tokens + tokens, phase, self.sequence)
 
 
 class Emitter:
@@ -168,21 +190,16 @@ class Emitter:
         at = self._at or Progress()
         if at.phase == "closed":
             raise Superseded(f"run {self.run_id} is over")
-        tokens = at.tokens + sum(isinstance(e, Token) for e in events)
-        phase: Literal["open", "ended", "closed"] = at.phase
-        if any(isinstance(e, TokensEnd | Error) for e in events):
-            phase = "ended"
-        if any(isinstance(e, Done) for e in events):
-            phase = "closed"
+        after = at.after(events)
         data = b"\n".join(_encode(event) for event in events)
         headers = {
             _FIRST: str(at.events + 1),
-            _TOKENS: str(tokens),
-            _PHASE: phase,
+            _TOKENS: str(after.tokens),
+            _PHASE: after.phase,
             "Nats-Expected-Last-Subject-Sequence": str(at.sequence),
         }
         sequence = await self._publish(data, headers, at)
-        self._at = Progress(at.events + len(events), tokens, phase, sequence)
+        self._at = replace(after, sequence=sequence)
 
     async def _publish(self, data: bytes, headers: dict[str, str], at: Progress) -> int:
         loop = asyncio.get_running_loop()
@@ -225,14 +242,24 @@ def _progress_after(frame: Frame | None) -> Progress:
     )
 
 
-class _AnyEvent(msgspec.Struct):
+class _Tag(msgspec.Struct):
     type: str
-    content: str = ""
     status: str = ""
+
+
+_tag = msgspec.json.Decoder(_Tag)
+# Token and TokensEnd share a tag, so the second is told apart by its status.
+_events: Any = msgspec.json.Decoder(Union[*(each for each in EVENT_TYPES if each is not TokensEnd)])
+
+
+def decode_event(line: bytes) -> StreamEvent:
+    """An event as it stands on the wire. Raises msgspec.DecodeError."""
+    tag = _tag.decode(line)
+    event: StreamEvent = TokensEnd() if (tag.type, tag.status) == ("token", "end") else _events.decode(line)
+    return event
 
 
 def shown_text(frames: Sequence[Frame]) -> str:
     """The concatenated tokens of a run's frames."""
     lines = (line for frame in frames if frame.fenced for line in frame.data.split(b"\n"))
-    events = (msgspec.json.decode(line, type=_AnyEvent) for line in lines if line)
-    return "".join(event.content for event in events if event.type == "token")
+    return "".join(event.content for event in map(decode_event, filter(None, lines)) if isinstance(event, Token))

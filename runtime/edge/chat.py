@@ -8,6 +8,7 @@ import msgspec
 from aiohttp import web
 
 from bus.errors import Unavailable
+from bus.events import Done, Error, ProgressEvent, References, StreamEvent, Token, TokensEnd, decode_event
 from bus.messages import Constraints, QuestionAsked, Reference, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
@@ -28,15 +29,7 @@ TURN_CHARS = 4000
 FAILURES = {"timeout": 504, "model_unavailable": 503, "internal": 500, "cancelled": 409}
 
 
-class _AnyEvent(msgspec.Struct):
-    type: str
-    content: str = ""
-    code: str = ""
-    items: tuple[Reference, ...] = ()
-
-
 _decoder = msgspec.json.Decoder(shapes.ChatAsked)
-_events = msgspec.json.Decoder(_AnyEvent)
 _encode = msgspec.json.Encoder().encode
 
 type Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -189,16 +182,25 @@ class Answer:
             if batch is None:
                 yield None
                 continue
-            events = [_events.decode(line) for _, line in batch]
-            if text := "".join(event.content for event in events if event.type == "token"):
+            events = [decode_event(line) for _, line in batch]
+            if text := "".join(event.content for event in events if isinstance(event, Token)):
                 yield text
             for event in events:
-                if event.type == "error" and event.code in FAILURES:
-                    raise Problem(FAILURES[event.code], event.code, event.content)
-                if event.type == "error":
-                    self.withdrawn = event.content
-                if event.type == "references":
-                    self.references = event.items
+                self._note(event)
+
+    def _note(self, event: StreamEvent) -> None:
+        """Take in what is not text. Raises Problem for a failure."""
+        match event:
+            case Error() if event.code in FAILURES:
+                raise Problem(FAILURES[event.code], event.code, event.content)
+            case Error():
+                self.withdrawn = event.content
+            case References():
+                self.references = event.items
+            case Token() | TokensEnd() | Done():
+                pass
+            case _:
+                _: ProgressEvent = event  # never asked for; mypy refuses any other event here
 
     async def _record(self) -> RunRecord | None:
         return await self.edge.runs.record(self.reader.run_id)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from bus.events import Done, Error, Event, References, Sources, StageEvent, Token, TokensEnd, VerdictEvent, Withheld
+from bus.events import ANSWER_EVENTS, EVENT_TYPES, PROGRESS_EVENTS
 from bus.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
 from bus.run_record import RunRecord
 from bus.searching import SearchReply, SearchRequest
@@ -20,17 +20,6 @@ from runtime.edge.runs import Cancelled
 from runtime.edge.search import SearchAnswer, SearchAsked
 from runtime.edge.websocket import Cancel, Resume
 
-EVENTS: tuple[type[Event], ...] = (
-    Token,
-    TokensEnd,
-    References,
-    Error,
-    Done,
-    StageEvent,
-    Sources,
-    Withheld,
-    VerdictEvent,
-)
 BODIES: tuple[type[msgspec.Struct], ...] = (
     QuestionAsked,
     RunRecord,
@@ -67,7 +56,7 @@ async def asyncapi(request: web.Request) -> web.Response:
 
 @functools.cache
 def openapi_document() -> Document:
-    _, components = msgspec.json.schema_components([*BODIES, *EVENTS], ref_template=REF)
+    _, components = msgspec.json.schema_components([*BODIES, *EVENT_TYPES], ref_template=REF)
     components["QuestionAsked"]["required"] = ["question"]  # a request may leave its type out, an event does not
     run_id = _parameter("run_id", "path", "Of the run.", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"})
     last_id = _parameter("Last-Event-ID", "header", "The last `id:` received.", {"type": "integer", "minimum": 0})
@@ -143,22 +132,22 @@ _EVENT_TEXT = (
 @functools.cache
 def asyncapi_document() -> Document:
     """The bus: what an integration may publish and read, and what actors say to each other."""
-    _, components = msgspec.json.schema_components([*CATALOGUE, *EVENTS, *SEARCHING], ref_template=REF)
+    _, components = msgspec.json.schema_components([*CATALOGUE, *EVENT_TYPES, *SEARCHING], ref_template=REF)
     channels: Document = {}
     for message in CATALOGUE:
         channels[message_type(message)] = _channel(consumed_subject(message), message)
-    events = {event.__name__: {"$ref": f"#/components/messages/{event.__name__}"} for event in EVENTS}
+    events = {event.__name__: {"$ref": f"#/components/messages/{event.__name__}"} for event in EVENT_TYPES}
     channels["event"] = {
         "address": "gw.event.{run_id}",
         "description": "What the client sees; a few events a message, one JSON object a line.",
         "parameters": {"run_id": {"description": _ID}},
-        "messages": {each.__name__: events[each.__name__] for each in (Token, TokensEnd, References, Error, Done)},
+        "messages": {each.__name__: events[each.__name__] for each in ANSWER_EVENTS},
     }
     channels["progress"] = {
         "address": "gw.progress.{run_id}",
         "description": "What `events=all` adds.",
         "parameters": {"run_id": {"description": _ID}},
-        "messages": {each.__name__: events[each.__name__] for each in (StageEvent, Sources, Withheld, VerdictEvent)},
+        "messages": {each.__name__: events[each.__name__] for each in PROGRESS_EVENTS},
     }
     channels["cancel"] = {
         "address": "gw.cancel.{run_id}",
@@ -173,7 +162,7 @@ def asyncapi_document() -> Document:
     }
     messages: Document = {
         each.__name__: {"name": each.__name__, "contentType": "application/json", "payload": _ref(each)}
-        for each in (*CATALOGUE, *EVENTS, *SEARCHING)
+        for each in (*CATALOGUE, *EVENT_TYPES, *SEARCHING)
     }
     messages["Cancel"] = {"name": "Cancel", "payload": {"type": "null"}}
     return {

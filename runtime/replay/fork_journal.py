@@ -2,32 +2,10 @@
 
 import time
 
-import msgspec
-
-from bus.events import (
-    Done,
-    Emitter,
-    Error,
-    Event,
-    References,
-    Sources,
-    StageEvent,
-    Token,
-    TokensEnd,
-    VerdictEvent,
-    Withheld,
-)
+from bus.events import Emitter, decode_event
 from bus.journal import CAUSE, DEADLINE, Journal
 from bus.subjects import finished
 from runtime.replay.trace import Trace, own
-
-_tokens = msgspec.json.Decoder(Token)
-_others = msgspec.json.Decoder(References | Error | Done | StageEvent | Sources | Withheld | VerdictEvent)
-
-
-class _Kind(msgspec.Struct):
-    type: str
-    status: str = ""
 
 
 async def keep(journal: Journal, trace: Trace) -> None:
@@ -38,7 +16,7 @@ async def keep(journal: Journal, trace: Trace) -> None:
     """
     emitter = Emitter(journal, trace.run_id, everything=True)
     for frame in trace.frames:
-        events = [event_of(line) for line in frame.data.split(b"\n")]
+        events = [decode_event(line) for line in frame.data.split(b"\n")]
         if frame.fenced:
             await emitter.events(*events)
         else:
@@ -55,12 +33,3 @@ async def keep(journal: Journal, trace: Trace) -> None:
         await journal.publish(record.key.subject, record.data, headers=headers)
         written = await journal.latest([record.key.subject])
         numbers[str(record.sequence)] = str(written[0].sequence)
-
-
-def event_of(line: bytes) -> Event:
-    """An event, read back. Raises DecodeError."""
-    kind = msgspec.json.decode(line, type=_Kind)
-    if kind.type != "token":
-        other: Event = _others.decode(line)
-        return other
-    return TokensEnd() if kind.status == "end" else _tokens.decode(line)

@@ -4,13 +4,14 @@ import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import msgspec
 
 from bus import errors
 from bus.asking import Asker, digest
 from bus.errors import Failure, Unavailable
-from bus.events import DONE_LINE, Emitter, Event, Progress, Superseded, shown_text
+from bus.events import Emitter, Event, Progress, Superseded, decode_event, shown_text
 from bus.journal import AskRecord, Frame, SearchRecord, Stage
 from bus.messages import Message
 from bus.powers import Variables
@@ -121,14 +122,6 @@ class RecordedSearcher(Searcher):
         return msgspec.json.decode(record.hits, type=SearchReply)
 
 
-class _Line(msgspec.Struct):
-    type: str
-    status: str = ""
-
-
-_line = msgspec.json.Decoder(_Line)
-
-
 class Screen(Emitter):
     """`emit` without a stream: adds to `lines`, the events of the run so far. `wrote` has the frames it made of them.
 
@@ -170,12 +163,7 @@ def wants_all(message: Message) -> bool:
 
 def progress_of(lines: Sequence[bytes]) -> Progress:
     """How far a stream of these events is."""
-    tokens, ended = 0, False
-    for line in map(_line.decode, lines):
-        tokens += line.type == "token" and line.status != "end"
-        ended = ended or (line.type in ("token", "error") and line.status == "end")
-    phase = "closed" if DONE_LINE in lines else "ended" if ended else "open"
-    return Progress(len(lines), tokens, phase, len(lines))  # type: ignore[arg-type]
+    return replace(Progress().after([decode_event(line) for line in lines]), sequence=len(lines))
 
 
 def text_of(lines: Sequence[bytes]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bus.actor import fall_back
 from bus.errors import Failure, Poison
-from bus.events import DONE_LINE
+from bus.events import DONE_LINE, decode_event
 from bus.graph import Graph
 from bus.journal import Record, decode, encode
 from bus.messages import Message, lane_of, message_type
@@ -16,9 +16,6 @@ from runtime.replay.json_difference import first_difference
 from runtime.replay.recorded_powers import Astray, RecordedAsker, RecordedSearcher, Screen, Told, text_of, wants_all
 from runtime.replay.steps import Orphan, Step, steps_of
 from runtime.replay.trace import Shown, Trace
-
-#: Events whose first so many bytes are the same are of one type.
-TYPE = len('{"type":"sou')
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +214,7 @@ class _Player:
             return
         for line in said:
             if line not in self._aside:
-                like = (each for each in self._aside if each[:TYPE] == line[:TYPE])
+                like = (each for each in self._aside if type(decode_event(each)) is type(decode_event(line)))
                 difference = first_difference(next(like, b'"nothing"'), line)
                 if difference is not None:
                     raise self._diverged(step, "event", difference.path, difference.recorded, difference.now)

@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 
 from bus.events import (
     DONE_LINE,
+    EVENT_TYPES,
     Done,
     Emitter,
     Error,
+    Event,
     References,
     StageEvent,
     Superseded,
     Token,
     TokensEnd,
+    decode_event,
     shown_text,
     tokens_of,
 )
@@ -60,6 +63,20 @@ def test_the_pieces_are_the_text(text: str) -> None:
 )
 def test_a_text_is_cut_before_its_words(text: str, pieces: list[str]) -> None:
     assert tokens_of(text) == pieces
+
+
+# ---------------------------------------------------------------- the event types
+
+st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
+
+
+def test_every_event_type_is_in_the_union() -> None:
+    assert sorted(map(str, EVENT_TYPES)) == sorted(map(str, Event.__subclasses__()))
+
+
+@given(st.sampled_from(EVENT_TYPES).flatmap(st.from_type))
+def test_every_event_is_read_back_as_itself(event: Event) -> None:
+    assert decode_event(msgspec.json.encode(event)) == event
 
 
 # ---------------------------------------------------------------- the stream

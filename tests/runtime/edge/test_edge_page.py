@@ -6,6 +6,7 @@ import re
 
 import aiohttp
 
+from bus.events import EVENT_TYPES
 from runtime.edge.page import HEADERS, PAGE
 
 TEXT = PAGE.decode()
@@ -37,6 +38,14 @@ def test_every_language_has_every_word() -> None:
     assert tuple(words) == ("en", "ko", "zh", "fr", "ar")
     assert all(found == words["en"] for found in words.values())
     assert set(re.findall(r'data-t="(\w+)"', TEXT)) <= words["en"]
+
+
+def test_every_event_type_has_its_place_on_the_page() -> None:
+    (show,) = re.findall(r"^const SHOW = \{\n(.*?)^\};", TEXT, re.DOTALL | re.MULTILINE)
+    shown = set(re.findall(r"^  (\w+)\(event\) \{", show, re.MULTILINE)) | set(
+        re.findall(r'event\.type === "(\w+)"', TEXT)
+    )
+    assert shown == {str(event.__struct_config__.tag) for event in EVENT_TYPES}
 
 
 def test_what_is_typed_and_read_has_a_label() -> None:
