@@ -89,7 +89,7 @@ class Runs:
         if not created:
             there = readable((await self._latest([key.subject]))[0])
             if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
-                raise KeyReused(f"run {run_id} has another question already; use a new idempotency_key")
+                raise KeyReused(f"run {run_id} already has another question; use a new idempotency_key")
         return Submitted(run_id, created)
 
     async def ask(self, question: QuestionAsked, deadline_s: float | None = None) -> tuple[Submitted, Reader]:
@@ -124,9 +124,9 @@ class Runs:
         """Whether a run without events will have some."""
         found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
-            raise NoSuchRun(f"there is no run {run_id}")
+            raise no_such_run(run_id)
         if found[-1].key == finished(run_id) and time.time() - found[-1].time > self._events_max_age_s:
-            raise EventsGone(f"the events of run {run_id} are no longer kept; read its record instead")
+            raise EventsGone(f"the events of run {run_id} have expired; read its record instead")
 
     async def events(self, run_id: str, after: int = 0) -> AsyncIterator[Numbered]:
         """A run's events with a number above `after`, up to and with DONE: each once, in order, whatever the server does.
@@ -149,7 +149,7 @@ class Runs:
         """End a run. False: it was over already. Raises BadId, NoSuchRun, Unavailable."""
         asked = await self._latest([key_of(QuestionAsked, check_id(run_id)).subject])
         if not asked:
-            raise NoSuchRun(f"there is no run {run_id}")
+            raise no_such_run(run_id)
         question = readable(asked[0])
         settled = Settled(outcome="cancelled")
         if isinstance(question, QuestionAsked):
@@ -189,6 +189,10 @@ class Runs:
                 yield
         except TimeoutError:
             raise Unavailable("nats-server does not answer; try again when it is back") from None
+
+
+def no_such_run(run_id: str) -> NoSuchRun:
+    return NoSuchRun(f"there is no run {run_id}; the id may be wrong, or the run has expired")
 
 
 def run_id_for(question: QuestionAsked) -> str:

@@ -21,7 +21,8 @@ SEARCH = "gw.search"
 CANCEL = "gw.cancel"
 POISON = "poison"
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
+_ID = re.compile(ID_PATTERN)
 
 
 class BadId(ValueError):
@@ -31,7 +32,7 @@ class BadId(ValueError):
 def check_id(value: str) -> str:
     """The id itself. Raises BadId: a dot, star, slash or space in an id would be a subject injection."""
     if not _ID.fullmatch(value):
-        raise BadId(f"{value[:80]!r} is no id; use 1 to 64 of A-Z a-z 0-9 _ -")
+        raise BadId(f"{value[:80]!r} is not a valid id; use 1 to 64 of the characters A-Z, a-z, 0-9, _ and -")
     return value
 
 
@@ -67,7 +68,7 @@ def parse(subject: str) -> Key:
     if len(parts) == 3 and parts[:2] == ["gw", _ASKED]:
         return Key(_ASKED, check_id(parts[2]))
     if len(parts) != 4 or parts[0] != "gw":
-        raise BadId(f"{subject[:80]!r} is no subject of the journal")
+        raise BadId(f"{subject[:80]!r} is not a subject of the journal")
     return Key(parts[1], check_id(parts[2]), check_id(parts[3]))
 
 

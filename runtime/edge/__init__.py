@@ -1,1 +1,4 @@
-"""The HTTP edge: requests in, event streams out. The only place that knows aiohttp; it reaches the pipeline through `bus.runs`."""
+"""The HTTP edge: requests in, event streams out. Each route is declared beside its handler, and only `bus` reaches the pipeline.
+
+May import bus, prompts and index, and of the runtime its settings alone; `runtime.processes.edge` opens the port.
+"""

@@ -1,4 +1,4 @@
-"""Put the edge together: routes, middlewares, what they share."""
+"""Put the edge together: its routes, its middlewares, and what the handlers share."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,31 +7,39 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.runs import Runs
-from runtime.edge import chat, health, page, schemas, search, websocket
-from runtime.edge import runs as run_routes
-from runtime.edge.patience import Pace
+from runtime.edge import asyncapi, chat, health, openapi, page, runs, search, websocket
+from runtime.edge.known_profiles import KnownProfiles
+from runtime.edge.openapi import ROUTES
 from runtime.edge.problems import problems_middleware
-from runtime.edge.profile_names import Profiles
+from runtime.edge.routes import Route
 from runtime.edge.state import EDGE, Edge
+from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
+
+
+def all_routes() -> tuple[Route, ...]:
+    """Every route of the edge, in the order of /openapi.json."""
+    modules = (runs, websocket, search, chat, health, page, openapi, asyncapi)
+    return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
 
 
 def make_app(
     settings: EdgeSettings,
-    runs: Runs,
+    pipeline: Runs,
     *,
     profiles: Path | None = None,
-    pace: Pace | None = None,
+    timeouts: Timeouts | None = None,
     needed: Sequence[str] = ("search", "inference", "actors"),
 ) -> web.Application:
-    """The edge over started `runs`; it stops them when it shuts down. `profiles`: the user's own, beside the built-in ones.
+    """The edge before a started `pipeline`, which stops with it. `profiles`: the user's own, beside the built-in ones.
 
-    `needed` are the processes without which no question is answered.
+    `needed`: the processes without which no question is answered.
     """
     app = web.Application(middlewares=[counted, problems_middleware], client_max_size=settings.max_body_bytes)
-    app[EDGE] = Edge(settings, pace or Pace(), runs, Profiles(profiles), tuple(needed))
-    for part in (page, run_routes, websocket, search, chat, health, schemas):
-        app.add_routes(part.ROUTES)
+    app[EDGE] = Edge(settings, timeouts or Timeouts(), pipeline, KnownProfiles(profiles), tuple(needed))
+    app[ROUTES] = all_routes()
+    for each in app[ROUTES]:
+        each.add_to(app.router)
     app.on_shutdown.append(_close)
     return app
 
@@ -42,9 +50,9 @@ async def _close(app: web.Application) -> None:
 
 @web.middleware
 async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Counts what was answered, by route."""
+    """Counts the responses of each route."""
     response = await handler(request)
     resource = request.match_info.route.resource
-    route = resource.canonical if resource is not None else "none"
-    request.app[EDGE].metrics.requests.labels(route, request.method, str(response.status)).inc()
+    path = resource.canonical if resource is not None else "none"
+    request.app[EDGE].metrics.requests.labels(path, request.method, str(response.status)).inc()
     return response

@@ -1,8 +1,8 @@
-"""/v1/chat/completions and /v1/models: the same runs for OpenAI clients. A model's name is a profile's."""
+"""/v1/chat/completions and /v1/models: runs for OpenAI clients. The name of a model is that of a profile."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import msgspec
 from aiohttp import web
@@ -12,86 +12,77 @@ from bus.events import Done, Error, ProgressEvent, References, StreamEvent, Toke
 from bus.messages import Constraints, QuestionAsked, Reference, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
-from bus.runs import KeyReused
-from runtime.edge import chat_shapes as shapes
-from runtime.edge import requests
-from runtime.edge.answers import json_response
-from runtime.edge.problems import Problem, problem_of
-from runtime.edge.profile_names import ProfileError
-from runtime.edge.sse import HEADERS, let_go, next_batch, run_headers, write
+from runtime.edge import chat_schemas as schemas
+from runtime.edge.known_profiles import ProfileError
+from runtime.edge.problems import ErrorFormat, Problem, problem_of
+from runtime.edge.request_parsing import LONGEST_QUESTION, check_text
+from runtime.edge.responses import json_response, run_headers
+from runtime.edge.routes import Reply, Route
+from runtime.edge.sse import HEADERS, disconnect, next_batch, write
 from runtime.edge.state import EDGE, Edge
 
-#: As many turns and characters as a question may lean on.
+#: How many turns of the conversation a question keeps, and how many characters of each.
 TURNS = 50
 TURN_CHARS = 4000
 
-#: The error events that mean that there is no answer, as HTTP has it; the others withdraw one that was shown.
+#: The status of each error event that means that there is no answer; any other withdraws an answer that was shown.
 FAILURES = {"timeout": 504, "model_unavailable": 503, "internal": 500, "cancelled": 409}
 
 
-_decoder = msgspec.json.Decoder(shapes.ChatAsked)
 _encode = msgspec.json.Encoder().encode
 
-type Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+def _chat_error(problem: Problem) -> schemas.ChatError:
+    kind = "invalid_request_error" if problem.status < 500 else "server_error"
+    return schemas.ChatError(error=schemas.ChatErrorBody(message=problem.detail, type=kind, code=problem.code))
 
 
-def in_their_words(handler: Handler) -> Handler:
-    """Errors in the shape that OpenAI clients read."""
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        try:
-            return await handler(request)
-        except Problem as problem:
-            found = problem
-        except web.HTTPRequestEntityTooLarge:
-            found = Problem(413, "too_large", "the request is too long; send a shorter conversation")
-        except (KeyReused, Unavailable) as error:
-            found = problem_of(error)
-        status = 400 if found.status == 422 else found.status
-        return json_response(_error(found), status=status, headers=found.headers)
-
-    return handle
+#: Errors in the form that OpenAI clients read.
+OPENAI_ERRORS = ErrorFormat(schemas.ChatError, "application/json", _chat_error, {422: 400})
 
 
-@in_their_words
+@Route("GET", "/v1/models", {200: Reply("The profiles.", schemas.ModelList)}, errors=OPENAI_ERRORS)
 async def models(request: web.Request) -> web.StreamResponse:
-    """GET /v1/models"""
+    """List the profiles, as models."""
     names = await request.app[EDGE].profiles.names()
-    return json_response(shapes.ModelList(data=tuple(shapes.ModelCard(id=name) for name in names)))
+    return json_response(schemas.ModelList(data=tuple(schemas.ModelCard(id=name) for name in names)))
 
 
-@in_their_words
-async def complete(request: web.Request) -> web.StreamResponse:
-    """POST /v1/chat/completions"""
+@Route(
+    "POST",
+    "/v1/chat/completions",
+    {
+        200: Reply(
+            "The answer; with `stream`, server-sent events that each hold a Chunk.",
+            schemas.Completion,
+            (schemas.Chunk,),
+        )
+    },
+    problems=(404, 409, 500, 503, 504),
+    errors=OPENAI_ERRORS,
+)
+async def complete(request: web.Request, asked: schemas.ChatAsked) -> web.StreamResponse:
+    """Ask as an OpenAI client: `model` names a profile, and system messages are ignored."""
     edge = request.app[EDGE]
-    asked = requests.decode(await requests.json_body(request), _decoder, shapes.ChatAsked)
     try:
         await edge.profiles.check(asked.model)
     except ProfileError as error:
         raise Problem(404, "model_not_found", f"model: {error}") from None
-    question = question_of(asked)
     deadline_s = asked.deadline_s or (None if asked.stream else edge.settings.json_deadline_s)
-    submitted, reader = await edge.runs.ask(question, deadline_s)
-    edge.metrics.asked.labels(question.profile, "chat").inc()
-    answer = Answer(edge, reader, asked)
-    with reader:
-        try:
-            return await (answer.stream(request) if asked.stream else answer.whole(deadline_s))
-        except (asyncio.CancelledError, ConnectionResetError):
-            edge.left(question, submitted.run_id)
-            raise
+    async with edge.ask(chat_question(asked), "chat", deadline_s) as reader:
+        answer = ChatAnswer(edge, reader, asked)
+        return await (answer.stream(request) if asked.stream else answer.whole(deadline_s))
 
 
-def question_of(asked: shapes.ChatAsked) -> QuestionAsked:
-    """The last user message as the question, what was said before as its history. Raises Problem."""
+def chat_question(asked: schemas.ChatAsked) -> QuestionAsked:
+    """The last user message as the question, the messages before it as its history. Raises Problem."""
     last = asked.messages[-1]
     if last.role != "user":
-        raise Problem(400, "no_question", f"the last message is the {last.role}'s; end with one of the user")
-    if len(last.text) > requests.LONGEST_QUESTION:
-        raise Problem(
-            400, "invalid", f"the question has {len(last.text)} characters, {requests.LONGEST_QUESTION} is the most"
-        )
-    requests.check_text("the last message", last.text)
+        raise Problem(400, "no_question", f"the last message has the role {last.role}; end with a user message")
+    if len(last.text) > LONGEST_QUESTION:
+        detail = f"the question has {len(last.text)} characters; shorten it to {LONGEST_QUESTION}"
+        raise Problem(400, "invalid", detail)
+    check_text("last message", last.text)
     before = [
         Turn(role=m.role, content=m.text[:TURN_CHARS]) for m in asked.messages[:-1] if m.role in ("user", "assistant")
     ]
@@ -108,39 +99,38 @@ def question_of(asked: shapes.ChatAsked) -> QuestionAsked:
     )
 
 
-class Answer:
-    """One run in the words of a chat completion."""
+class ChatAnswer:
+    """One run as a chat completion."""
 
-    def __init__(self, edge: Edge, reader: Reader, asked: shapes.ChatAsked) -> None:
+    def __init__(self, edge: Edge, reader: Reader, asked: schemas.ChatAsked) -> None:
         self.edge = edge
         self.reader = reader
         self.asked = asked
         self.created = int(time.time())
         self.references: tuple[Reference, ...] = ()
-        self.withdrawn = ""  # why sentences that were shown do not count, empty when they do
+        self.withdrawn = ""  # why what was shown is withdrawn; empty when it stands
 
     @property
-    def finish(self) -> shapes.Finish:
+    def finish(self) -> schemas.Finish:
         return "content_filter" if self.withdrawn else "stop"
 
     async def whole(self, deadline_s: float | None) -> web.Response:
         """The answer in one piece. Raises Problem when there is none, Unavailable."""
-        patience_s = (deadline_s or self.edge.settings.json_deadline_s) + self.edge.pace.grace_s
+        timeout_s = (deadline_s or self.edge.settings.json_deadline_s) + self.edge.timeouts.grace_s
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 text = "".join([piece async for piece in self._pieces() if piece is not None])
         except (TimeoutError, TooSlow):
-            raise Problem(
-                504, "timeout", f"run {self.reader.run_id} takes longer than {patience_s:g} s; stream it"
-            ) from None
+            detail = f"run {self.reader.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
+            raise Problem(504, "timeout", detail) from None
         record = await self._record()
         return json_response(
-            shapes.Completion(
+            schemas.Completion(
                 id=f"chatcmpl-{self.reader.run_id}",
                 created=self.created,
                 model=self.asked.model,
                 choices=(
-                    shapes.Choice(message=shapes.Said(content=self.withdrawn or text), finish_reason=self.finish),
+                    schemas.Choice(message=schemas.Said(content=self.withdrawn or text), finish_reason=self.finish),
                 ),
                 usage=_usage(record),
                 references=self.references,
@@ -150,35 +140,35 @@ class Answer:
         )
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
-        """The answer in chunks. An error ends it in mid-stream, as OpenAI does."""
+        """The answer in chunks. An error ends the stream halfway, as at OpenAI."""
         response = web.StreamResponse(headers=HEADERS | run_headers(self.reader.run_id))
         await response.prepare(request)
         try:
-            await self._send(request, response, self._chunk(shapes.Delta(role="assistant", content="")))
+            await self._send(request, response, self._chunk(schemas.Delta(role="assistant", content="")))
             async for piece in self._pieces():
                 if piece is None:
                     await write(request, response, b": alive\n\n", self.edge)
                 else:
-                    await self._send(request, response, self._chunk(shapes.Delta(content=piece)))
+                    await self._send(request, response, self._chunk(schemas.Delta(content=piece)))
             if self.withdrawn:
-                await self._send(request, response, self._chunk(shapes.Delta(content=f"\n\n{self.withdrawn}")))
-            last = self._chunk(shapes.Delta(), finish=self.finish, references=self.references)
+                await self._send(request, response, self._chunk(schemas.Delta(content=f"\n\n{self.withdrawn}")))
+            last = self._chunk(schemas.Delta(), finish=self.finish, references=self.references)
             await self._send(request, response, last)
             if self.asked.stream_options and self.asked.stream_options.include_usage:
                 await self._send(request, response, self._chunk(None, usage=_usage(await self._record())))
         except Problem as problem:
-            await self._send(request, response, _error(problem))
+            await self._send(request, response, _chat_error(problem))
         except Unavailable as error:
-            await self._send(request, response, _error(problem_of(error)))
+            await self._send(request, response, _chat_error(problem_of(error)))
         except (TooSlow, TimeoutError):
-            raise let_go(request, self.edge) from None
+            raise disconnect(request, self.edge) from None
         await write(request, response, b"data: [DONE]\n\n", self.edge)
         await response.write_eof()
         return response
 
     async def _pieces(self) -> AsyncIterator[str | None]:
-        """What is said, all that is there as one piece; None when nothing came for a while. Raises Problem for a failure."""
-        while (batch := await next_batch(self.reader, self.edge.pace.comment_s)) != []:
+        """The text, as much as is there in one piece; None when nothing came for a while. Raises Problem for a failure."""
+        while (batch := await next_batch(self.reader, self.edge.timeouts.keepalive_s)) != []:
             if batch is None:
                 yield None
                 continue
@@ -207,18 +197,18 @@ class Answer:
 
     def _chunk(
         self,
-        delta: shapes.Delta | None,
+        delta: schemas.Delta | None,
         *,
-        finish: shapes.Finish | None = None,
-        usage: shapes.Usage | None = None,
+        finish: schemas.Finish | None = None,
+        usage: schemas.Usage | None = None,
         references: tuple[Reference, ...] | None = None,
-    ) -> shapes.Chunk:
-        return shapes.Chunk(
+    ) -> schemas.Chunk:
+        return schemas.Chunk(
             id=f"chatcmpl-{self.reader.run_id}",
             object="chat.completion.chunk",
             created=self.created,
             model=self.asked.model,
-            choices=(shapes.ChunkChoice(delta=delta, finish_reason=finish),) if delta is not None else (),
+            choices=(schemas.ChunkChoice(delta=delta, finish_reason=finish),) if delta is not None else (),
             usage=usage,
             references=references,
         )
@@ -227,14 +217,6 @@ class Answer:
         await write(request, response, b"data: %s\n\n" % _encode(value), self.edge)
 
 
-def _usage(record: RunRecord | None) -> shapes.Usage:
+def _usage(record: RunRecord | None) -> schemas.Usage:
     tokens_in, tokens_out = (record.tokens_in, record.tokens_out) if record else (0, 0)
-    return shapes.Usage(prompt_tokens=tokens_in, completion_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
-
-
-def _error(problem: Problem) -> shapes.ChatError:
-    kind = "invalid_request_error" if problem.status < 500 else "server_error"
-    return shapes.ChatError(error=shapes.ChatErrorBody(message=problem.detail, type=kind, code=problem.code))
-
-
-ROUTES = [web.get("/v1/models", models), web.post("/v1/chat/completions", complete)]
+    return schemas.Usage(prompt_tokens=tokens_in, completion_tokens=tokens_out, total_tokens=tokens_in + tokens_out)

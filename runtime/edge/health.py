@@ -1,4 +1,4 @@
-"""/healthz says that this process lives, /readyz that a question asked now would be answered, /metrics what it has done."""
+"""/healthz: this process runs. /readyz: a question asked now would be answered. /metrics: what has been done so far."""
 
 import asyncio
 
@@ -8,8 +8,9 @@ from aiohttp import web
 from bus.errors import Unavailable
 from bus.health import Health, health_of, text_of
 from bus.subjects import EVENTS, RUNS
-from runtime.edge.answers import json_response
 from runtime.edge.problems import RETRY_AFTER_S
+from runtime.edge.responses import json_response
+from runtime.edge.routes import Reply, Route
 from runtime.edge.state import EDGE, Edge
 
 
@@ -18,19 +19,23 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """`checks` by name: the nats-server, its streams, and each process that a question needs."""
+    """`checks` has nats-server, its streams, and each process that a question needs."""
 
     ready: bool
     checks: dict[str, Health]
 
 
+@Route("GET", "/healthz", {200: Reply("It does.", Alive)})
 async def healthz(request: web.Request) -> web.Response:
-    """GET /healthz"""
+    """Check that this process runs."""
     return json_response(Alive())
 
 
+@Route(
+    "GET", "/readyz", {200: Reply("It would.", Readiness), 503: Reply("It would not; `checks` says why.", Readiness)}
+)
 async def readyz(request: web.Request) -> web.Response:
-    """GET /readyz"""
+    """Check that a question asked now would be answered."""
     readiness = await ready(request.app[EDGE])
     if readiness.ready:
         return json_response(readiness)
@@ -38,14 +43,14 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 async def ready(edge: Edge) -> Readiness:
-    """Everything is asked at once; what does not answer in time is not ready."""
+    """Asks everything at once; what does not answer in time is not ready."""
     client = edge.runs.client
     if not client.is_connected:
-        away = Health(detail="nats-server is away; start it with `groundwire up`")
+        away = Health(detail="nats-server cannot be reached; start it with `groundwire up`")
         return Readiness(ready=False, checks={"nats": away})
     streams, processes = await asyncio.gather(
         _streams(edge),
-        asyncio.gather(*(health_of(client, name, timeout_s=edge.pace.health_s) for name in edge.needed)),
+        asyncio.gather(*(health_of(client, name, timeout_s=edge.timeouts.health_s) for name in edge.needed)),
     )
     checks = {"nats": Health(ready=True), "streams": streams}
     for name, health in zip(edge.needed, processes, strict=True):
@@ -55,21 +60,21 @@ async def ready(edge: Edge) -> Readiness:
 
 async def _streams(edge: Edge) -> Health:
     try:
-        async with asyncio.timeout(edge.pace.health_s):
+        async with asyncio.timeout(edge.timeouts.health_s):
             for name in (RUNS, EVENTS):
                 await edge.runs.journal.last_sequence(name)
     except TimeoutError:
-        return Health(detail="JetStream does not answer in time")
+        return Health(detail="JetStream did not answer in time")
     except Unavailable as error:
         return Health(detail=str(error))
     return Health(ready=True)
 
 
+@Route("GET", "/metrics", {200: Reply("Metrics in the text format of Prometheus.", "text/plain")})
 async def metrics(request: web.Request) -> web.Response:
-    """GET /metrics"""
+    """Read the metrics of the edge and of the inference process."""
     edge = request.app[EDGE]
-    body = edge.metrics.text() + await text_of(edge.runs.client, "gw.metrics.inference", timeout_s=edge.pace.health_s)
+    body = edge.metrics.text() + await text_of(
+        edge.runs.client, "gw.metrics.inference", timeout_s=edge.timeouts.health_s
+    )
     return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
-
-
-ROUTES = [web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", metrics)]

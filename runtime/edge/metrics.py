@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 
 class Metrics:
-    """A registry of its own, so that two edges in one process do not meet."""
+    """A registry of its own, so that two edges in one process stay apart."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -12,14 +12,16 @@ class Metrics:
             "groundwire_edge_requests", "Requests answered.", ["route", "method", "status"], registry=self.registry
         )
         self.asked = Counter(
-            "groundwire_edge_questions", "Questions taken.", ["profile", "transport"], registry=self.registry
+            "groundwire_edge_questions", "Questions accepted.", ["profile", "transport"], registry=self.registry
         )
         self.streams = Gauge("groundwire_edge_streams", "Streams open now.", ["transport"], registry=self.registry)
         self.events = Counter("groundwire_edge_events", "Events sent to clients.", registry=self.registry)
-        self.writes = Counter("groundwire_edge_writes", "Socket writes that carried them.", registry=self.registry)
-        self.left = Counter("groundwire_edge_left", "Clients that went before DONE.", registry=self.registry)
+        self.writes = Counter(
+            "groundwire_edge_writes", "Socket writes that carried those events.", registry=self.registry
+        )
+        self.left = Counter("groundwire_edge_left", "Clients that left before DONE.", registry=self.registry)
         self.slow = Counter(
-            "groundwire_edge_slow", "Clients let go because they read too slowly.", registry=self.registry
+            "groundwire_edge_slow", "Clients disconnected because they read too slowly.", registry=self.registry
         )
         self.first_event_s = Histogram(
             "groundwire_edge_first_event_seconds",

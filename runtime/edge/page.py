@@ -1,4 +1,4 @@
-"""`/`: one page to try it, in five languages; a single file without anything from elsewhere."""
+"""`/`: a page to try Groundwire on, in one file that takes nothing from elsewhere."""
 
 import base64
 import hashlib
@@ -7,11 +7,13 @@ from pathlib import Path
 
 from aiohttp import web
 
+from runtime.edge.routes import Reply, Route
+
 PAGE = Path(__file__).with_name("page.html").read_bytes()
 
 
 def _digest(tag: bytes) -> str:
-    """The source expression that lets the page's one inline script, or style, run and no other."""
+    """The policy's expression for the page's one inline script or style: no other may run."""
     found = re.search(rb"<%b>(.*?)</%b>" % (tag, tag), PAGE, re.DOTALL)
     assert found is not None
     return f"'sha256-{base64.b64encode(hashlib.sha256(found[1]).digest()).decode()}'"
@@ -28,14 +30,13 @@ HEADERS = {
 }
 
 
+@Route("GET", "/", {200: Reply("The page.", "text/html")})
 async def page(request: web.Request) -> web.Response:
-    """GET /"""
+    """Open the page to ask on."""
     return web.Response(body=PAGE, content_type="text/html", charset="utf-8", headers=HEADERS)
 
 
+@Route("GET", "/favicon.ico", {204: Reply("There is none.")})
 async def favicon(request: web.Request) -> web.Response:
-    """GET /favicon.ico: there is none, and saying so keeps it out of the error log."""
-    return web.Response(status=204)
-
-
-ROUTES = [web.get("/", page), web.get("/favicon.ico", favicon)]
+    """Ask for the icon of the page."""
+    return web.Response(status=204)  # answered, so that browsers leave no error in the log

@@ -1,6 +1,7 @@
 """Errors as the client sees them: RFC 9457 problem+json, one sentence that says what is wrong and the likely remedy."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import msgspec
@@ -13,6 +14,22 @@ from bus.subjects import BadId
 
 #: When to try again after a 503, in seconds.
 RETRY_AFTER_S = 2
+
+#: What each status means, for the documentation of the routes.
+MEANINGS = {
+    400: "The request cannot be read, or an id in it is not valid.",
+    403: "The page that opens the socket comes from another host.",
+    404: "There is nothing of that name: the id may be wrong, or the run has expired.",
+    409: "The idempotency key belongs to another question, or the run was cancelled.",
+    410: "The events have expired; the record of the run is still there.",
+    413: "The body is too large.",
+    415: "The body is not declared as JSON.",
+    422: "A field is missing, unknown or has a value that is not allowed.",
+    426: "The request does not ask for a WebSocket.",
+    500: "The run failed.",
+    503: "A part of the service cannot be reached; try again after `Retry-After` seconds.",
+    504: "The run did not finish in time.",
+}
 
 
 class ProblemBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,68 +52,84 @@ class Problem(Exception):
         self.detail = detail
         self.headers = dict(headers or {})
 
-    @property
-    def body(self) -> ProblemBody:
-        return ProblemBody(
-            type=f"urn:groundwire:problem:{self.code}",
-            title=HTTPStatus(self.status).phrase,
-            status=self.status,
-            code=self.code,
-            detail=self.detail,
-        )
 
-    def response(self) -> web.Response:
+@dataclass(frozen=True, slots=True)
+class ErrorFormat:
+    """How a route writes its errors; `statuses` holds those that it answers with another one."""
+
+    schema: type[msgspec.Struct]
+    media_type: str
+    body: Callable[[Problem], msgspec.Struct]
+    statuses: Mapping[int, int] = field(default_factory=dict)
+
+    def response(self, problem: Problem) -> web.Response:
         return web.Response(
-            status=self.status,
-            body=msgspec.json.encode(self.body),
-            content_type="application/problem+json",
-            headers=self.headers,
+            status=self.statuses.get(problem.status, problem.status),
+            body=msgspec.json.encode(self.body(problem)),
+            content_type=self.media_type,
+            headers=problem.headers,
         )
 
+
+def _problem_body(problem: Problem) -> ProblemBody:
+    return ProblemBody(
+        type=f"urn:groundwire:problem:{problem.code}",
+        title=HTTPStatus(problem.status).phrase,
+        status=problem.status,
+        code=problem.code,
+        detail=problem.detail,
+    )
+
+
+PROBLEM_JSON = ErrorFormat(ProblemBody, "application/problem+json", _problem_body)
+
+#: The format of the route that a request came to.
+ERRORS = web.RequestKey("errors", ErrorFormat)
 
 #: What the layers below may raise, and what that is to a client.
-Known = BadId | NoSuchRun | EventsGone | KeyReused | Unavailable
+KNOWN: dict[type[Exception], tuple[int, str]] = {
+    BadId: (400, "bad_id"),
+    NoSuchRun: (404, "no_such_run"),
+    KeyReused: (409, "key_reused"),
+    EventsGone: (410, "events_gone"),
+    Unavailable: (503, "unavailable"),
+}
+EXPECTED: tuple[type[Exception], ...] = (Problem, *KNOWN)
 
 
-def problem_of(error: Known) -> Problem:
-    match error:
-        case BadId():
-            return Problem(400, "bad_id", str(error))
-        case NoSuchRun():
-            return Problem(404, "no_such_run", f"{error.args[0]}; it may have expired, or never been asked")
-        case EventsGone():
-            return Problem(410, "events_gone", str(error.args[0]))
-        case KeyReused():
-            return Problem(409, "key_reused", str(error))
-        case Unavailable():
-            return Problem(503, "unavailable", str(error), {"Retry-After": str(RETRY_AFTER_S)})
+def problem_of(error: Exception) -> Problem:
+    """One of EXPECTED as a Problem."""
+    if isinstance(error, Problem):
+        return error
+    status, code = next(found for kind, found in KNOWN.items() if isinstance(error, kind))
+    return Problem(status, code, str(error), {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else None)
 
 
 @web.middleware
 async def problems_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turns what a handler raises into problem+json."""
+    """Turns what a handler raises into an error in the format of its route."""
     try:
         return await handler(request)
-    except Problem as problem:
-        return problem.response()
-    except (BadId, NoSuchRun, EventsGone, KeyReused, Unavailable) as error:
-        return problem_of(error).response()
+    except EXPECTED as error:
+        problem = problem_of(error)
     except web.HTTPException as error:
         if error.status < 400:
             raise
-        return _of_aiohttp(request, error).response()
+        problem = _of_aiohttp(request, error)
+    errors: ErrorFormat = request.get(ERRORS, PROBLEM_JSON)
+    return errors.response(problem)
 
 
 def _of_aiohttp(request: web.Request, error: web.HTTPException) -> Problem:
     match error:
         case web.HTTPMethodNotAllowed():
             allowed = ", ".join(sorted(error.allowed_methods))
-            return Problem(
-                405, "method_not_allowed", f"{request.path} takes {allowed}, not {request.method}", {"Allow": allowed}
-            )
+            detail = f"{request.path} takes {allowed}, not {request.method}"
+            return Problem(405, "method_not_allowed", detail, {"Allow": allowed})
         case web.HTTPRequestEntityTooLarge():
             most = request.client_max_size // 1024
-            return Problem(413, "too_large", f"the request is longer than {most} KB; send fewer or shorter contexts")
+            return Problem(413, "too_large", f"the body is larger than {most} KB; shorten the conversation or contexts")
         case web.HTTPNotFound():
-            return Problem(404, "no_such_path", f"there is nothing at {request.path[:200]}; see /openapi.json")
+            detail = f"nothing is served at {request.path[:200]}; see /openapi.json for the paths"
+            return Problem(404, "no_such_path", detail)
     return Problem(error.status, "bad_request", error.reason)

@@ -1,4 +1,4 @@
-"""/v1/runs: ask, resume, look up, cancel."""
+"""/v1/runs: ask a question, read the events of its run again, look it up, cancel it."""
 
 import asyncio
 import time
@@ -6,13 +6,25 @@ import time
 import msgspec
 from aiohttp import web
 
+from bus.events import EVENT_TYPES
+from bus.messages import QuestionAsked
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
-from runtime.edge import requests
-from runtime.edge.answers import json_response
+from bus.runs import no_such_run
 from runtime.edge.problems import RETRY_AFTER_S, Problem
-from runtime.edge.sse import run_headers, stream
+from runtime.edge.request_parsing import last_event_id, path_id, wants_json
+from runtime.edge.responses import json_response, run_headers
+from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
+
+LAST_EVENT_ID = parameter("Last-Event-ID", "header", "The last `id:` you received.", type="integer", minimum=0)
+AFTER = parameter("after", "query", "The same, for clients that cannot set headers.", type="integer", minimum=0)
+STREAM = (
+    "Server-sent events, each with `id: N` and one JSON object as `data`: Token with index 1, 2, 3…, TokensEnd,"
+    " References, Done. An Error stands in place of whatever was still to come before Done."
+)
+_FAILED = "The record of a run that failed"
 
 
 class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,43 +35,44 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str | None
 
 
-async def ask(request: web.Request) -> web.StreamResponse:
-    """POST /v1/runs"""
+@Route(
+    "POST",
+    "/v1/runs",
+    {
+        200: Reply(
+            f"{STREAM} With `Accept: application/json`, the record of the run once it is over.", RunRecord, EVENT_TYPES
+        ),
+        500: Reply(f"{_FAILED}.", RunRecord),
+        503: Reply(f"{_FAILED} because the model could not be reached.", RunRecord),
+        504: Reply(f"{_FAILED} because its time was over.", RunRecord),
+    },
+    problems=(409, 503, 504),
+)
+async def ask(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
+    """Ask a question."""
     edge = request.app[EDGE]
-    question = requests.question_of(await requests.json_body(request))
-    await edge.check_profile(question)
-    as_json = requests.wants_json(request)
+    as_json = wants_json(request)
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
-    submitted, reader = await edge.runs.ask(question, deadline_s)
-    edge.metrics.asked.labels(question.profile, "json" if as_json else "sse").inc()
-    with reader:
-        try:
-            if not as_json:
-                return await stream(request, edge, reader)
-            record = await whole(edge, reader, deadline_s or edge.settings.json_deadline_s)
-        except (asyncio.CancelledError, ConnectionResetError):
-            if not reader.done:
-                edge.left(question, submitted.run_id)
-            raise
+    async with edge.ask(question, "json" if as_json else "sse", deadline_s) as reader:
+        if not as_json:
+            return await stream(request, edge, reader)
+        record = await finished_record(edge, reader, deadline_s or edge.settings.json_deadline_s)
     status = status_of(record)
     again = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
     return json_response(record, status=status, headers=run_headers(record.run_id) | again)
 
 
-async def whole(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:
+async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:
     """The record of the run once it is over. Raises Problem 504 when it does not end, Unavailable."""
     began = time.monotonic()
     try:
-        async with asyncio.timeout(deadline_s + edge.pace.grace_s):
+        async with asyncio.timeout(deadline_s + edge.timeouts.grace_s):
             while await reader.batch():
                 pass
     except (TimeoutError, TooSlow):
-        raise Problem(
-            504,
-            "timeout",
-            f"run {reader.run_id} has not ended in {deadline_s:g} s; see /v1/runs/{reader.run_id}, or ask for a stream",
-            run_headers(reader.run_id),
-        ) from None
+        run_id = reader.run_id
+        detail = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
+        raise Problem(504, "timeout", detail, run_headers(run_id)) from None
     edge.metrics.run_s.observe(time.monotonic() - began)
     record = await edge.runs.record(reader.run_id)
     assert record is not None, "a run that is over has a record"
@@ -67,43 +80,49 @@ async def whole(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:
 
 
 def status_of(record: RunRecord) -> int:
-    """Told to the person is 200, whatever was told; a failure is a 5xx so that clients may try again."""
+    """200 for whatever a person was told; 5xx for a failure, so that clients may try again."""
     if record.outcome != "failed":
         return 200
     return {"timeout": 504, "model_unavailable": 503}.get(record.reason or "", 500)
 
 
+@Route(
+    "GET",
+    "/v1/runs/{run_id}",
+    {200: Reply("The record of the run, as far as it has come.", RunRecord)},
+    problems=(503,),
+)
 async def look_up(request: web.Request) -> web.Response:
-    """GET /v1/runs/{run_id}"""
-    run_id = requests.path_id(request)
+    """Look up a run."""
+    run_id = path_id(request)
     record = await request.app[EDGE].runs.record(run_id)
     if record is None:
-        raise Problem(404, "no_such_run", f"there is no run {run_id}; it may have expired, or never been asked")
+        raise no_such_run(run_id)
     return json_response(record)
 
 
+@Route(
+    "GET",
+    "/v1/runs/{run_id}/events",
+    {200: Reply(STREAM, events=EVENT_TYPES), 204: Reply("You have received all of them already.")},
+    problems=(410, 503),
+    parameters=(LAST_EVENT_ID, AFTER),
+)
 async def resume(request: web.Request) -> web.StreamResponse:
-    """GET /v1/runs/{run_id}/events"""
+    """Read the events of a run, from the start or from where you stopped."""
     edge = request.app[EDGE]
-    run_id, after = requests.path_id(request), requests.last_event_id(request)
+    run_id, after = path_id(request), last_event_id(request)
     with await edge.runs.read(run_id) as reader:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
         return await stream(request, edge, reader, after=after)
 
 
+@Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, problems=(503,))
 async def cancel(request: web.Request) -> web.Response:
-    """POST /v1/runs/{run_id}/cancel"""
+    """Cancel a run."""
     edge = request.app[EDGE]
-    run_id = requests.path_id(request)
+    run_id = path_id(request)
     ended = await edge.runs.cancel(run_id)
     record = await edge.runs.record(run_id)
     return json_response(Cancelled(run_id=run_id, cancelled=ended, outcome=record.outcome if record else None))
-
-
-ROUTES = [
-    web.post("/v1/runs", ask),
-    web.get("/v1/runs/{run_id}", look_up),
-    web.get("/v1/runs/{run_id}/events", resume, allow_head=False),
-    web.post("/v1/runs/{run_id}/cancel", cancel),
-]

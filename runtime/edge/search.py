@@ -1,4 +1,4 @@
-"""POST /v1/search: the passages a question would be answered from, without an answer."""
+"""/v1/search: the passages that a question would be answered from, without an answer."""
 
 import time
 from typing import Annotated
@@ -10,13 +10,14 @@ from msgspec import Meta
 from bus.messages import Passage
 from bus.searching import Searcher
 from prompts.vocabulary import Language
-from runtime.edge import requests
-from runtime.edge.answers import json_response
+from runtime.edge.request_parsing import check_text
+from runtime.edge.responses import json_response
+from runtime.edge.routes import Reply, Route
 from runtime.edge.state import EDGE
 
 
 class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`language` is the query's; left out, the index finds it from the words. `k`: hits after fusion of both searches."""
+    """`language` is that of the query, recognised from its words when left out. `k` hits are left after both searches are fused."""
 
     query: Annotated[str, Meta(min_length=1, max_length=4000)]
     language: Language | None = None
@@ -24,23 +25,17 @@ class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits, best first; `snapshot` names the state of the index that gave them."""
+    """Hits, best first; `snapshot` names the state of the index that they come from."""
 
     hits: tuple[Passage, ...]
     snapshot: str
 
 
-_decoder = msgspec.json.Decoder(SearchAsked)
-
-
-async def search(request: web.Request) -> web.Response:
-    """POST /v1/search"""
+@Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, problems=(503,))
+async def search(request: web.Request, asked: SearchAsked) -> web.Response:
+    """Search for passages."""
     edge = request.app[EDGE]
-    asked = requests.decode(await requests.json_body(request), _decoder, SearchAsked)
-    requests.check_text("query", asked.query)
-    searcher = Searcher(edge.runs.client, time.time() + edge.pace.search_s)
+    check_text("query", asked.query)
+    searcher = Searcher(edge.runs.client, time.time() + edge.timeouts.search_s)
     found = await searcher(asked.query, language=asked.language or "", k=asked.k, bm25_k=asked.k, vector_k=asked.k)
     return json_response(SearchAnswer(hits=found.passages, snapshot=found.snapshot))
-
-
-ROUTES = [web.post("/v1/search", search)]

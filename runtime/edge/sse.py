@@ -1,7 +1,7 @@
-"""Write a run's events as server-sent events, byte for byte as the specification has them.
+"""Write the events of a run as server-sent events, byte for byte as the specification has them.
 
-What is there is written at once, in one write: a client that keeps up gets every event as it comes, one that does not gets them
-in larger pieces, and one that stands still is let go. It resumes by the number of the last event it had.
+All events that wait are sent in one write: a client that keeps up gets each as it comes, one that does not gets several at once,
+and one that reads nothing is disconnected. It resumes after the number of the last event that it received.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from aiohttp import web
 
 from bus.errors import Unavailable
 from bus.router import Numbered, Reader, TooSlow
+from runtime.edge.responses import run_headers
 from runtime.edge.state import Edge
 
 HEADERS = {
@@ -18,33 +19,29 @@ HEADERS = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
 }
-#: What a socket without arrears takes at once.
+#: What a socket with an empty buffer takes at once.
 SMALL_BYTES = 16 * 1024
 COMMENT = b": alive\n\n"
 
 
-def run_headers(run_id: str) -> dict[str, str]:
-    return {"X-Run-Id": run_id, "Location": f"/v1/runs/{run_id}"}
-
-
 def sse(events: list[Numbered]) -> bytes:
-    """Events as they stand on the wire."""
+    """Events in their wire form."""
     return b"".join(b"id: %d\ndata: %s\n\n" % event for event in events)
 
 
-async def next_batch(reader: Reader, patience_s: float) -> list[Numbered] | None:
+async def next_batch(reader: Reader, timeout_s: float) -> list[Numbered] | None:
     """The next events; None when none came in time, an empty list after DONE. Raises TooSlow, Unavailable."""
     if reader.waiting:
         return await reader.batch()
     try:
-        async with asyncio.timeout(patience_s):
+        async with asyncio.timeout(timeout_s):
             return await reader.batch()
     except TimeoutError:
         return None
 
 
 async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int = 0) -> web.StreamResponse:
-    """Send the run's events above `after` until DONE, or until the client or this process ends it.
+    """Send the events after number `after` until DONE, or until the client or this process ends the stream.
 
     Raises CancelledError or ConnectionResetError when the client has gone.
     """
@@ -54,7 +51,7 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
     first = True
     with edge.metrics.streams.labels("sse").track_inprogress():
         try:
-            while (batch := await next_batch(reader, edge.pace.comment_s)) != []:
+            while (batch := await next_batch(reader, edge.timeouts.keepalive_s)) != []:
                 if batch is None:
                     await write(request, response, COMMENT, edge)
                     continue
@@ -69,26 +66,26 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
                     edge.metrics.first_event_s.observe(time.monotonic() - began)
             edge.metrics.run_s.observe(time.monotonic() - began)
         except (TooSlow, TimeoutError):
-            raise let_go(request, edge) from None
+            raise disconnect(request, edge) from None
         except Unavailable:
-            pass  # this process closes: the end without DONE tells the client to resume elsewhere
+            pass  # this process stops: a stream that ends without DONE tells the client to resume elsewhere
     await response.write_eof()
     return response
 
 
-def let_go(request: web.Request, edge: Edge) -> ConnectionResetError:
-    """End the connection of a client that stands still; for its run it is gone like one that left."""
+def disconnect(request: web.Request, edge: Edge) -> ConnectionResetError:
+    """Cut off a client that reads nothing; to its run it is one that has left."""
     edge.metrics.slow.inc()
     if request.transport is not None:
         request.transport.abort()
-    return ConnectionResetError("the client reads too slowly")
+    return ConnectionResetError("the client read too slowly")
 
 
 async def write(request: web.Request, response: web.StreamResponse, data: bytes, edge: Edge) -> None:
-    """Raises TimeoutError when the client takes nothing for too long."""
+    """Raises TimeoutError when the client reads nothing for too long."""
     transport = request.transport
     if transport is not None and not transport.get_write_buffer_size() and len(data) < SMALL_BYTES:
-        await response.write(data)  # goes out at once, and needs no time limit
+        await response.write(data)  # sent at once, so it needs no time limit
         return
-    async with asyncio.timeout(edge.pace.stall_s):
+    async with asyncio.timeout(edge.timeouts.stall_s):
         await response.write(data)

@@ -1,19 +1,23 @@
 """What the handlers of one edge share."""
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+import anyio
 from aiohttp import WSCloseCode, web
 
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
+from bus.router import Reader
 from bus.runs import NoSuchRun, Runs
+from runtime.edge.known_profiles import KnownProfiles, ProfileError
 from runtime.edge.metrics import Metrics
-from runtime.edge.patience import Pace
 from runtime.edge.problems import Problem
-from runtime.edge.profile_names import ProfileError, Profiles
+from runtime.edge.request_parsing import check_question
+from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
 
 log = logging.getLogger("groundwire.edge")
@@ -21,52 +25,58 @@ log = logging.getLogger("groundwire.edge")
 
 @dataclass(slots=True)
 class Edge:
-    """`needed`: the processes without which no question is answered. `closing` is set once the process ends: streams that break
-    then are not taken for clients that left.
+    """`needed`: the processes without which no question is answered. `closing` is set when the process stops: streams that break
+    then do not count as clients that left.
     """
 
     settings: EdgeSettings
-    pace: Pace
+    timeouts: Timeouts
     runs: Runs
-    profiles: Profiles
+    profiles: KnownProfiles
     needed: tuple[str, ...]
     metrics: Metrics = field(default_factory=Metrics)
     closing: bool = False
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def check_profile(self, question: QuestionAsked) -> None:
-        """Raises Problem 422 for a profile that there is not, with the nearest that there is."""
+    @contextlib.asynccontextmanager
+    async def ask(
+        self, question: QuestionAsked, transport: str, deadline_s: float | None = None
+    ) -> AsyncIterator[Reader]:
+        """Ask the question and read its events. Raises Problem, and what `Runs.ask` raises.
+
+        A body that is left by a cancellation or a broken connection means that the client has gone.
+        """
+        check_question(question)
         try:
             await self.profiles.check(question.profile)
         except ProfileError as error:
             raise Problem(422, "no_such_profile", f"profile: {error}".replace("\n", "; ")) from None
+        _, reader = await self.runs.ask(question, deadline_s)
+        self.metrics.asked.labels(question.profile, transport).inc()
+        with reader:
+            try:
+                yield reader
+            except (asyncio.CancelledError, ConnectionResetError):
+                if not reader.done:
+                    await self._client_left(question, reader.run_id)
+                raise
 
-    def left(self, question: QuestionAsked, run_id: str) -> None:
-        """The client is gone before DONE: its run goes on, unless it asked for the contrary."""
+    async def _client_left(self, question: QuestionAsked, run_id: str) -> None:
+        """The client has gone before DONE: its run goes on, unless the question says otherwise."""
         self.metrics.left.inc()
         if question.on_disconnect == "cancel" and not self.closing:
-            self.spawn(self._cancel(run_id))
-
-    async def _cancel(self, run_id: str) -> None:
-        try:
-            await self.runs.cancel(run_id)
-        except (NoSuchRun, Unavailable) as error:
-            log.warning("run %s of a client that left could not be cancelled: %s", run_id, error)
-
-    def spawn(self, work: Coroutine[None, None, None]) -> None:
-        """Do something that outlives its request."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            with anyio.CancelScope(shield=True):
+                try:
+                    await self.runs.cancel(run_id)
+                except (NoSuchRun, Unavailable) as error:
+                    log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
 
     async def close(self) -> None:
-        """End the live streams and wait for what outlived its request."""
+        """End the live streams."""
         self.closing = True
         await self.runs.stop()
         for socket in tuple(self.sockets):
-            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"closing; resume elsewhere")
-        await asyncio.gather(*self._tasks)
+            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"shutting down; reconnect and resume")
 
 
 EDGE = web.AppKey("edge", Edge)

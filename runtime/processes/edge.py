@@ -12,7 +12,7 @@ from bus.health import answer_health
 from bus.journal import Journal
 from bus.runs import Runs
 from runtime.edge.app import make_app
-from runtime.edge.patience import Pace
+from runtime.edge.timeouts import Timeouts
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import EdgeSettings, Settings
 
@@ -23,11 +23,11 @@ async def serve(
     settings: Settings,
     stop: asyncio.Event,
     *,
-    pace: Pace | None = None,
+    timeouts: Timeouts | None = None,
     listening: "asyncio.Future[int] | None" = None,
 ) -> None:
     """Serve until `stop` is set. `listening` is given the port. Raises Unavailable: no nats-server, or the port is in use."""
-    pace = pace or Pace()
+    timeouts = timeouts or Timeouts()
     client = await connect(settings.bus.url, name="groundwire-edge")
     keep_trying(client)
     try:
@@ -38,12 +38,12 @@ async def serve(
             inbox,
             Journal(client, inbox),
             events_max_age_s=settings.bus.events_max_age_s,
-            patience_s=pace.patience_s,
+            patience_s=timeouts.nats_s,
         )
         await runs.start()
         profiles = Path(settings.profiles) if settings.profiles else None
         needed = ("search", "inference", *actor_processes(settings))
-        app = make_app(settings.edge, runs, profiles=profiles, pace=pace, needed=needed)
+        app = make_app(settings.edge, runs, profiles=profiles, timeouts=timeouts, needed=needed)
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
         await runner.setup()
         try:

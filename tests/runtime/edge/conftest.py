@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 import aiohttp
+import msgspec
 import pytest
 from nats.aio.client import Client
 
@@ -17,7 +19,8 @@ from bus.messages import Citation, QuestionAsked, Reference, RunFinished, Settle
 from bus.runs import Runs
 from bus.settings import BusSettings
 from bus.subjects import RUNS, finished, parse
-from runtime.edge.patience import Pace
+from runtime.edge.app import all_routes
+from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.wires import Server
@@ -146,7 +149,7 @@ async def edge(bus: Bus, pipeline: Pipeline) -> AsyncIterator[str]:
         serve(
             settings,
             stop,
-            pace=Pace(comment_s=0.3, stall_s=2.0, grace_s=0.3, search_s=3.0, health_s=5.0, patience_s=60.0),
+            timeouts=Timeouts(keepalive_s=0.3, stall_s=2.0, grace_s=0.3, search_s=3.0, health_s=5.0, nats_s=60.0),
             listening=listening,
         )
     )
@@ -156,7 +159,31 @@ async def edge(bus: Bus, pipeline: Pipeline) -> AsyncIterator[str]:
     await task
 
 
+async def as_declared(session: aiohttp.ClientSession, context: object, params: aiohttp.TraceRequestEndParams) -> None:
+    """Every response of these tests must be one that its route declares."""
+    response, path = params.response, params.url.raw_path
+    route = next((r for r in all_routes() if r.method == params.method and _pattern(r.path).fullmatch(path)), None)
+    if route is None:
+        assert response.status in (404, 405), (path, response.status)
+        return
+    reply, kind = route.replies.get(response.status), response.content_type
+    if kind == "application/json" and reply is not None and isinstance(reply.body, type):
+        msgspec.json.decode(await response.read(), type=reply.body)
+    elif kind == route.errors.media_type:
+        assert response.status in route.problems, (path, response.status)
+        msgspec.json.decode(await response.read(), type=route.errors.schema)
+    else:
+        assert reply is not None, (path, response.status)
+        assert kind == "text/event-stream" if reply.events and kind != "application/octet-stream" else True
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+
+
 @pytest.fixture
 async def http(edge: str) -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession(edge) as session:
+    trace = aiohttp.TraceConfig()
+    trace.on_request_end.append(as_declared)
+    async with aiohttp.ClientSession(edge, trace_configs=[trace]) as session:
         yield session

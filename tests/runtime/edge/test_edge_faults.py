@@ -16,7 +16,7 @@ from bus.journal import Journal
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.settings import BusSettings
 from bus.subjects import finished, key_of
-from runtime.edge.patience import Pace
+from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import ActorsSettings, EdgeSettings, Settings
 from tests.bus.wires import Server
@@ -33,8 +33,8 @@ class Edge:
 
     async def start(self) -> "Edge":
         listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        pace = Pace(comment_s=60, patience_s=3.0, health_s=3.0)
-        self.task = asyncio.create_task(serve(self.settings, self.stop, pace=pace, listening=listening))
+        timeouts = Timeouts(keepalive_s=60, nats_s=3.0, health_s=3.0)
+        self.task = asyncio.create_task(serve(self.settings, self.stop, timeouts=timeouts, listening=listening))
         await asyncio.wait([self.task, listening], return_when=asyncio.FIRST_COMPLETED)
         if self.task.done():
             await self.task

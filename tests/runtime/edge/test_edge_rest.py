@@ -1,16 +1,25 @@
 """Health, metrics, search and the two API documents."""
 
+import importlib
 import json
+import pkgutil
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from bus.health import answer_health
 from bus.messages import CATALOGUE, Passage
+from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
-from runtime.edge.schemas import asyncapi_document, openapi_document
+from runtime import edge
+from runtime.edge.app import all_routes, make_app
+from runtime.edge.asyncapi import asyncapi_document
+from runtime.edge.openapi import openapi_document
+from runtime.edge.routes import Reply, Route
+from runtime.settings import EdgeSettings
 from tests.runtime.edge.conftest import Bus
 
 
@@ -116,9 +125,35 @@ def _refs(value: object) -> Iterator[str]:
             yield from _refs(inner)
 
 
-def test_every_route_is_in_the_document(edge_routes: set[tuple[str, str]]) -> None:
-    described = {(method.upper(), path) for path, methods in openapi_document()["paths"].items() for method in methods}
-    assert described == edge_routes
+def test_the_router_has_the_declared_routes_and_no_others() -> None:
+    router = make_app(EdgeSettings(), cast(Runs, None)).router
+    served = {(each.method, each.resource.canonical) for each in router.routes() if each.resource}
+    assert {route for route in served if route[0] != "HEAD"} == {(each.method, each.path) for each in all_routes()}
+
+
+def test_every_module_with_routes_is_served() -> None:
+    modules = [importlib.import_module(f"runtime.edge.{each.name}") for each in pkgutil.iter_modules(edge.__path__)]
+    declared = {each.path for module in modules for each in vars(module).values() if isinstance(each, Route)}
+    assert declared == {each.path for each in all_routes()}
+
+
+def test_every_struct_of_the_document_belongs_to_a_route() -> None:
+    document = openapi_document(all_routes())
+    assert set(document["paths"]) == {each.path for each in all_routes()}
+    reached, waiting = set(), list(_refs(document["paths"]))
+    while waiting:
+        if (ref := waiting.pop()) not in reached:
+            reached.add(ref)
+            waiting += _refs(document["components"]["schemas"][ref.rpartition("/")[2]])
+    assert reached == {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+
+
+def test_a_route_without_a_summary_is_refused() -> None:
+    async def silent(request: web.Request) -> web.Response:
+        return web.Response()
+
+    with pytest.raises(ValueError, match="give its handler a docstring"):
+        Route("GET", "/silent", {204: Reply("Nothing.")})(silent)
 
 
 def test_every_message_is_in_the_bus_document() -> None:
@@ -127,11 +162,3 @@ def test_every_message_is_in_the_bus_document() -> None:
     assert document["channels"]["question_asked"]["address"] == "gw.question_asked.{run_id}"
     assert document["channels"]["passages_judged"]["address"] == "gw.passages_judged.{run_id}.{lane}"
     json.dumps(document)
-
-
-@pytest.fixture
-def edge_routes() -> set[tuple[str, str]]:
-    """What the edge answers, but for the page and the documents themselves."""
-    from runtime.edge import chat, health, runs, search, websocket
-
-    return {(route.method, route.path) for part in (runs, health, search, chat, websocket) for route in part.ROUTES}

@@ -60,12 +60,12 @@ async def test_with_envelope_runs_go_side_by_side(http: aiohttp.ClientSession) -
 @pytest.mark.parametrize(
     ("sent", "code", "says"),
     [
-        ("{", "not_json", "cannot be read as JSON"),
+        ("{", "not_json", "not valid JSON"),
         ('{"question":""}', "invalid", "write what you want to know"),
         ('{"question":"a","profile":"nobody"}', "no_such_profile", "there is no profile 'nobody'"),
-        ('{"type":"restart"}', "invalid", "'restart' is no request"),
+        ('{"type":"restart"}', "invalid", "'restart' is not a kind of request"),
         ('{"type":"resume","run_id":"nobody"}', "no_such_run", "there is no run nobody"),
-        ('{"type":"resume","run_id":"a.*"}', "bad_id", "is no id"),
+        ('{"type":"resume","run_id":"a.*"}', "bad_id", "is not a valid id"),
         ('{"type":"cancel","run_id":"nobody"}', "no_such_run", "there is no run nobody"),
         (b"\x00\x01", "not_json", "send JSON as text"),
     ],

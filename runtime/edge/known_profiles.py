@@ -1,13 +1,14 @@
-"""Which profiles a request may name: found once, looked up again when somebody names a new one."""
+"""Which profiles a request may name: each is loaded once, when it is first named."""
 
-import asyncio
 from pathlib import Path
+
+from anyio import to_thread
 
 from prompts.profiles import ProfileError, load, names
 
 
-class Profiles:
-    """The profiles that this edge has seen to be usable. A file added while it runs is found when it is first named."""
+class KnownProfiles:
+    """The profiles found usable so far. One that is added while the edge runs is found when it is first named."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
@@ -16,11 +17,11 @@ class Profiles:
     async def check(self, name: str) -> None:
         """Raises ProfileError when there is no such profile, or its file is wrong."""
         if name not in self._usable:
-            await asyncio.to_thread(load, name, self.folder)
+            await to_thread.run_sync(load, name, self.folder)
             self._usable.add(name)
 
     async def names(self) -> tuple[str, ...]:
-        return await asyncio.to_thread(names, self.folder)
+        return await to_thread.run_sync(names, self.folder)
 
 
-__all__ = ["ProfileError", "Profiles"]
+__all__ = ["KnownProfiles", "ProfileError"]

@@ -1,4 +1,4 @@
-"""Read a request: its body into a Struct, its ids and numbers, what it accepts. Everything wrong is a Problem with the remedy."""
+"""Parse a request: its body into a Struct, its ids and numbers, what it accepts. Whatever is wrong is a Problem with its remedy."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,14 @@ LONGEST_QUESTION = 4000
 #: Control characters other than tab, line feed and carriage return: no text that a person wrote.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 _NAMES = ("profile", "idempotency_key")
-_questions = msgspec.json.Decoder(QuestionAsked)
+_JSON_NAMES = {
+    "list": "array",
+    "str": "string",
+    "int": "number",
+    "float": "number",
+    "bool": "boolean",
+    "NoneType": "null",
+}
 
 
 async def json_body(request: web.Request) -> bytes:
@@ -29,63 +36,52 @@ async def json_body(request: web.Request) -> bytes:
     return await request.read()
 
 
-def question_of(body: bytes) -> QuestionAsked:
-    """The question of a request body. Raises Problem: 400 for what is no JSON, 422 for what is no question."""
-    question: QuestionAsked = decode(body, _questions, QuestionAsked)
-    check_text("question", question.question)
-    if wrong := _bad_name({"profile": question.profile, "idempotency_key": question.idempotency_key}):
-        raise Problem(422, "invalid", wrong)  # a pattern that ends in `$` lets a final newline pass
-    return question
-
-
-def decode[T: msgspec.Struct](body: bytes, decoder: msgspec.json.Decoder[T], into: type[T]) -> T:
-    """The body as that Struct. Raises Problem."""
+def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
+    """The body as that Struct. Raises Problem: 400 for what is not JSON, 422 for what does not fit."""
     if not body.strip():
         raise Problem(400, "empty_body", "the body is empty; send a JSON object")
     try:
-        return decoder.decode(body)
+        return msgspec.json.decode(body, type=into)
     except UnicodeDecodeError:
         raise Problem(400, "not_utf8", "the body is not UTF-8; send JSON text in UTF-8, not binary data") from None
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", _explained(body, into, error)) from None
     except msgspec.DecodeError as error:
-        raise Problem(400, "not_json", f"the body cannot be read as JSON ({error}); check quotes and escapes") from None
+        raise Problem(400, "not_json", f"the body is not valid JSON ({error}); check quotes and escapes") from None
+
+
+def check_question(question: QuestionAsked) -> None:
+    """Raises Problem for a question that fits its schema and still cannot be asked."""
+    check_text("question", question.question)
+    if wrong := _bad_name({"profile": question.profile, "idempotency_key": question.idempotency_key}):
+        raise Problem(422, "invalid", wrong)  # a pattern that ends in `$` lets a final newline pass
 
 
 def check_text(name: str, text: str) -> None:
     """Raises Problem for a text that nobody can have written."""
     if not text.strip():
-        raise Problem(422, "invalid", f"{name}: is empty; write what you want to know")
+        raise Problem(422, "invalid", f"the {name} is empty; write what you want to know")
     if found := _BINARY.search(text):
         code = f"U+{ord(found.group()):04X}"
-        raise Problem(422, "invalid", f"{name}: holds the control character {code}; send plain text")
+        raise Problem(422, "invalid", f"the {name} contains the control character {code}; send plain text")
 
 
 def path_id(request: web.Request) -> str:
-    """The run id of the path. Raises Problem 400."""
-    return checked_id(request.match_info["run_id"])
-
-
-def checked_id(value: str) -> str:
-    """Raises Problem 400."""
-    try:
-        return check_id(value)
-    except BadId as error:
-        raise Problem(400, "bad_id", str(error)) from None
+    """The run id of the path. Raises BadId."""
+    return check_id(request.match_info["run_id"])
 
 
 def last_event_id(request: web.Request) -> int:
-    """How far the client has come: `?after=` before `Last-Event-ID`, 0 for neither. Raises Problem 400."""
+    """The last event that the client has: `?after=`, else `Last-Event-ID`, else 0. Raises Problem 400."""
     raw = request.query.get("after") or request.headers.get("Last-Event-ID") or "0"
     if not (raw.isascii() and raw.isdigit() and len(raw) <= 9):
-        raise Problem(
-            400, "bad_event_id", f"{raw[:40]!r} is no event id; use the last `id:` you received, a whole number"
-        )
+        detail = f"{raw[:40]!r} is not an event id; use the number of the last `id:` you received"
+        raise Problem(400, "bad_event_id", detail)
     return int(raw)
 
 
 def wants_json(request: web.Request) -> bool:
-    """Whether the client would rather have one JSON answer than a stream: by `Accept`, and a stream when it does not say."""
+    """Whether `Accept` prefers one JSON answer to a stream; a client that does not say gets a stream."""
     weights = {"application/json": 0.0, "text/event-stream": 0.0}
     for part in request.headers.get("Accept", "").split(","):
         kind, _, parameters = part.strip().partition(";")
@@ -106,25 +102,26 @@ def _weight(parameters: str) -> float:
 
 
 def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
-    """What is wrong with a body that is JSON, one sentence for each of the first few problems."""
+    """What is wrong with a body that is JSON: a sentence for each of the first three problems."""
     raw: Any = msgspec.json.decode(body)
     if not isinstance(raw, dict):
-        return f'the body is a JSON {type(raw).__name__}; send an object like {{"question": "…"}}'
+        name = type(raw).__name__
+        return f"the body is a JSON {_JSON_NAMES.get(name, name)}; send a JSON object"
     raw.pop("type", None)
     text = raw.get("question")
     if into is QuestionAsked and "question" not in raw:
-        return 'question: is missing; send an object like {"question": "…"}'
+        return 'the question is missing; send an object like {"question": "…"}'
     if isinstance(text, str) and not text:
-        return "question: is empty; write what you want to know"
+        return "the question is empty; write what you want to know"
     if isinstance(text, str) and len(text) > LONGEST_QUESTION:
-        return f"question: has {len(text)} characters, {LONGEST_QUESTION} is the most; shorten it"
+        return f"the question has {len(text)} characters; shorten it to {LONGEST_QUESTION}"
     if wrong := _bad_name(raw):
         return wrong
     return "; ".join(problems(raw, into)[:3]) or str(error)
 
 
 def _bad_name(fields: Mapping[str, object]) -> str:
-    """What is wrong with the names among a request's fields, empty when nothing is."""
+    """What is wrong with the names among a request's fields; empty when nothing is."""
     for name in _NAMES:
         value = fields.get(name)
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What OpenAI clients send and expect, as far as it means something here; fields that are not named are read over."""
+"""What OpenAI clients send and expect, as far as it means something here; any other field is ignored."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from msgspec import Meta
 from bus.messages import Reference
 from prompts.vocabulary import Language, Release, Style
 
-#: `content_filter`: the check at the end withdrew the answer.
+#: `content_filter`: the final check withdrew the answer.
 Finish = Literal["stop", "content_filter"]
 
 
@@ -18,7 +18,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class ChatMessage(msgspec.Struct, frozen=True):
-    """System and developer messages are read over: how to answer is the profile's business."""
+    """System and developer messages are ignored: the profile says how to answer."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | tuple[Part, ...] | None = None
@@ -35,7 +35,7 @@ class StreamOptions(msgspec.Struct, frozen=True):
 
 
 class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/chat/completions`. `model` names a profile; the last four fields are Groundwire's own."""
+    """The body of `POST /v1/chat/completions`. `model` names a profile; the last four fields are Groundwire's own additions."""
 
     model: str
     messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
@@ -50,7 +50,7 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of all the models that worked on the answer; without a model they are the engine's own count."""
+    """Tokens of every call behind the answer, as the engine counts them."""
 
     prompt_tokens: int
     completion_tokens: int

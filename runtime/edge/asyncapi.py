@@ -1,0 +1,92 @@
+"""/asyncapi.json: the messages on the bus and the events of a run, as an AsyncAPI document made from their Structs."""
+
+import importlib.metadata
+import re
+
+import msgspec
+from aiohttp import web
+
+from bus.events import ANSWER_EVENTS, EVENT_TYPES, PROGRESS_EVENTS
+from bus.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
+from bus.searching import SearchReply, SearchRequest
+from bus.subjects import SEARCH, consumed_subject
+from runtime.edge.openapi import REF, ref
+from runtime.edge.routes import Document, Reply, Route
+
+STRUCTS: tuple[type[msgspec.Struct], ...] = (*CATALOGUE, *EVENT_TYPES, SearchRequest, SearchReply)
+
+
+@Route("GET", "/asyncapi.json", {200: Reply("An AsyncAPI document.", "application/json")})
+async def asyncapi(request: web.Request) -> web.Response:
+    """Describe the messages on the bus."""
+    return web.Response(body=msgspec.json.encode(asyncapi_document()), content_type="application/json")
+
+
+def asyncapi_document() -> Document:
+    """What an integration may publish and read, and what the stages tell each other."""
+    _, components = msgspec.json.schema_components(STRUCTS, ref_template=REF)
+    channels: Document = {
+        message_type(each): _channel(_address(each), (each.__doc__ or "").strip(), each.__name__) for each in CATALOGUE
+    }
+    channels["event"] = _channel(
+        "gw.event.{run_id}",
+        "The events that a client sees: one or more a message, one JSON object a line.",
+        *(event.__name__ for event in ANSWER_EVENTS),
+    )
+    channels["progress"] = _channel(
+        "gw.progress.{run_id}", "The events that `events=all` adds.", *(event.__name__ for event in PROGRESS_EVENTS)
+    )
+    channels["cancel"] = _channel("gw.cancel.{run_id}", "Cancels a run; the message is empty.", "Cancel")
+    asked = "Searches for passages; the reply goes to the reply subject of the request."
+    channels["search"] = _channel(SEARCH, asked, SearchRequest.__name__, SearchReply.__name__)
+    messages: Document = {
+        each.__name__: {"name": each.__name__, "contentType": "application/json", "payload": ref(each)}
+        for each in STRUCTS
+    }
+    messages["Cancel"] = {"name": "Cancel", "payload": {"type": "null"}}
+    return {
+        "asyncapi": "3.0.0",
+        "info": {"title": "Groundwire bus", "version": importlib.metadata.version("groundwire"), "description": _BUS},
+        "defaultContentType": "application/json",
+        "channels": channels,
+        "operations": {
+            "ask": _does("receive", message_type(QuestionAsked)),
+            "cancel": _does("receive", "cancel"),
+            "tell": _does("send", "event"),
+            "tell_more": _does("send", "progress"),
+            "finish": _does("send", message_type(RunFinished)),
+            "search": {
+                **_does("receive", "search"),
+                "messages": [{"$ref": "#/channels/search/messages/SearchRequest"}],
+                "reply": {
+                    "channel": {"$ref": "#/channels/search"},
+                    "messages": [{"$ref": "#/channels/search/messages/SearchReply"}],
+                },
+            },
+        },
+        "components": {"schemas": components, "messages": messages},
+    }
+
+
+_ID = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -."
+_BUS = (
+    "To ask, publish QuestionAsked to gw.question_asked.<run_id> with an id of your own, then read gw.event.<run_id>"
+    " until DONE. The other messages pass between the stages, each written once to the stream RUNS."
+)
+
+
+def _address(message: type[Message]) -> str:
+    return consumed_subject(message).replace("*", "{run_id}", 1).replace("*", "{lane}")
+
+
+def _channel(address: str, description: str, *messages: str) -> Document:
+    return {
+        "address": address,
+        "description": description,
+        "parameters": {name: {"description": _ID} for name in re.findall(r"\{(\w+)\}", address)},
+        "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
+    }
+
+
+def _does(action: str, channel: str) -> Document:
+    return {"action": action, "channel": {"$ref": f"#/channels/{channel}"}}

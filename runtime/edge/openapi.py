@@ -1,0 +1,83 @@
+"""/openapi.json: the routes of the app that answers, as an OpenAPI document. Nothing is listed here twice."""
+
+import importlib.metadata
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from aiohttp import web
+
+from bus.subjects import ID_PATTERN
+from runtime.edge.problems import MEANINGS
+from runtime.edge.routes import Document, Reply, Route, parameter
+
+REF = "#/components/schemas/{name}"
+RUN_ID = parameter("run_id", "path", "The id of the run.", type="string", pattern=f"^{ID_PATTERN}$")
+ROUTES = web.AppKey("routes", Sequence[Route])
+
+
+@Route("GET", "/openapi.json", {200: Reply("This document.", "application/json")})
+async def openapi(request: web.Request) -> web.Response:
+    """Describe the HTTP routes."""
+    return web.Response(
+        body=msgspec.json.encode(openapi_document(request.app[ROUTES])), content_type="application/json"
+    )
+
+
+def openapi_document(routes: Sequence[Route]) -> Document:
+    structs = dict.fromkeys(struct for each in routes for struct in structs_of(each))
+    _, components = msgspec.json.schema_components(structs, ref_template=REF)
+    components["QuestionAsked"]["required"] = ["question"]  # a request may leave its type out, an event does not
+    paths: Document = {}
+    for each in routes:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
+    version = importlib.metadata.version("groundwire")
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Groundwire", "version": version, "license": {"name": "Apache-2.0"}},
+        "paths": paths,
+        "components": {"schemas": components},
+    }
+
+
+def structs_of(route: Route) -> list[type[msgspec.Struct]]:
+    """Every Struct that a route reads or writes."""
+    replies = route.replies.values()
+    bodies = [body for body in (route.body, *(reply.body for reply in replies)) if isinstance(body, type)]
+    return [*bodies, route.errors.schema, *route.receives, *(event for reply in replies for event in reply.events)]
+
+
+def _operation(route: Route) -> Document:
+    problem = {route.errors.media_type: {"schema": ref(route.errors.schema)}}
+    responses: Document = {str(status): _response(reply) for status, reply in route.replies.items()}
+    for status in route.problems:
+        response = responses.setdefault(str(status), {"description": MEANINGS[status]})
+        response["content"] = response.get("content", {}) | problem
+    responses["default"] = {"description": "Any other error.", "content": problem}
+    found: Document = {"summary": route.summary, "responses": responses}
+    if parameters := [*([RUN_ID] if "{run_id}" in route.path else []), *route.parameters]:
+        found["parameters"] = parameters
+    if route.body:
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": ref(route.body)}}}
+    if route.receives:  # OpenAPI has no words for the frames of a socket
+        responses["101"].pop("content")
+        found["x-websocket"] = {"receives": _one_of(route.receives), "sends": _one_of(route.replies[101].events)}
+    return found
+
+
+def _response(reply: Reply) -> Document:
+    content: Document = {}
+    if isinstance(reply.body, str):
+        content[reply.body] = {"schema": {"type": "object" if reply.body == "application/json" else "string"}}
+    elif reply.body:
+        content["application/json"] = {"schema": ref(reply.body)}
+    if reply.events:
+        content["text/event-stream"] = {"schema": {"type": "string"}, "x-data": _one_of(reply.events)}
+    return {"description": reply.description} | ({"content": content} if content else {})
+
+
+def _one_of(structs: Iterable[type[msgspec.Struct]]) -> Document:
+    return {"oneOf": [ref(struct) for struct in structs]}
+
+
+def ref(struct: type[msgspec.Struct]) -> dict[str, str]:
+    return {"$ref": REF.format(name=struct.__name__)}

@@ -1,0 +1,13 @@
+"""JSON responses, and the headers that name a run."""
+
+import msgspec
+from aiohttp import web
+
+
+def json_response(value: msgspec.Struct, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    body = msgspec.json.encode(value)
+    return web.Response(status=status, body=body, content_type="application/json", charset="utf-8", headers=headers)
+
+
+def run_headers(run_id: str) -> dict[str, str]:
+    return {"X-Run-Id": run_id, "Location": f"/v1/runs/{run_id}"}

@@ -1,0 +1,73 @@
+"""What a route is: declared once, as the decorator of its handler; the router, /openapi.json and the tests read the declaration."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, Literal
+
+import msgspec
+from aiohttp import web
+
+from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat
+from runtime.edge.request_parsing import json_body, parse_body
+
+#: Takes the request and, if the route has a body, the body as the Struct that its second parameter is annotated with.
+type Handler = Callable[Concatenate[web.Request, ...], Awaitable[web.StreamResponse]]
+
+#: A JSON document: as free as JSON is, so Any.
+type Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer that is no error. `body`: the Struct of its JSON, or its media type. `events`: what a stream of it holds."""
+
+    description: str
+    body: type[msgspec.Struct] | str | None = None
+    events: tuple[type[msgspec.Struct], ...] = ()
+
+
+def parameter(name: str, where: Literal["path", "header", "query"], description: str, **schema: object) -> Document:
+    """A parameter of a route, as OpenAPI writes it."""
+    return {"name": name, "in": where, "required": where == "path", "description": description, "schema": schema}
+
+
+@dataclass(eq=False)
+class Route:
+    """The docstring of the handler is the summary; what any body or run id may get wrong is added to `problems`, by status.
+
+    `receives`: what the client of a socket sends.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    replies: Mapping[int, Reply]
+    problems: tuple[int, ...] = ()
+    parameters: tuple[Document, ...] = ()
+    errors: ErrorFormat = PROBLEM_JSON
+    receives: tuple[type[msgspec.Struct], ...] = ()
+    summary: str = field(init=False)
+    body: type[msgspec.Struct] | None = field(init=False)
+
+    def __call__(self, handler: Handler) -> "Route":
+        """Raises ValueError for a handler without a docstring."""
+        if not handler.__doc__:
+            raise ValueError(f"{self.method} {self.path} says nothing in /openapi.json; give its handler a docstring")
+        self.handler, self.summary = handler, handler.__doc__.strip()
+        _, *body = inspect.signature(handler).parameters.values()
+        self.body = body[0].annotation if body else None
+        more = (400, 413, 415, 422) if body else (400, 404) if "{run_id}" in self.path else ()
+        self.problems = tuple(sorted({self.errors.statuses.get(each, each) for each in (*self.problems, *more)}))
+        return self
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        request[ERRORS] = self.errors
+        if self.body is None:
+            return await self.handler(request)
+        return await self.handler(request, parse_body(await json_body(request), self.body))
+
+    def add_to(self, router: web.UrlDispatcher) -> None:
+        if self.method == "GET":  # what streams has no HEAD
+            router.add_get(self.path, self.serve, allow_head=not any(reply.events for reply in self.replies.values()))
+        else:
+            router.add_route(self.method, self.path, self.serve)
