@@ -107,7 +107,9 @@ class Bm25:
             for language in sorted(languages, key=lambda name: -languages[name]):
                 self._readers[language] = _Reader(directory / language, language)
         except jvm.java_error() as error:
-            raise IndexProblem(f"{directory} is no readable Lucene index ({error}); build the index again") from error
+            raise IndexProblem(
+                f"{directory} cannot be read as a Lucene index ({error}); build the index again"
+            ) from error
 
     def search(self, query: str, language: str, k: int) -> list[tuple[int, float]]:
         """Passage numbers and BM25 scores, best first.

@@ -54,7 +54,7 @@ class OpenAIEmbedder:
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
         if not self._url.startswith(("http://", "https://")):
-            raise IndexProblem(f"{self._url} is no http address")
+            raise IndexProblem(f"{self._url} is not an http address")
         headers = {"Content-Type": "application/json"}
         if key := os.environ.get(_KEY):
             headers["Authorization"] = f"Bearer {key}"

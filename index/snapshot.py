@@ -129,7 +129,7 @@ def read_manifest(directory: Path) -> Manifest:
         raw = path.read_bytes()
         found = msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).get("format")
         if found is None or msgspec.json.decode(found) != FORMAT:
-            raise IndexProblem(f"{directory} has another index format than {FORMAT}; build the index again")
+            raise IndexProblem(f"{directory} has an index format other than {FORMAT}; build the index again")
         manifest = msgspec.json.decode(raw, type=Manifest)
     except (OSError, msgspec.DecodeError) as error:
         raise IndexProblem(f"{path} cannot be read ({error}); build the index again") from error

@@ -40,12 +40,8 @@ def make_app(
     app[ROUTES] = all_routes()
     for each in app[ROUTES]:
         each.add_to(app.router)
-    app.on_shutdown.append(_close)
+    app.on_shutdown.append(app[EDGE].close)
     return app
-
-
-async def _close(app: web.Application) -> None:
-    await app[EDGE].close()
 
 
 @web.middleware

@@ -11,6 +11,7 @@ from bus.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message
 from bus.searching import SearchReply, SearchRequest
 from bus.subjects import SEARCH, consumed_subject
 from runtime.edge.openapi import REF, ref
+from runtime.edge.responses import json_response
 from runtime.edge.routes import Document, Reply, Route
 
 STRUCTS: tuple[type[msgspec.Struct], ...] = (*CATALOGUE, *EVENT_TYPES, SearchRequest, SearchReply)
@@ -19,7 +20,7 @@ STRUCTS: tuple[type[msgspec.Struct], ...] = (*CATALOGUE, *EVENT_TYPES, SearchReq
 @Route("GET", "/asyncapi.json", {200: Reply("An AsyncAPI document.", "application/json")})
 async def asyncapi(request: web.Request) -> web.Response:
     """Describe the messages on the bus."""
-    return web.Response(body=msgspec.json.encode(asyncapi_document()), content_type="application/json")
+    return json_response(asyncapi_document())
 
 
 def asyncapi_document() -> Document:

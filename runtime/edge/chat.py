@@ -6,19 +6,19 @@ from collections.abc import AsyncIterator
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 
-from bus.errors import Unavailable
 from bus.events import Done, Error, ProgressEvent, References, StreamEvent, Token, TokensEnd, decode_event
 from bus.messages import Constraints, QuestionAsked, Reference, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
+from prompts.profiles import ProfileError
 from runtime.edge import chat_schemas as schemas
-from runtime.edge.known_profiles import ProfileError
-from runtime.edge.problems import ErrorFormat, Problem, problem_of
-from runtime.edge.request_parsing import LONGEST_QUESTION, check_text
+from runtime.edge.problems import EXPECTED, ErrorFormat, Problem, problem_of
+from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route
-from runtime.edge.sse import HEADERS, disconnect, next_batch, write
+from runtime.edge.sse import COMMENT, HEADERS, disconnect, next_batch, write
 from runtime.edge.state import EDGE, Edge
 
 #: How many turns of the conversation a question keeps, and how many characters of each.
@@ -27,7 +27,6 @@ TURN_CHARS = 4000
 
 #: The status of each error event that means that there is no answer; any other withdraws an answer that was shown.
 FAILURES = {"timeout": 504, "model_unavailable": 503, "internal": 500, "cancelled": 409}
-
 
 _encode = msgspec.json.Encoder().encode
 
@@ -51,13 +50,7 @@ async def models(request: web.Request) -> web.StreamResponse:
 @Route(
     "POST",
     "/v1/chat/completions",
-    {
-        200: Reply(
-            "The answer; with `stream`, server-sent events that each hold a Chunk.",
-            schemas.Completion,
-            (schemas.Chunk,),
-        )
-    },
+    {200: Reply("The answer; with `stream`, events that each hold a Chunk.", schemas.Completion, (schemas.Chunk,))},
     problems=(404, 409, 500, 503, 504),
     errors=OPENAI_ERRORS,
 )
@@ -79,9 +72,6 @@ def chat_question(asked: schemas.ChatAsked) -> QuestionAsked:
     last = asked.messages[-1]
     if last.role != "user":
         raise Problem(400, "no_question", f"the last message has the role {last.role}; end with a user message")
-    if len(last.text) > LONGEST_QUESTION:
-        detail = f"the question has {len(last.text)} characters; shorten it to {LONGEST_QUESTION}"
-        raise Problem(400, "invalid", detail)
     check_text("last message", last.text)
     before = [
         Turn(role=m.role, content=m.text[:TURN_CHARS]) for m in asked.messages[:-1] if m.role in ("user", "assistant")
@@ -106,7 +96,13 @@ class ChatAnswer:
         self.edge = edge
         self.reader = reader
         self.asked = asked
-        self.created = int(time.time())
+        self.chunk = schemas.Chunk(
+            id=f"chatcmpl-{reader.run_id}",
+            object="chat.completion.chunk",
+            created=int(time.time()),
+            model=asked.model,
+            choices=(),
+        )
         self.references: tuple[Reference, ...] = ()
         self.withdrawn = ""  # why what was shown is withdrawn; empty when it stands
 
@@ -123,43 +119,42 @@ class ChatAnswer:
         except (TimeoutError, TooSlow):
             detail = f"run {self.reader.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
             raise Problem(504, "timeout", detail) from None
-        record = await self._record()
-        return json_response(
-            schemas.Completion(
-                id=f"chatcmpl-{self.reader.run_id}",
-                created=self.created,
-                model=self.asked.model,
-                choices=(
-                    schemas.Choice(message=schemas.Said(content=self.withdrawn or text), finish_reason=self.finish),
-                ),
-                usage=_usage(record),
-                references=self.references,
-                outcome=record.outcome or "" if record else "",
-            ),
-            headers=run_headers(self.reader.run_id),
+        record = await self.edge.runs.record(self.reader.run_id)
+        said = schemas.Said(content=self.withdrawn or text)
+        completion = schemas.Completion(
+            id=self.chunk.id,
+            created=self.chunk.created,
+            model=self.chunk.model,
+            choices=(schemas.Choice(message=said, finish_reason=self.finish),),
+            usage=_usage(record),
+            references=self.references,
+            outcome=record.outcome or "" if record else "",
         )
+        return json_response(completion, headers=run_headers(self.reader.run_id))
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """The answer in chunks. An error ends the stream halfway, as at OpenAI."""
         response = web.StreamResponse(headers=HEADERS | run_headers(self.reader.run_id))
         await response.prepare(request)
+
+        async def send(value: msgspec.Struct) -> None:
+            await write(request, response, b"data: %s\n\n" % _encode(value), self.edge)
+
         try:
-            await self._send(request, response, self._chunk(schemas.Delta(role="assistant", content="")))
+            await send(self._chunk(schemas.Delta(role="assistant", content="")))
             async for piece in self._pieces():
                 if piece is None:
-                    await write(request, response, b": alive\n\n", self.edge)
+                    await write(request, response, COMMENT, self.edge)
                 else:
-                    await self._send(request, response, self._chunk(schemas.Delta(content=piece)))
+                    await send(self._chunk(schemas.Delta(content=piece)))
             if self.withdrawn:
-                await self._send(request, response, self._chunk(schemas.Delta(content=f"\n\n{self.withdrawn}")))
-            last = self._chunk(schemas.Delta(), finish=self.finish, references=self.references)
-            await self._send(request, response, last)
+                await send(self._chunk(schemas.Delta(content=f"\n\n{self.withdrawn}")))
+            await send(replace(self._chunk(schemas.Delta(), self.finish), references=self.references))
             if self.asked.stream_options and self.asked.stream_options.include_usage:
-                await self._send(request, response, self._chunk(None, usage=_usage(await self._record())))
-        except Problem as problem:
-            await self._send(request, response, _chat_error(problem))
-        except Unavailable as error:
-            await self._send(request, response, _chat_error(problem_of(error)))
+                record = await self.edge.runs.record(self.reader.run_id)
+                await send(replace(self.chunk, usage=_usage(record)))
+        except EXPECTED as error:
+            await send(_chat_error(problem_of(error)))
         except (TooSlow, TimeoutError):
             raise disconnect(request, self.edge) from None
         await write(request, response, b"data: [DONE]\n\n", self.edge)
@@ -192,29 +187,8 @@ class ChatAnswer:
             case _:
                 _: ProgressEvent = event  # never asked for; mypy refuses any other event here
 
-    async def _record(self) -> RunRecord | None:
-        return await self.edge.runs.record(self.reader.run_id)
-
-    def _chunk(
-        self,
-        delta: schemas.Delta | None,
-        *,
-        finish: schemas.Finish | None = None,
-        usage: schemas.Usage | None = None,
-        references: tuple[Reference, ...] | None = None,
-    ) -> schemas.Chunk:
-        return schemas.Chunk(
-            id=f"chatcmpl-{self.reader.run_id}",
-            object="chat.completion.chunk",
-            created=self.created,
-            model=self.asked.model,
-            choices=(schemas.ChunkChoice(delta=delta, finish_reason=finish),) if delta is not None else (),
-            usage=usage,
-            references=references,
-        )
-
-    async def _send(self, request: web.Request, response: web.StreamResponse, value: msgspec.Struct) -> None:
-        await write(request, response, b"data: %s\n\n" % _encode(value), self.edge)
+    def _chunk(self, delta: schemas.Delta, finish: schemas.Finish | None = None) -> schemas.Chunk:
+        return replace(self.chunk, choices=(schemas.ChunkChoice(delta=delta, finish_reason=finish),))
 
 
 def _usage(record: RunRecord | None) -> schemas.Usage:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from prompts.profiles import ProfileError, load, names
+from prompts.profiles import load, names
 
 
 class KnownProfiles:
@@ -22,6 +22,3 @@ class KnownProfiles:
 
     async def names(self) -> tuple[str, ...]:
         return await to_thread.run_sync(names, self.folder)
-
-
-__all__ = ["KnownProfiles", "ProfileError"]

@@ -8,6 +8,7 @@ from aiohttp import web
 
 from bus.subjects import ID_PATTERN
 from runtime.edge.problems import MEANINGS
+from runtime.edge.responses import json_response
 from runtime.edge.routes import Document, Reply, Route, parameter
 
 REF = "#/components/schemas/{name}"
@@ -18,9 +19,7 @@ ROUTES = web.AppKey("routes", Sequence[Route])
 @Route("GET", "/openapi.json", {200: Reply("This document.", "application/json")})
 async def openapi(request: web.Request) -> web.Response:
     """Describe the HTTP routes."""
-    return web.Response(
-        body=msgspec.json.encode(openapi_document(request.app[ROUTES])), content_type="application/json"
-    )
+    return json_response(openapi_document(request.app[ROUTES]))
 
 
 def openapi_document(routes: Sequence[Route]) -> Document:
@@ -50,7 +49,8 @@ def _operation(route: Route) -> Document:
     problem = {route.errors.media_type: {"schema": ref(route.errors.schema)}}
     responses: Document = {str(status): _response(reply) for status, reply in route.replies.items()}
     for status in route.problems:
-        response = responses.setdefault(str(status), {"description": MEANINGS[status]})
+        response = responses.setdefault(str(status), {"description": ""})
+        response["description"] = f"{response['description']} {MEANINGS[status]}".lstrip()
         response["content"] = response.get("content", {}) | problem
     responses["default"] = {"description": "Any other error.", "content": problem}
     found: Document = {"summary": route.summary, "responses": responses}

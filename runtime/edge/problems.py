@@ -19,7 +19,7 @@ RETRY_AFTER_S = 2
 MEANINGS = {
     400: "The request cannot be read, or an id in it is not valid.",
     403: "The page that opens the socket comes from another host.",
-    404: "There is nothing of that name: the id may be wrong, or the run has expired.",
+    404: "There is no such run or profile; a run may have expired.",
     409: "The idempotency key belongs to another question, or the run was cancelled.",
     410: "The events have expired; the record of the run is still there.",
     413: "The body is too large.",

@@ -16,7 +16,6 @@ LONGEST_QUESTION = 4000
 
 #: Control characters other than tab, line feed and carriage return: no text that a person wrote.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
-_NAMES = ("profile", "idempotency_key")
 _JSON_NAMES = {
     "list": "array",
     "str": "string",
@@ -53,22 +52,18 @@ def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
 def check_question(question: QuestionAsked) -> None:
     """Raises Problem for a question that fits its schema and still cannot be asked."""
     check_text("question", question.question)
-    if wrong := _bad_name({"profile": question.profile, "idempotency_key": question.idempotency_key}):
-        raise Problem(422, "invalid", wrong)  # a pattern that ends in `$` lets a final newline pass
+    _check_names(msgspec.structs.asdict(question))  # a pattern that ends in `$` lets a final newline pass
 
 
 def check_text(name: str, text: str) -> None:
-    """Raises Problem for a text that nobody can have written."""
+    """Raises Problem for a text that is empty, too long, or that nobody can have written."""
     if not text.strip():
         raise Problem(422, "invalid", f"the {name} is empty; write what you want to know")
+    if len(text) > LONGEST_QUESTION:
+        raise Problem(422, "invalid", f"the {name} has {len(text)} characters; shorten it to {LONGEST_QUESTION}")
     if found := _BINARY.search(text):
         code = f"U+{ord(found.group()):04X}"
         raise Problem(422, "invalid", f"the {name} contains the control character {code}; send plain text")
-
-
-def path_id(request: web.Request) -> str:
-    """The run id of the path. Raises BadId."""
-    return check_id(request.match_info["run_id"])
 
 
 def last_event_id(request: web.Request) -> int:
@@ -108,25 +103,20 @@ def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.Validatio
         name = type(raw).__name__
         return f"the body is a JSON {_JSON_NAMES.get(name, name)}; send a JSON object"
     raw.pop("type", None)
-    text = raw.get("question")
     if into is QuestionAsked and "question" not in raw:
         return 'the question is missing; send an object like {"question": "…"}'
-    if isinstance(text, str) and not text:
-        return "the question is empty; write what you want to know"
-    if isinstance(text, str) and len(text) > LONGEST_QUESTION:
-        return f"the question has {len(text)} characters; shorten it to {LONGEST_QUESTION}"
-    if wrong := _bad_name(raw):
-        return wrong
+    for name in ("question", "query"):
+        if isinstance(raw.get(name), str):
+            check_text(name, raw[name])
+    _check_names(raw)
     return "; ".join(problems(raw, into)[:3]) or str(error)
 
 
-def _bad_name(fields: Mapping[str, object]) -> str:
-    """What is wrong with the names among a request's fields; empty when nothing is."""
-    for name in _NAMES:
-        value = fields.get(name)
-        if isinstance(value, str):
+def _check_names(fields: Mapping[str, object]) -> None:
+    """Raises Problem for a name that is not an id."""
+    for name in ("profile", "idempotency_key"):
+        if isinstance(value := fields.get(name), str):
             try:
                 check_id(value)
             except BadId as bad:
-                return f"{name}: {bad}"
-    return ""
+                raise Problem(422, "invalid", f"{name}: {bad}") from None

@@ -4,7 +4,7 @@ import msgspec
 from aiohttp import web
 
 
-def json_response(value: msgspec.Struct, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+def json_response(value: object, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
     body = msgspec.json.encode(value)
     return web.Response(status=status, body=body, content_type="application/json", charset="utf-8", headers=headers)
 

@@ -20,7 +20,7 @@ type Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer that is no error. `body`: the Struct of its JSON, or its media type. `events`: what a stream of it holds."""
+    """An answer other than an error. `body`: the Struct of its JSON, or its media type. `events`: what a stream of it holds."""
 
     description: str
     body: type[msgspec.Struct] | str | None = None

@@ -11,8 +11,9 @@ from bus.messages import QuestionAsked
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
 from bus.runs import no_such_run
+from bus.subjects import check_id
 from runtime.edge.problems import RETRY_AFTER_S, Problem
-from runtime.edge.request_parsing import last_event_id, path_id, wants_json
+from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sse import stream
@@ -24,7 +25,8 @@ STREAM = (
     "Server-sent events, each with `id: N` and one JSON object as `data`: Token with index 1, 2, 3…, TokensEnd,"
     " References, Done. An Error stands in place of whatever was still to come before Done."
 )
-_FAILED = "The record of a run that failed"
+_RECORD = "With `Accept: application/json`, the record of the run once it is over."
+_FAILED = Reply("The record of a run that failed.", RunRecord)
 
 
 class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,14 +40,7 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
 @Route(
     "POST",
     "/v1/runs",
-    {
-        200: Reply(
-            f"{STREAM} With `Accept: application/json`, the record of the run once it is over.", RunRecord, EVENT_TYPES
-        ),
-        500: Reply(f"{_FAILED}.", RunRecord),
-        503: Reply(f"{_FAILED} because the model could not be reached.", RunRecord),
-        504: Reply(f"{_FAILED} because its time was over.", RunRecord),
-    },
+    {200: Reply(f"{STREAM} {_RECORD}", RunRecord, EVENT_TYPES)} | dict.fromkeys((500, 503, 504), _FAILED),
     problems=(409, 503, 504),
 )
 async def ask(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
@@ -94,7 +89,7 @@ def status_of(record: RunRecord) -> int:
 )
 async def look_up(request: web.Request) -> web.Response:
     """Look up a run."""
-    run_id = path_id(request)
+    run_id = check_id(request.match_info["run_id"])
     record = await request.app[EDGE].runs.record(run_id)
     if record is None:
         raise no_such_run(run_id)
@@ -111,7 +106,7 @@ async def look_up(request: web.Request) -> web.Response:
 async def resume(request: web.Request) -> web.StreamResponse:
     """Read the events of a run, from the start or from where you stopped."""
     edge = request.app[EDGE]
-    run_id, after = path_id(request), last_event_id(request)
+    run_id, after = check_id(request.match_info["run_id"]), last_event_id(request)
     with await edge.runs.read(run_id) as reader:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
@@ -122,7 +117,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
 async def cancel(request: web.Request) -> web.Response:
     """Cancel a run."""
     edge = request.app[EDGE]
-    run_id = path_id(request)
+    run_id = check_id(request.match_info["run_id"])
     ended = await edge.runs.cancel(run_id)
     record = await edge.runs.record(run_id)
     return json_response(Cancelled(run_id=run_id, cancelled=ended, outcome=record.outcome if record else None))

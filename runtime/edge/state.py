@@ -13,7 +13,8 @@ from bus.errors import Unavailable
 from bus.messages import QuestionAsked
 from bus.router import Reader
 from bus.runs import NoSuchRun, Runs
-from runtime.edge.known_profiles import KnownProfiles, ProfileError
+from prompts.profiles import ProfileError
+from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import check_question
@@ -71,7 +72,7 @@ class Edge:
                 except (NoSuchRun, Unavailable) as error:
                     log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
 
-    async def close(self) -> None:
+    async def close(self, _: web.Application) -> None:
         """End the live streams."""
         self.closing = True
         await self.runs.stop()

@@ -6,6 +6,7 @@ they run side by side, each frame an Envelope.
 """
 
 import asyncio
+import contextlib
 from urllib.parse import urlsplit
 
 import anyio
@@ -37,7 +38,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="r
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel", forbid_unknown_fields=True):
-    """Cancel a run; its end comes as its events."""
+    """Cancel a run; whoever reads its events sees its end."""
 
     run_id: str
 
@@ -177,8 +178,9 @@ class Socket:
 
     async def _refuse(self, problem: Problem) -> None:
         """An error event and DONE: a client that reads up to DONE is never left waiting."""
-        for event in (Error(code=problem.code, content=problem.detail), Done()):
-            await self._frame(_encode(event))
+        with contextlib.suppress(ConnectionResetError):
+            for event in (Error(code=problem.code, content=problem.detail), Done()):
+                await self._frame(_encode(event))
 
 
 def parse_request(body: bytes) -> SocketRequest:

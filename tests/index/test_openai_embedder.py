@@ -82,7 +82,7 @@ def test_a_question_finds_passages_in_another_language(server: str, tmp_path: Pa
     [
         (None, "missing", "answered 404"),
         ("http://127.0.0.1:9/v1", "tiny", "is the server up"),
-        ("ftp://example.org", "tiny", "no http address"),
+        ("ftp://example.org", "tiny", "not an http address"),
     ],
 )
 def test_a_server_that_does_not_answer_is_one_error(server: str, url: str | None, model: str, says: str) -> None:
