@@ -1,5 +1,6 @@
 """/asyncapi.json: the messages on the bus and the events of a run, as an AsyncAPI document made from their Structs."""
 
+import functools
 import importlib.metadata
 import re
 
@@ -23,6 +24,7 @@ async def asyncapi(request: web.Request) -> web.Response:
     return json_response(asyncapi_document())
 
 
+@functools.cache
 def asyncapi_document() -> Document:
     """What an integration may publish and read, and what the stages tell each other."""
     _, components = msgspec.json.schema_components(STRUCTS, ref_template=REF)

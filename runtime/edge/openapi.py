@@ -1,7 +1,8 @@
 """/openapi.json: the routes of the app that answers, as an OpenAPI document. Nothing is listed here twice."""
 
+import functools
 import importlib.metadata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 from aiohttp import web
@@ -13,7 +14,7 @@ from runtime.edge.routes import Document, Reply, Route, parameter
 
 REF = "#/components/schemas/{name}"
 RUN_ID = parameter("run_id", "path", "The id of the run.", type="string", pattern=f"^{ID_PATTERN}$")
-ROUTES = web.AppKey("routes", Sequence[Route])
+ROUTES = web.AppKey("routes", tuple[Route, ...])
 
 
 @Route("GET", "/openapi.json", {200: Reply("This document.", "application/json")})
@@ -22,7 +23,8 @@ async def openapi(request: web.Request) -> web.Response:
     return json_response(openapi_document(request.app[ROUTES]))
 
 
-def openapi_document(routes: Sequence[Route]) -> Document:
+@functools.cache
+def openapi_document(routes: tuple[Route, ...]) -> Document:
     structs = dict.fromkeys(struct for each in routes for struct in structs_of(each))
     _, components = msgspec.json.schema_components(structs, ref_template=REF)
     components["QuestionAsked"]["required"] = ["question"]  # a request may leave its type out, an event does not

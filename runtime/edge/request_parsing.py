@@ -16,14 +16,7 @@ LONGEST_QUESTION = 4000
 
 #: Control characters other than tab, line feed and carriage return: no text that a person wrote.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
-_JSON_NAMES = {
-    "list": "array",
-    "str": "string",
-    "int": "number",
-    "float": "number",
-    "bool": "boolean",
-    "NoneType": "null",
-}
+_JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
 async def json_body(request: web.Request) -> bytes:
@@ -100,8 +93,7 @@ def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.Validatio
     """What is wrong with a body that is JSON: a sentence for each of the first three problems."""
     raw: Any = msgspec.json.decode(body)
     if not isinstance(raw, dict):
-        name = type(raw).__name__
-        return f"the body is a JSON {_JSON_NAMES.get(name, name)}; send a JSON object"
+        return f"the body is a JSON {_JSON_NAMES[type(raw)]}; send a JSON object"
     raw.pop("type", None)
     if into is QuestionAsked and "question" not in raw:
         return 'the question is missing; send an object like {"question": "…"}'

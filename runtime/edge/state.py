@@ -45,7 +45,7 @@ class Edge:
     ) -> AsyncIterator[Reader]:
         """Ask the question and read its events. Raises Problem, and what `Runs.ask` raises.
 
-        A body that is left by a cancellation or a broken connection means that the client has gone.
+        A cancellation or a broken connection inside it means that the client has gone.
         """
         check_question(question)
         try:
