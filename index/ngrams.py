@@ -12,14 +12,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from index.languages.folding import ARABIC_LETTERS, TATWEEL
+
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
 
 SPACE = 32
 _DROPPED = 0
-_ARABIC_LETTERS = dict(zip("أإآٱىةؤئ", "اااايهوي", strict=True))
-_TATWEEL = "\u0640"
 #: Shortest and longest n-gram: of letters, with a Hangul syllable in it, with a Han character in it.
 _LETTERS, _HANGUL, _HAN = (3, 5), (2, 3), (1, 2)
 _FIRST_DENSE = 0x2E80
@@ -33,11 +33,11 @@ def _table() -> Codes:
     table = np.full(0x10000, SPACE, dtype=np.uint32)
     for code in range(0x10000):
         character = chr(code)
-        if character == _TATWEEL or unicodedata.category(character) == "Mn":
+        if character == TATWEEL or unicodedata.category(character) == "Mn":
             table[code] = _DROPPED
             continue
         first = unicodedata.normalize("NFKC", character).casefold()[:1]
-        first = _ARABIC_LETTERS.get(first, first)
+        first = ARABIC_LETTERS.get(first, first)
         if first.isalnum() and ord(first) < 0x10000:
             table[code] = ord(first)
     return table

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from index.languages import UNDETERMINED
 from index.languages.detection import detect, share_of
+from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.model import Block, Document, Passage
 from index.sentences import split
 
@@ -19,9 +20,9 @@ VERSION = "1"
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
 
-_HAN = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
-_ARABIC = re.compile(r"[\u0600-\u06ff]")
+_HAN = re.compile(f"[{WIDE}{HAN_MORE}]")
+_HANGUL = re.compile(f"[{HANGUL}]")
+_ARABIC = re.compile(f"[{ARABIC_BLOCK}]")
 _SPACE = re.compile(r"\s")
 
 

@@ -1,4 +1,4 @@
-"""Where sentences end, in five languages, on a whole text or on one that is still growing.
+"""Where sentences end, in all languages, on a whole text or on one that is still growing.
 
 Closing quotes and brackets and citation markers after the full stop belong to the sentence. A line break ends one too,
 except where a lower-case word goes on after it. Every decision reads forward only as far as it must, and a stream that
@@ -6,11 +6,17 @@ has not got that far waits: so the sentences are the same however the text was c
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
+from index.languages import LANGUAGES, every, of
+from index.languages.scripts import LETTERS, is_arabic, is_han, is_hangul, is_latin
+from index.languages.tables.kinds import Words, words_in
+from index.languages.tables.sentences import Sentences
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+
+def _all(part: Callable[[Sentences], Words]) -> frozenset[str]:
+    return frozenset(every(lambda language: part(language.sentences).split()))
 
 
 _CANDIDATE = re.compile(r"[.!?…。！？｡؟۔\n]")
@@ -18,7 +24,6 @@ _TERMINATORS: Final = ".!?…。！？｡؟۔"
 _NO_SPACE_NEEDED: Final = "。！？｡"
 _CLOSERS: Final = "\"'”’»›」』】》〉）］)]}*_＂"
 _BEFORE_WORD: Final = "([{（«“\"'’،,"
-_KOREAN_ENDINGS: Final = "다요까죠니음임함됨"
 
 MARKER: Final = r"[\[［【]\s?[\d٠-٩۰-۹０-９]{1,3}(?:\s?[,،、，;；–—~-]\s?[\d٠-٩۰-۹０-９]{1,3})*\s?[\]］】]"
 _MARKER = re.compile(r"[ \t\u00a0\u202f]*" + MARKER)
@@ -26,38 +31,23 @@ _MARKER_BEGUN = re.compile(r"[ \t\u00a0\u202f]*(?:[\[［【][\s\d٠-٩۰-۹０-�
 _GUILLEMET = re.compile(r"[ \t\u00a0\u202f]{1,2}»")
 _WORD = re.compile(r"[^\W\d_]+")
 _TABLE_OR_HEADING = re.compile(r"\s*(?:#{1,6}\s|\|)")
-_ENUMERATOR = re.compile(
-    r"[\s#>*+•–—\-(（]*(?:\d{1,3}|[٠-٩]{1,3}|[０-９]{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[가나다라마바사아자차카타파하])\Z"
-)
+_NUMBERING: Final = "".join(sorted(_all(lambda tables: tables.enumerators)))
+_ENUMERATOR = re.compile(rf"[\s#>*+•–—\-(（]*(?:\d{{1,3}}|[a-zA-Z{_NUMBERING}]|[ivxIVX]{{1,5}})\Z")
 _LETTERED = re.compile(r"[a-z][.)]\s")
 
-# Never the end of a sentence: a name, a number or an example follows.
-_ABBREVIATIONS: Final = _words(
-    """
-    mr mrs ms dr prof rev hon gen col lt sgt capt cmdr adm gov sen rep pres st ste mt ft messrs mme mlle mmes
-    mlles mm me mgr vs eg ie cf viz al fig figs eq eqs sec ch chap vol vols ed eds ca approx dept univ assn bros
-    jan feb mar apr jun jul aug sept sep oct nov dec janv févr avr juil déc art arts env ex éd tél boul av bd réf
-    nb fém masc hab د أ م.د
-    """
-)
-# The same, but only before a number.
-_BEFORE_NUMBER: Final = _words("no nos nr p pp par paras ¶ § n° art alin al ص ج ت س")
-# May end a sentence; the word that follows tells.
-_MAYBE_LAST: Final = _words(
-    """
-    inc ltd co corp llc plc jr sr esq etc am pm bc ad ph phd cie sa sarl op cit
-    """
-)
-_KOREAN_DATE = re.compile(r"\d{4}\.\s?\d{1,2}\.\s?\d{1,2}\Z")
+_ABBREVIATIONS: Final = _all(lambda tables: tables.abbreviations)
+_BEFORE_NUMBER: Final = _all(lambda tables: tables.before_number) | {"¶", "§"}
+_BEFORE_CAPITAL: Final = _all(lambda tables: tables.before_capital)
+_MAYBE_LAST: Final = _all(lambda tables: tables.maybe_last)
+_STARTERS: Final = _all(lambda tables: tables.starters)
+_SHORT_WORDS: Final = _all(lambda tables: tables.short_words)
+_LETTERS: Final = {language: re.compile(f"[{LETTERS[of(language).identity.script]}]") for language in LANGUAGES}
+#: What must follow, and what stand before, a full stop that ends a sentence without a space, or a date within one.
+_GLUED: Final = [(_LETTERS[name], words_in(of(name).sentences.glued_endings)) for name in LANGUAGES]
+_DATES: Final = [
+    (_LETTERS[name], re.compile(rf"(?:{of(name).sentences.date})\Z")) for name in LANGUAGES if of(name).sentences.date
+]
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z")
-_STARTERS: Final = _words(
-    """
-    the a an in on at it its he she they we you i this that these those there here his her their our your my as if
-    when while after before since however but and so for from with by to both all some many most such one no not
-    what who why how where le la les un une des il elle ils elles on nous vous je ce cet cette ces en dans au aux
-    pour par si mais et donc or cependant son sa ses leur leurs du de à depuis après avant selon
-    """
-)
 
 
 def split(text: str) -> list[tuple[int, int]]:
@@ -151,7 +141,7 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
 ) -> bool | None:
     """Whether the sentence ends at the candidate `stop`; None when that takes more text than there is."""
     mark, before, after = text[stop], text[stop - 1 : stop] if stop > start else "", text[following]
-    goes_on = after.islower() and _latin(after)
+    goes_on = after.islower() and is_latin(after)
     if "\n" in gap:
         return _line_ends(text, start, stop, gap, following, goes_on=goes_on, final=final)
     if mark in _NO_SPACE_NEEDED:
@@ -160,9 +150,9 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
         if marked:
             return not goes_on
         if mark in "!?":
-            return _hangul(after) or _han(after)
-        korean = before != "" and before in _KOREAN_ENDINGS and _hangul(after)
-        return korean or (_arabic(after) and stop - start > 2 and all(map(_arabic, text[stop - 3 : stop])))
+            return is_hangul(after) or is_han(after)
+        glued = any(before in endings and letters.match(after) for letters, endings in _GLUED)
+        return glued or (is_arabic(after) and stop - start > 2 and all(map(is_arabic, text[stop - 3 : stop])))
     if marked:
         return True
     if goes_on:
@@ -193,11 +183,13 @@ def _full_stop(  # noqa: PLR0911 - the same
     lowered = token.lower()
     if _ENUMERATOR.match(text, max(start, text.rfind("\n", start, stop) + 1), stop):
         return False
-    if token.isdigit() and _hangul(after) and _KOREAN_DATE.search(text, max(start, stop - 14), stop):
+    if token.isdigit() and any(
+        letters.match(after) and date.search(text, max(start, stop - 14), stop) for letters, date in _DATES
+    ):
         return False
     if token.isdigit() or lowered in _BEFORE_NUMBER:
         return not after.isdigit()
-    if lowered in _ABBREVIATIONS or (token == "M" and after.isupper()):
+    if lowered in _ABBREVIATIONS or (token in _BEFORE_CAPITAL and after.isupper()):
         return False
     if len(token) == 1 and token.isalpha():
         return not _initial(text, begin, token)
@@ -205,29 +197,13 @@ def _full_stop(  # noqa: PLR0911 - the same
         word = _WORD.match(text, following)
         if word and word.end() == len(text) and not final:
             return None
-        if word and _latin(after):
+        if word and is_latin(after):
             return word[0].lower() in _STARTERS
         return not after.isdigit()
     return True
 
 
 def _initial(text: str, begin: int, token: str) -> bool:
-    if _arabic(token):
+    if is_arabic(token):
         return not (begin >= 2 and text[begin - 2].isdigit())
-    return _latin(token) and token.isupper() and token != "I"
-
-
-def _latin(char: str) -> bool:
-    return "A" <= char <= "Z" or "a" <= char <= "z" or "\u00c0" <= char <= "\u024f"
-
-
-def _hangul(char: str) -> bool:
-    return "\uac00" <= char <= "\ud7a3"
-
-
-def _han(char: str) -> bool:
-    return "\u4e00" <= char <= "\u9fff"
-
-
-def _arabic(char: str) -> bool:
-    return "\u0620" <= char <= "\u064a"
+    return is_latin(token) and token.isupper() and token not in _SHORT_WORDS

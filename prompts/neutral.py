@@ -9,6 +9,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from index.languages.folding import INVISIBLE, visible
+
 #: Names of tags that chat templates and reasoning models treat as structure, besides the prompts' own.
 _MODEL_TAGS = (
     "s", "bos", "eos", "pad", "unk", "mask", "sep", "cls", "start_of_turn", "end_of_turn", "start_of_image", "end_of_text",
@@ -21,16 +23,11 @@ _MODEL_WORDS = (
 )  # fmt: skip
 _OPENING = re.compile("[<＜﹤]|[\\[［﹇](?![0-9])")  # [1] is a citation
 _VISIBLE = {"<": "‹", "＜": "‹", "﹤": "‹", "[": "⟦", "［": "⟦", "﹇": "⟦"}
-_IGNORABLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\U000e0000-\U000e0fff"
-)
-_IGNORED = re.compile(f"[{_IGNORABLE}]")
 _LONGEST = 64  # characters of a marker, what is hidden in it left out
 #: Control characters, overrides of the direction of writing, halves of characters, ASCII that nobody sees, hidden runs.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202d\u202e\ud800-\udfff]|[\U000e0000-\U000e007f]+"
-    f"|[{_IGNORABLE}]{{8,}}"  # no script or emoji needs so many in a row
+    f"|[{INVISIBLE}]{{8,}}"  # no script or emoji needs so many in a row
 )
 _ATTRIBUTE = str.maketrans({'"': "'", "<": "‹", ">": "›"})
 
@@ -81,4 +78,4 @@ def _folded(text: str, start: int) -> str:
     near = text[start : start + _LONGEST]
     if near.isascii():
         return near
-    return unicodedata.normalize("NFKC", _IGNORED.sub("", text[start : start + _LONGEST * 8])[:_LONGEST])
+    return unicodedata.normalize("NFKC", visible(text[start : start + _LONGEST * 8])[:_LONGEST])

@@ -5,17 +5,14 @@ A word that begins with `^` counts only where a sentence begins: "^solve" is an 
 
 import functools
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from index.languages import union
+from index.languages.folding import normal
 from index.languages.scripts import HAN, HANGUL
 
 _UNSPACED = re.compile(rf"[\u1100-\u11ff\u3040-\u30ff{HAN}{HANGUL}]")
-_ARABIC_MARKS = re.compile("[\u0640\u064b-\u065f\u0670]")  # tatweel and vowel signs, rarely written
-_ALEFS = str.maketrans("أإآٱىة", "اااايه")
 _START = r"(?:\A|[.!?:;؟،\n)…-])[\s\"'«“(*]*"
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 _ATTACHED = union(lambda language: language.words.attached).pattern
@@ -26,12 +23,6 @@ def first_match(words: Iterable[str], text: str) -> str:
     """The first of `words` that occurs in `text`, as the profile spells it; empty when none does."""
     plain = normal(text)
     return next((word for word in words if _pattern(word).search(plain)), "")
-
-
-def normal(text: str) -> str:
-    """Compatibility form, lower case, without marks that a writer may leave out or hide a word with."""
-    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold().replace("’", "'")
-    return _ARABIC_MARKS.sub("", plain).translate(_ALEFS)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from actors.answer.masking import mask
-from actors.gate.normal import normal, visible
+from index.languages.folding import normal, visible
 from index.sentences import split
 
 Kind = Literal["true", "true_quote", "number", "swapped", "negation", "quote", "citation", "miscited"]

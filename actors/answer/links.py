@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from actors.gate.normal import visible
+from index.languages.folding import visible
 
 _ADDRESS: Final = (
     r"(?:[a-z][a-z0-9+.-]{1,20}:|(?<![\w:]))//[^\s<>\"'`\])}，。、；！？»”」』]+|www\.[^\s<>\"'`\])}，。、；»”」』]+"

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Final
 
-from actors.gate.normal import INVISIBLE
+from index.languages.folding import INVISIBLE
 
 _HIDDEN: Final = f"[{INVISIBLE}]*"
 _SEPARATOR: Final = r"[ \u00a0\u202f.‐‑‒–—−-]"

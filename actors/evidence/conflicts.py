@@ -16,10 +16,10 @@ import msgspec
 
 from actors.evidence.amounts import Amount, amounts, same
 from actors.evidence.audience import Audience, audience_of
-from actors.gate.normal import normal
 from actors.gate.numbers.text_numbers import read
 from actors.gate.stems import stems
 from bus.messages import Conflict, Span
+from index.languages.folding import normal
 from index.sentences import split
 
 #: Shared content words without which two sentences have too little in common to be compared.

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.normal import INVISIBLE
+from index.languages.folding import INVISIBLE
 
 _DIGITS: Final = r"\d{1,3}"
 _JOIN: Final = r"\s?[,،、，;；–—~〜～‐‑−-]\s?"

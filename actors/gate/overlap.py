@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Final
 
 from actors.gate.citations import strip_markers
-from actors.gate.normal import normal
 from actors.gate.numbers.text_numbers import read
 from actors.gate.stems import Stem, stems
+from index.languages.folding import normal
 
 # Below this share of its content words in the evidence a sentence is doubtful; shorter sentences have too few to say.
 ENOUGH: Final = 0.34

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from actors.gate.citations import strip_markers
-from actors.gate.normal import normal
 from actors.gate.stems import stems
+from index.languages.folding import normal
 from index.sentences import split
 
 # From this share of its content words on, a sentence retells one sentence of the evidence; below, several of them.

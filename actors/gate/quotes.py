@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from actors.gate.citations import strip_markers
-from actors.gate.normal import normal, visible
+from index.languages.folding import normal, visible
 
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())

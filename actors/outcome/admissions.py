@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from actors.gate.citations import markers
-from actors.gate.normal import normal
 from bus.messages import Flag, Sentence
 from index.languages import union
+from index.languages.folding import normal
 
 LONGEST: Final = 240
 #: What the gate may hold against a claim but not against an admission, which denies and cites nothing by its nature.

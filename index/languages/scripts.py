@@ -31,7 +31,20 @@ LETTERS: Final[dict[Script, str]] = {
 #: Letters of one script that say about as much as one of another: an English name in a Korean sentence has many letters.
 WEIGHTS: Final[dict[Script, float]] = {"hangul": 3.5, "han": 3.5, "arabic": 1.2, "latin": 1.0}
 
-is_hangul: Final = re.compile(f"[{HANGUL}]").match
-is_han: Final = re.compile(f"[{HAN}]").match
-is_arabic: Final = re.compile(f"[{ARABIC}]").match
-is_latin: Final = re.compile(f"[{LATIN}]").match
+_OF: Final = {range_: re.compile(f"[{range_}]") for range_ in (HANGUL, HAN, ARABIC, LATIN)}
+
+
+def is_hangul(character: str) -> bool:
+    return _OF[HANGUL].match(character) is not None
+
+
+def is_han(character: str) -> bool:
+    return _OF[HAN].match(character) is not None
+
+
+def is_arabic(character: str) -> bool:
+    return _OF[ARABIC].match(character) is not None
+
+
+def is_latin(character: str) -> bool:
+    return _OF[LATIN].match(character) is not None

@@ -18,6 +18,7 @@ from lxml import etree
 from openpyxl.utils.exceptions import InvalidFileException
 from pptx.exc import PackageNotFoundError as NoPptx
 
+from index.languages import every
 from index.model import Document
 from index.readers.building import TextBuilder, row
 from index.readers.unreadable import Unreadable
@@ -26,7 +27,8 @@ _OLE = b"\xd0\xcf\x11\xe0"
 _MAX_UNPACKED = 400 * 1024 * 1024
 _MAX_RATIO = 120
 _MAX_ROWS = 200_000
-_HEADING = re.compile(r"heading (\d)|제목 (\d)|titre (\d)", re.IGNORECASE)
+_STYLES = "|".join(every(lambda language: language.headings.style.split()))
+_HEADING = re.compile(rf"(?:{_STYLES}) (\d)", re.IGNORECASE)
 #: What these libraries raise on damaged archives; each is a fault of the file.
 _DAMAGED = (NoDocx, NoPptx, InvalidFileException, zipfile.BadZipFile, etree.LxmlError, ParseError, KeyError, ValueError,
             AttributeError, TypeError, IndexError, OSError, EOFError, NotImplementedError)  # fmt: skip

@@ -5,14 +5,17 @@ import re
 import pypdfium2 as pdfium
 from pypdfium2.raw import FPDF_ERR_PASSWORD
 
+from index.languages import union
+from index.languages.scripts import WIDE
 from index.model import Document
 from index.readers.building import TextBuilder
 from index.readers.unreadable import Unreadable
 
 _ENDS = re.compile(r"[.!?…。！？؟:：;；|]['\"”’»)\]]*$")
-_BEGINS = re.compile(r"^(?:[-*•·▪●○□■◆※]|\(?\d{1,3}[.)]\s|[①-⑳]|제\s?\d+\s?[조장절]|第.{1,5}[条章节])")
-_HAN_END = re.compile(r"[\u2e80-\u9fff，、；]$")
-_HAN_START = re.compile(r"^[\u2e80-\u9fff]")
+_NUMBERED = union(lambda language: language.headings.numbered_line).pattern
+_BEGINS = re.compile(rf"^(?:[-*•·▪●○□■◆※]|\(?\d{{1,3}}[.)]\s|[①-⑳]|{_NUMBERED})")
+_HAN_END = re.compile(f"[{WIDE}，、；]$")
+_HAN_START = re.compile(f"^[{WIDE}]")
 
 
 def read_pdf(data: bytes, source_id: str, title: str) -> Document:

@@ -6,13 +6,14 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from index.languages import union
 from index.model import Block, BlockKind, Document
 
-_CHAPTER = re.compile(
-    r"^[ \t]*(?:(?P<part>제\s?\d+\s?편|第[零〇一二三四五六七八九十百\d]+编|PART\b|PARTIE\b|TITRE\b|الباب\b)"
-    r"|(?P<chapter>제\s?\d+\s?장|第[零〇一二三四五六七八九十百\d]+章|CHAPTER\b|Chapter\b|CHAPITRE\b|Chapitre\b|الفصل\b)"
-    r"|(?P<section>제\s?\d+\s?절|第[零〇一二三四五六七八九十百\d]+节|SECTION\b|القسم\b))[^\n.。!?]{0,60}$",
-    re.MULTILINE,
+_PART = union(lambda language: language.headings.part).pattern
+_CHAPTER = union(lambda language: language.headings.chapter).pattern
+_SECTION = union(lambda language: language.headings.section).pattern
+_HEADING = re.compile(
+    rf"^[ \t]*(?:(?P<part>{_PART})|(?P<chapter>{_CHAPTER})|(?P<section>{_SECTION}))[^\n.。!?]{{0,60}}$", re.MULTILINE
 )
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_FIELD = re.compile(r"^(title|url|language)[ \t]*:[ \t]*[\"']?(.*?)[\"']?[ \t]*$", re.MULTILINE)
@@ -32,10 +33,10 @@ def read_text(text: str, source_id: str, title: str) -> Document:
 
 
 def chapters(text: str) -> tuple[Block, ...]:
-    """Blocks of a plain text: lines such as `제2장 환불` or `Chapter 3` are headings, all between is text."""
+    """Blocks of a plain text: lines such as `Chapter 3` are headings, all between is text."""
     blocks: list[Block] = []
     at = 0
-    for found in _CHAPTER.finditer(text):
+    for found in _HEADING.finditer(text):
         if found.start() > at:
             blocks.append(Block(at, found.start()))
         level = 1 if found["part"] else 2 if found["chapter"] else 3

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from actors.gate.citations import strip_markers
-from actors.gate.normal import normal
 from actors.gate.numbers.values import Interval, Value, values
+from index.languages.folding import normal
 from index.languages.scripts import HAN
 
 # Chinese is read character by character; everything else word by word, digits apart from letters.

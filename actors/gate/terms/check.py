@@ -11,7 +11,6 @@ from typing import Final
 import msgspec
 
 from actors.gate.citations import strip_markers
-from actors.gate.normal import normal
 from actors.gate.numbers.text_numbers import read
 from actors.gate.places import RETELLS, is_verbatim, place
 from actors.gate.stems import Stem, stems
@@ -21,6 +20,7 @@ from actors.gate.terms.lexicon import Role, Term, terms
 from actors.gate.terms.predicates import other_predicate
 from index.languages import of
 from index.languages.detection import detect
+from index.languages.folding import normal
 from index.languages.negation import Negated, negations
 
 # From this share of its content words on, a sentence speaks of what the evidence speaks of.

@@ -5,8 +5,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from actors.gate.normal import normal
 from index.languages import of
+from index.languages.folding import normal
 from index.languages.tables.kinds import Variants, variants_in
 from index.languages.tables.terms import StandsAs
 

@@ -5,9 +5,9 @@ from functools import cache
 
 import msgspec
 
-from actors.gate.normal import normal
 from actors.gate.stems import stem_of, stems
 from index.languages import of
+from index.languages.folding import normal
 
 
 class _Says(msgspec.Struct, frozen=True):

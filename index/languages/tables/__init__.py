@@ -3,6 +3,7 @@
 import msgspec
 
 from index.languages.tables.followups import Followups
+from index.languages.tables.headings import Headings
 from index.languages.tables.identity import Identity
 from index.languages.tables.noise import Noise
 from index.languages.tables.notices import Notices
@@ -10,6 +11,8 @@ from index.languages.tables.numbers import Numbers
 from index.languages.tables.opposites import Opposites
 from index.languages.tables.phrases import Phrases
 from index.languages.tables.questions import Questions
+from index.languages.tables.search import Search
+from index.languages.tables.sentences import Sentences
 from index.languages.tables.terms import Terms
 from index.languages.tables.words import Grammar
 
@@ -18,6 +21,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field a file of its folder, in alphabetical order."""
 
     followups: Followups
+    headings: Headings
     identity: Identity
     noise: Noise
     notices: Notices
@@ -25,5 +29,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     opposites: Opposites
     phrases: Phrases
     questions: Questions
+    search: Search
+    sentences: Sentences
     terms: Terms
     words: Grammar

@@ -3,7 +3,7 @@
 import msgspec
 
 from index.languages.scripts import Script
-from index.languages.tables.kinds import Pattern, Text, Words
+from index.languages.tables.kinds import Text, Words
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -18,8 +18,3 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     endings: Words  # of words: what contraction leaves of a verb
     analyzer: Text  # Anserini's name for its analyzer in Lucene
     encodings: Words  # Python's names for what its files are encoded in, besides UTF-8 and UTF-16
-    #: Whether a word that is looked for stands alone; else it is found inside longer ones.
-    whole_words: bool
-    #: What may be written onto a word that stands alone, before and after it.
-    prefixes: Pattern
-    suffixes: Pattern

@@ -3,9 +3,10 @@
 import re
 
 from index.languages import every, pattern, spoken, union
+from index.languages.folding import fold
 from index.languages.scripts import JAMO
 from prompts.contracts import ClassifyIntent, Intent
-from runtime.engines.extractive.words import fold, terms
+from runtime.engines.extractive.words import terms
 
 _GREETINGS = union(lambda language: language.noise.greetings)
 _FILLERS = union(lambda language: language.noise.fillers)

@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 from index.languages import every, union
+from index.languages.folding import fold
 from index.languages.scripts import is_han, is_hangul
 from index.languages.tables.kinds import words_in
-from runtime.engines.extractive.words import fold
 
 OPPOSITES: Final[dict[str, frozenset[str]]] = {}
 for _group in every(lambda language: language.opposites.groups):

@@ -4,10 +4,11 @@ import re
 from functools import cache
 
 from index.languages import pattern, spoken
+from index.languages.folding import fold
 from index.languages.tables.followups import Topic
 from index.languages.tables.kinds import words_in
 from prompts.contracts import Turn
-from runtime.engines.extractive.words import FUNCTION_WORDS, fold, stem
+from runtime.engines.extractive.words import FUNCTION_WORDS, stem
 
 LONGEST_TOPIC_WORDS = 8
 

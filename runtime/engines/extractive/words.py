@@ -5,11 +5,11 @@ both. Stems are for comparing only and are never shown.
 """
 
 import re
-import unicodedata
 from functools import lru_cache
 
 from index.languages import every
 from index.languages.affixes import affixes, without_ending, without_head
+from index.languages.folding import fold
 from index.languages.scripts import ARABIC_WRITTEN, HAN, HANGUL, is_han, is_hangul
 from index.languages.tables.kinds import words_in
 
@@ -18,8 +18,6 @@ _TOKEN = re.compile(
     rf"|[{HAN}]+|[{HANGUL}]+|[{ARABIC_WRITTEN}]+"
     rf"|[^\W\d_{HAN}{HANGUL}{ARABIC_WRITTEN}]+"  # any other letters
 )
-_ARABIC_MARKS = re.compile(r"[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0640]")
-_ARABIC_FOLD = str.maketrans("أإآٱىةؤئ", "اااايهوي")
 _WRITTEN_ON = re.compile(f"[{HANGUL}{ARABIC_WRITTEN}]")  # scripts whose endings are all in the tables
 
 _EMPTY = every(lambda language: language.words.ranking.empty.split())
@@ -29,15 +27,6 @@ _EMPTY_HAN = tuple(word for word in _EMPTY if is_han(word))
 _EMPTY_STEMS = frozenset(every(lambda language: words_in(language.words.ranking.empty_stems)))
 _HEADS = affixes(every(lambda language: language.words.ranking.heads))
 _ENDINGS = affixes(every(lambda language: language.words.ranking.endings))
-
-
-def fold(text: str) -> str:
-    """Compatibility forms, case, accents of Latin letters, Arabic marks and spelling variants made one."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = _ARABIC_MARKS.sub("", text).translate(_ARABIC_FOLD)
-    if text.isascii():
-        return text
-    return "".join(_plain(c) for c in text)
 
 
 def terms(text: str) -> list[str]:
@@ -75,14 +64,6 @@ def stem(word: str) -> str:
     if _WRITTEN_ON.match(word):
         return without_ending(without_head(word, _HEADS), _ENDINGS)
     return _latin(word)
-
-
-@lru_cache(maxsize=8192)
-def _plain(character: str) -> str:
-    """Latin letters without accents; every other character as it is (Korean would fall apart)."""
-    if character < "\u00c0" or character > "\u024f":
-        return character
-    return "".join(c for c in unicodedata.normalize("NFD", character) if not unicodedata.combining(c))
 
 
 def _pairs(run: str) -> list[str]:

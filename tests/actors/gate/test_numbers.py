@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.gate.normal import normal
 from actors.gate.numbers.values import Interval, values
 from index.languages import FOLDER, LANGUAGES
+from index.languages.folding import normal
 
 
 def read(text: str) -> list[tuple[set[float], str]]:

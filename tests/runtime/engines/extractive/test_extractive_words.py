@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index.languages.folding import fold
 from runtime.engines.extractive.asked import holds, kind_of
-from runtime.engines.extractive.words import fold, grams, terms
+from runtime.engines.extractive.words import grams, terms
 
 
 @pytest.mark.parametrize(

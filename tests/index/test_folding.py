@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.gate.normal import normal, visible
+from index.languages.folding import normal, visible
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,26 @@
+"""search.toml: what the search knows of a question and of numbered articles."""
+
+import msgspec
+
+from index.languages.tables.kinds import Pattern, Text, Words
+
+
+class Articles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How articles, sections and chapters are numbered: `Article 15` becomes one word that stands for it in every spelling."""
+
+    #: In lower case, with the groups `kind` and `number`, and `part` where a number has a second one.
+    pattern: Pattern
+    #: The spelling that stands for all, of {kind} and {number}, and what a {part} adds to it.
+    written: Text
+    written_part: str
+    #: The kind that stands for others of the same meaning, in any language that is searched together: its other names.
+    kinds: dict[str, Words]
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of search.toml."""
+
+    #: Whole words that only make a question of a sentence, and such as are found inside a run of characters.
+    question_words: Pattern
+    question_pieces: Pattern
+    articles: Articles
