@@ -1,7 +1,7 @@
 """Makes the next snapshot of an index from the documents that came, changed or went.
 
 Only what changed is cut, analysed and embedded again; the rest is hard-linked from the parent snapshot. The Lucene work and
-the vector work run at the same time in two processes of their own (worker.py).
+the vector work run at the same time in two processes (build_parts.py).
 """
 
 import contextlib
@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index import lsa, passages, snapshot, vectors, workers
+from index import build_parts, lsa, passages, snapshot, vectors
+from index.build_job import Job, Tell
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.snapshot import Manifest
 from index.store import PassageStore, Segment, write_segment
-from index.worker import Job, Tell
 
 _EMBED_BATCH = 64
 _ENTRIES = msgspec.msgpack.Decoder(list[Entry])
@@ -159,7 +159,7 @@ class Build:
         refit = refit or self._must_refit(total)
         job = self._job(live, total, refit)
         self._embed(job)
-        results = workers.run(job, self._building, self._progress)
+        results = build_parts.run(job, self._building, self._progress)
         (self._building / "documents.msgpack").write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
         manifest = self._manifest(total, results, fresh=refit or parent is None)
         manifest = snapshot.publish(self._index, self._building, manifest, parent.manifest if parent else None)
@@ -214,7 +214,7 @@ class Build:
         return self._parent.manifest.embedder.dimension if self._parent is not None else lsa.DIMENSION
 
     def _embed(self, job: Job) -> None:
-        """Vectors of an embedder that only this process can reach, left where the worker looks for them."""
+        """Vectors of an embedder that only this process can reach, left where the part that makes the vectors looks for them."""
         if self._embedder is None:
             return  # LSA, or nothing to embed
         store = PassageStore(self._building / "passages")

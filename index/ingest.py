@@ -10,13 +10,13 @@ import msgspec
 
 from index import passages, snapshot
 from index.build import Build, no_progress
+from index.build_job import Tell
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import RECORDS, Found, find, read
 from index.model import Entry
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
-from index.worker import Tell
 
 STDIN = "-"
 _MAX_LISTED = 1000

@@ -13,10 +13,10 @@ from rich.table import Table
 
 from index import snapshot
 from index.build import read_catalogue
+from index.build_job import Tell
 from index.check import stats, verify
 from index.errors import IndexProblem
 from index.ingest import Report, bring_in, take_out
-from index.worker import Tell
 from runtime.commands.embedder_options import embedder, embedder_options
 
 _LABELS = {

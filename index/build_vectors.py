@@ -1,15 +1,15 @@
-"""The half of a build that makes the vectors: fits or folds, then builds or extends the graph."""
+"""The part of a build that makes the vectors: fits or folds, then builds or extends the graph."""
 
 from pathlib import Path
 
 import numpy as np
 
 from index import lsa, vectors
+from index.build_job import Job, Tell, numbers
 from index.embedder import Vectors
 from index.model import indexed_text
 from index.snapshot import link
 from index.store import PassageStore, Segment
-from index.worker import Job, Tell, numbers
 
 _BATCH = 2000
 _MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")

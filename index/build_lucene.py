@@ -1,13 +1,13 @@
-"""The half of a build that brings the Lucene indexes of a new snapshot up to date."""
+"""The part of a build that brings the Lucene indexes of a new snapshot up to date."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from index import bm25
+from index.build_job import Job, Tell
 from index.model import Passage
 from index.snapshot import link_tree
 from index.store import Segment
-from index.worker import Job, Tell
 
 
 def run(job: Job, tell: Tell) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Does the two halves of a build, Lucene's here and the vectors' in a process of its own when there is much to fit."""
+"""Does the two parts of a build, Lucene's here and the vectors' in a process of its own when there is much to fit."""
 
 import subprocess
 import sys
@@ -7,25 +7,25 @@ from pathlib import Path
 
 import msgspec
 
-from index import lucene_work, vector_work
+from index import build_lucene, build_vectors
+from index.build_job import Job, Progress, Tell, numbers
 from index.errors import IndexProblem
-from index.worker import Job, Progress, Tell, numbers
 
 #: Below this many passages a second process would cost more than it saves, and one BLAS thread is enough.
 _ALONE_UP_TO = 1000
 
 
 def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
-    """What both halves found out. Raises IndexProblem when one fails."""
+    """What both parts found out. Raises IndexProblem when one fails."""
     whole = job.refit or not job.parent
-    work = sum(1 for _ in numbers(job.live)) if whole else vector_work.count_new(job)
+    work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
     if not job.lsa or work <= _ALONE_UP_TO:
-        return lucene_work.run(job, progress) | vector_work.run(job, progress)
+        return build_lucene.run(job, progress) | build_vectors.run(job, progress)
     path = building.with_suffix(".job")
     path.write_bytes(msgspec.json.encode(job))
     child = _Child(path, progress)
     try:
-        results = lucene_work.run(job, progress)
+        results = build_lucene.run(job, progress)
         return results | child.results()
     finally:
         child.end()
@@ -33,11 +33,11 @@ def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
 
 
 class _Child:
-    """A worker process, heard by two threads."""
+    """The process that makes the vectors, heard by two threads."""
 
     def __init__(self, job: Path, progress: Tell) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "index.worker", str(job)],
+            [sys.executable, "-m", "index.vectors_process", str(job)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -60,12 +60,12 @@ class _Child:
                 self._progress(heard.task, heard.done, heard.total)
 
     def _drain(self) -> None:
-        # A full pipe would stop the worker; the last line of a traceback says most.
+        # A full pipe would stop the process; the last line of a traceback says most.
         for line in self._process.stderr or ():
             self._last_words[:] = [line]
 
     def results(self) -> dict[str, float]:
-        """Waits for the worker. Raises IndexProblem when it failed."""
+        """Waits for the process. Raises IndexProblem when it failed."""
         code = self._process.wait()
         for thread in self._threads:
             thread.join()

@@ -1,0 +1,42 @@
+"""What the parts of a build are told to do, and what they tell of it."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+#: tell(task, done, total)
+Tell = Callable[[str, int, int], None]
+
+
+class Job(msgspec.Struct, kw_only=True):
+    """Paths are absolute. `parent` is "" for a first build. `live` and `removed` are (first, count) ranges of passages.
+
+    `new` are the segments whose passages the parent does not hold. With `lsa` the vectors are made in the job, from a model
+    fitted anew when `refit`; otherwise they lie ready in vectors/new.npy, in the order of `new` (of `live`, when `refit`).
+    """
+
+    building: str
+    parent: str
+    live: list[tuple[int, int]]
+    removed: list[tuple[int, int]]
+    new: list[str]
+    languages: dict[str, list[int]]  # language -> passages removed
+    dimension: int
+    refit: bool
+    lsa: bool
+    graph_rebuild: bool = False
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """`done` of `total` passages of `task`; `results` come with the last line of the process that makes the vectors."""
+
+    task: str
+    done: int = 0
+    total: int = 0
+    results: dict[str, float] = {}
+    error: str = ""
+
+
+def numbers(ranges: list[tuple[int, int]]) -> Iterator[int]:
+    for first, count in ranges:
+        yield from range(first, first + count)

@@ -1,0 +1,45 @@
+"""`python -m index.vectors_process JOB` makes the vectors of a build beside it, in a process of its own.
+
+Fitting wants BLAS on all cores, which must not run beside a Java machine. A job file says what to do; progress goes to standard
+output as JSON lines; when the builder dies, standard input ends and so does this process.
+"""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+
+from index import build_vectors
+from index.build_job import Job, Progress
+from index.errors import IndexProblem
+
+
+def main() -> None:
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    os.nice(5)  # the searches of the snapshot in service go first
+    job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
+    try:
+        results = build_vectors.run(job, lambda task, done, total: _say(Progress(task, done, total)))
+    except IndexProblem as problem:
+        _say(Progress("vectors", error=str(problem)))
+        os._exit(1)
+    _say(Progress("vectors", results=results))
+    os._exit(0)
+
+
+def _say(progress: Progress) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(progress) + b"\n")
+    sys.stdout.flush()
+
+
+def _die_with_parent() -> None:
+    # Not sys.stdin: a thread inside its lock would abort the interpreter's own end.
+    while os.read(0, 1024):
+        pass
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    main()
