@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.languages.folding import ARABIC_LETTERS, TATWEEL
+from index.languages.scripts import HAN_HIGH, HANGUL, WIDE
 
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint32]
@@ -21,8 +22,8 @@ Flags = NDArray[np.bool_]
 SPACE = 32
 _DROPPED = 0
 #: Shortest and longest n-gram: of letters, with a Hangul syllable in it, with a Han character in it.
-_LETTERS, _HANGUL, _HAN = (3, 5), (2, 3), (1, 2)
-_FIRST_DENSE = 0x2E80
+_OF_LETTERS, _OF_HANGUL, _OF_HAN = (3, 5), (2, 3), (1, 2)
+_FIRST_DENSE = ord(WIDE[0])
 _P1, _P2, _P3 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
@@ -65,20 +66,20 @@ def grams(codes: Codes) -> Hashes:
     with_han, with_hangul = (is_han(codes), is_hangul(codes)) if dense else (space, space)
     han, hangul = with_han, with_hangul
     inside = np.zeros(len(codes), dtype=bool)
-    for n, rolled in enumerate(_rolling(codes, _LETTERS[1]), 1):
+    for n, rolled in enumerate(_rolling(codes, _OF_LETTERS[1]), 1):
         if n == 2:
             inside = inside[:-1]
         elif n > 2:
             inside = inside[:-1] | space[n - 2 : -1]
-        fits = _LETTERS[0] <= n <= _LETTERS[1]
+        fits = _OF_LETTERS[0] <= n <= _OF_LETTERS[1]
         kept = ~(inside if n > 1 else space)
         if dense:
             if n > 1:
                 with_han, with_hangul = with_han[:-1] | han[n - 1 :], with_hangul[:-1] | hangul[n - 1 :]
             kept &= np.where(
                 with_han,
-                _HAN[0] <= n <= _HAN[1],
-                np.where(with_hangul, _HANGUL[0] <= n <= _HANGUL[1], fits),
+                _OF_HAN[0] <= n <= _OF_HAN[1],
+                np.where(with_hangul, _OF_HANGUL[0] <= n <= _OF_HANGUL[1], fits),
             )
         elif not fits:
             continue
@@ -107,8 +108,13 @@ def fold(hashes: NDArray[np.uint64]) -> Hashes:
 
 
 def is_han(codes: Codes) -> Flags:
-    return ((codes >= 0x2E80) & (codes <= 0x9FFF)) | ((codes >= 0x20000) & (codes <= 0x2FA1F))
+    return _within(codes, WIDE) | _within(codes, HAN_HIGH)
 
 
 def is_hangul(codes: Codes) -> Flags:
-    return (codes >= 0xAC00) & (codes <= 0xD7A3)
+    return _within(codes, HANGUL)
+
+
+def _within(codes: Codes, script: str) -> Flags:
+    """Which codes are in a range of `scripts`."""
+    return (codes >= ord(script[0])) & (codes <= ord(script[-1]))

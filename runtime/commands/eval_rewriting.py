@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from index.languages.detection import detect
+from index.languages.scripts import HAN
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.eval_answers import read_lines
 from runtime.engines.extractive.rewriting import loses, rewrite_query
 
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 
 
 class FollowUp(msgspec.Struct, frozen=True, kw_only=True):

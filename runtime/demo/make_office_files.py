@@ -18,6 +18,8 @@ from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
+from index.languages.detection import detect
+
 TEXT = Path(__file__).with_name("office_files.toml")
 DOCUMENTS = Path(__file__).with_name("documents")
 
@@ -84,7 +86,7 @@ def write_pdf(path: Path, content: OfficeFile) -> None:
             grid.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, "grey")]))
             story += [Spacer(0, 3 * mm), grid]
     template = SimpleDocTemplate(
-        str(path), pagesize=A4, title=content.title, author=content.author, lang="en", invariant=1
+        str(path), pagesize=A4, title=content.title, author=content.author, lang=detect(content.title), invariant=1
     )
     template.build(story)
 

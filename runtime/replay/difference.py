@@ -10,13 +10,14 @@ from bus.errors import Poison
 from bus.graph import Graph
 from bus.journal import Record
 from bus.run_record import RunRecord, record_of
+from index.languages.scripts import HAN, HANGUL
 from runtime.replay.json_difference import Difference, first_difference
 from runtime.replay.steps import Step, steps_of
 from runtime.replay.trace import ASKED, PARENT, Trace
 
 type Change = Literal["same", "gone", "new"]
 
-_WORD = re.compile(r"\s+|[㐀-鿿가-힣]|[^\s㐀-鿿가-힣]+")
+_WORD = re.compile(rf"\s+|[{HAN}{HANGUL}]|[^\s{HAN}{HANGUL}]+")
 
 
 @dataclass(frozen=True, slots=True)

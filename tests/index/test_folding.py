@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.languages.folding import normal, visible
+from index.languages.folding import fold, normal, visible
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,7 @@ def test_normal_twice_is_normal_once(text: str) -> None:
 def test_invisible_characters_change_nothing(text: str, at: int) -> None:
     for hidden in "\u200b\u202e\u2066\ufeff\u00ad":
         assert visible(text[:at] + hidden + text[at:]) == visible(text)
+
+
+def test_what_nobody_sees_does_not_hide_a_word_from_a_search() -> None:
+    assert fold("re\u00adfund\u200b") == fold("Refund")

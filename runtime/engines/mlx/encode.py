@@ -7,10 +7,11 @@ from typing import Any
 
 from jinja2 import TemplateError
 
+from index.languages.scripts import HANGUL
 from runtime.engines.engine import Rendered
 
 #: Ends that make a tokenizer merge differently; what all of them leave alone is the constant part's tokens.
-PROBES = ("A", " a", "\n", "가", "1", '"')
+PROBES = ("A", " a", "\n", HANGUL[0], "1", '"')
 
 
 @dataclass(slots=True, frozen=True)

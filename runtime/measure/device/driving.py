@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bus.errors import Failure
+from index.languages import FALLBACK
 from prompts.contracts import ClassifyQuery, Prompt
 from prompts.vocabulary import Priority
 from runtime.engines.engine import Delta, Finished, Rendered, Request
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
 
-ABOUT = ClassifyQuery(original_query="bench", language="en")
+ABOUT = ClassifyQuery(original_query="bench", language=FALLBACK)
 INSTRUCTION = "You are a strict judge. Decide whether the passage supports the claim, and answer with JSON. "
 CLAIM = "Claim: refunds are paid within fourteen days. Passage: the shop pays refunds within two weeks of the return."
 _ids = itertools.count(1)
