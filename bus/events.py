@@ -21,6 +21,7 @@ from bus.errors import Unavailable
 from bus.journal import WRONG_LAST, Frame, Journal, full_or_down
 from bus.messages import Flag, Reference
 from bus.subjects import EVENTS, event_subject, progress_subject
+from index.languages.scripts import HAN
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -101,7 +102,7 @@ _FIRST, _TOKENS, _PHASE = "Gw-First", "Gw-Tokens", "Gw-Phase"
 _encode = msgspec.json.Encoder().encode
 
 #: A token of shown text: a run of non-space characters with the space before it; Chinese leaves two characters at a time.
-_TOKEN = re.compile(r"\s*(?:[㐀-鿿][㐀-鿿、，。！？；：]?|[^\s㐀-鿿]+)|\s+")
+_TOKEN = re.compile(rf"\s*(?:[{HAN}][{HAN}、，。！？；：]?|[^\s{HAN}]+)|\s+")
 
 
 def tokens_of(text: str) -> list[str]:
