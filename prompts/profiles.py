@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from index.languages import LANGUAGES
 from index.languages.toml_check import nearest, problems
 from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style
 from prompts.words import first_match
@@ -75,7 +76,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
     description: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
-    languages: Annotated[tuple[Language, ...], msgspec.Meta(min_length=1)]
+    languages: Annotated[tuple[Language, ...], msgspec.Meta(min_length=1)] = LANGUAGES
     default_language: Language
     scope: Scope = Scope()
     simple_style: Style = "simple"

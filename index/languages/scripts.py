@@ -33,6 +33,8 @@ LETTERS: Final[dict[Script, str]] = {
 WEIGHTS: Final[dict[Script, float]] = {"hangul": 3.5, "han": 3.5, "arabic": 1.2, "latin": 1.0}
 
 _OF: Final = {range_: re.compile(f"[{range_}]") for range_ in (HANGUL, HAN, ARABIC, LATIN)}
+#: Read from right to left.
+FROM_RIGHT: Final[tuple[Script, ...]] = ("arabic",)
 
 
 def is_hangul(character: str) -> bool:

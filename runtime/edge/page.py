@@ -2,14 +2,38 @@
 
 import base64
 import hashlib
+import json
 import re
 from pathlib import Path
 
+import msgspec
 from aiohttp import web
 
+from index.languages import FALLBACK, LANGUAGES, of
+from index.languages.scripts import FROM_RIGHT
 from runtime.edge.routes import Reply, Route
 
-PAGE = Path(__file__).with_name("page.html").read_bytes()
+
+def words() -> dict[str, dict[str, str]]:
+    """What stands on the page, by language: its words, its name as its speakers write it, and the direction it is read in."""
+    return {
+        language: msgspec.to_builtins(of(language).page)
+        | {
+            "name": of(language).identity.own_name,
+            "direction": "rtl" if of(language).identity.script in FROM_RIGHT else "ltr",
+        }
+        for language in LANGUAGES
+    }
+
+
+PAGE = (
+    Path(__file__)
+    .with_name("page.html")
+    .read_text(encoding="utf-8")
+    .replace("{{words}}", json.dumps(words(), ensure_ascii=False).replace("<", "\\u003c"))
+    .replace("{{fallback}}", FALLBACK)
+    .encode()
+)
 
 
 def _digest(tag: bytes) -> str:

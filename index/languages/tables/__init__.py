@@ -9,6 +9,7 @@ from index.languages.tables.noise import Noise
 from index.languages.tables.notices import Notices
 from index.languages.tables.numbers import Numbers
 from index.languages.tables.opposites import Opposites
+from index.languages.tables.page import Page
 from index.languages.tables.phrases import Phrases
 from index.languages.tables.questions import Questions
 from index.languages.tables.search import Search
@@ -27,6 +28,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     notices: Notices
     numbers: Numbers
     opposites: Opposites
+    page: Page
     phrases: Phrases
     questions: Questions
     search: Search

@@ -1,12 +1,14 @@
-"""The page: whole in itself, and the same words in all five languages."""
+"""The page: whole in itself, and with its words in every language."""
 
 import base64
 import hashlib
+import json
 import re
 
 import aiohttp
 
 from bus.events import EVENT_TYPES
+from index.languages import LANGUAGES
 from runtime.edge.page import HEADERS, PAGE
 
 TEXT = PAGE.decode()
@@ -30,14 +32,14 @@ def test_it_takes_nothing_from_elsewhere() -> None:
     assert "innerHTML" not in TEXT  # what documents say is text, never markup
 
 
-def test_every_language_has_every_word() -> None:
-    words = {
-        language: set(re.findall(r"\b([a-z]+): \"", body))
-        for language, body in re.findall(r"^  (\w\w): \{(.*?)\},\n(?=  \w\w: \{|\};)", TEXT, re.DOTALL | re.MULTILINE)
-    }
-    assert tuple(words) == ("en", "ko", "zh", "fr", "ar")
-    assert all(found == words["en"] for found in words.values())
-    assert set(re.findall(r'data-t="(\w+)"', TEXT)) <= words["en"]
+def test_every_language_is_on_the_page_with_its_name_and_direction() -> None:
+    (spoken,) = re.findall(r"^const WORDS = (.*);$", TEXT, re.MULTILINE)
+    words = json.loads(spoken)
+    assert tuple(words) == LANGUAGES
+    assert {language for language, there in words.items() if there["direction"] == "rtl"} == {"ar"}
+    assert words["fr"]["name"] == "Français"
+    asked_for = set(re.findall(r'data-t="(\w+)"', TEXT)) | set(re.findall(r"\bwords\.(\w+)", TEXT))
+    assert asked_for <= words["en"].keys()
 
 
 def test_every_event_type_has_its_place_on_the_page() -> None:

@@ -1,0 +1,35 @@
+"""page.toml: what stands on the page that the edge serves."""
+
+import msgspec
+
+from index.languages.tables.kinds import Text
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Labels, headings and states of the page; outcomes and confidences under their own names."""
+
+    language: Text  # of the page
+    lead: Text  # what the page is for
+    question: Text
+    profile: Text
+    ask: Text
+    stop: Text
+    answer: Text
+    references: Text
+    withheld: Text  # heading over what did not pass
+    sources: Text  # heading over what retrieval found
+    stages: Text  # heading over the stages and their times
+    working: Text
+    done: Text
+    again: Text  # the connection was lost
+    citation: Text  # what a marker leads to
+    away: Text  # the service cannot be reached
+    answered: Text
+    refused: Text
+    declined: Text
+    failed: Text
+    cancelled: Text
+    confidence: Text
+    high: Text
+    medium: Text
+    low: Text
