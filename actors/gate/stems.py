@@ -1,7 +1,6 @@
 """The words of a text that carry its content, cut down to what their forms share.
 
-Crude on purpose: a stem is only ever compared with another made the same way. Chinese, which writes no spaces, gives pairs
-of characters. Numbers have a check of their own and are left out.
+Chinese, which writes no spaces, gives pairs of characters. Numbers have a check of their own and are left out.
 """
 
 import re
@@ -11,16 +10,14 @@ from typing import Final
 import msgspec
 
 from index.languages import every
-from index.languages.affixes import affixes, without_ending, without_head
-from index.languages.scripts import ARABIC, HAN, HANGUL, is_arabic, is_han, is_hangul
+from index.languages.folding import fold
+from index.languages.scripts import ARABIC, HAN, HANGUL, is_han, is_hangul
+from index.languages.stems import stem as stem_of_folded
 from index.languages.tables.kinds import words_in
 
 _WORD = re.compile(rf"[{HANGUL}]+|[{HAN}]+|[{ARABIC}]+|[a-zà-öø-ÿœ][a-zà-öø-ÿœ0-9]*")
 # Words of grammar, and those that say hardly more: their absence from the evidence proves nothing.
-_EMPTY: Final = frozenset(every(lambda language: words_in(language.words.gate.empty)))
-_HEADS: Final = affixes(every(lambda language: language.words.gate.heads))
-_PARTICLES: Final = affixes(every(lambda language: language.words.gate.particles))
-_ENDINGS: Final = affixes(every(lambda language: language.words.gate.endings))
+_EMPTY: Final = frozenset(every(lambda language: words_in(language.words.gate_words)))
 
 
 class Stem(msgspec.Struct, frozen=True):
@@ -50,24 +47,4 @@ def stems(text: str) -> tuple[Stem, ...]:
 @lru_cache(maxsize=65536)
 def stem_of(word: str) -> str:
     """What the forms of `word` share: one word of one script, in normal form."""
-    if is_hangul(word):
-        return _hangul(word)
-    if is_arabic(word):
-        return without_ending(without_head(word, _HEADS), _ENDINGS)
-    return _latin(word)
-
-
-def _latin(word: str) -> str:
-    word = without_ending(word, _ENDINGS)
-    if len(word) > 3 and word[-1] == word[-2]:
-        word = word[:-1]
-    return word.rstrip("ie") if len(word.rstrip("ie")) >= 3 else word
-
-
-def _hangul(word: str) -> str:
-    for endings in (_PARTICLES, _ENDINGS):
-        longest = next((ending.letters for ending in endings if word.endswith(ending.letters)), "")
-        left = len(word) - len(longest)
-        if longest and (left >= 2 or (left == 1 and len(word) == 2)):
-            word = word[:left]
-    return word[:3] if len(word) > 3 else word
+    return stem_of_folded(fold(word))

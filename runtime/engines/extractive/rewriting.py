@@ -5,10 +5,11 @@ import re
 from index.languages import pattern, spoken
 from index.languages.folding import fold
 from index.languages.scripts import HANGUL, is_hangul
+from index.languages.stems import stem
 from index.languages.tables.followups import Followups
 from prompts.contracts import RewriteQuery, RewrittenQuery
 from runtime.engines.extractive.topics import brings_topic, main_phrase, topics
-from runtime.engines.extractive.words import stem, terms
+from runtime.engines.extractive.words import terms
 
 #: A question with at least this many content words of its own stands alone unless it points back.
 STANDS_ALONE = 7

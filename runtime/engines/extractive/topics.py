@@ -5,10 +5,11 @@ from functools import cache
 
 from index.languages import pattern, spoken
 from index.languages.folding import fold
+from index.languages.stems import stem
 from index.languages.tables.followups import Topic
 from index.languages.tables.kinds import words_in
 from prompts.contracts import Turn
-from runtime.engines.extractive.words import FUNCTION_WORDS, stem
+from runtime.engines.extractive.words import FUNCTION_WORDS
 
 LONGEST_TOPIC_WORDS = 8
 
