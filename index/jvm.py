@@ -40,7 +40,7 @@ def _start(brief: bool) -> Any:
         jnius_config.set_classpath(str(jar))
         options = [
             "-Xrs",  # signals stay Python's
-            f"-Xmx{os.environ.get('GROUNDWIRE_JAVA_HEAP', '2g')}",
+            "-Xmx2g",  # Java's own _JAVA_OPTIONS goes above it
             "-XX:+UseSerialGC",
             "--enable-native-access=ALL-UNNAMED",
             f"-Djava.util.logging.config.file={logging_properties}",

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from index.errors import IndexProblem
 #: What Qwen3-Embedding expects before a question; passages go as they are. Other models get nothing unless they are told to.
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
 _TIMEOUT_S = 60.0
-_KEY = "OPENAI_API_KEY"
 
 
 class _Item(msgspec.Struct):
@@ -29,15 +27,18 @@ class _Reply(msgspec.Struct):
 
 
 class OpenAIEmbedder:
-    """An Embedder. `url` ends before `/embeddings`, as in `http://localhost:8080/v1`; the key is read from OPENAI_API_KEY."""
+    """An Embedder. `url` ends before `/embeddings`, as in `http://localhost:8080/v1`."""
 
-    def __init__(self, url: str, model: str, *, instruction: str = "", threshold: float = 0.5) -> None:
+    def __init__(
+        self, url: str, model: str, *, api_key: str = "", instruction: str = "", threshold: float = 0.5
+    ) -> None:
         """Asks the server once, to learn the dimension. Raises IndexProblem when it does not answer.
 
         `instruction` "" is the model's own where it is known.
         """
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model = model
+        self._key = api_key
         self._instruction = instruction or (INSTRUCTION if "qwen3-embedding" in model.lower() else "")
         dimension = self._ask(["dimension"]).shape[1]
         self.spec = EmbedderSpec("openai", model, dimension, threshold)
@@ -56,8 +57,8 @@ class OpenAIEmbedder:
         if not self._url.startswith(("http://", "https://")):
             raise IndexProblem(f"{self._url} is not an http address")
         headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(_KEY):
-            headers["Authorization"] = f"Bearer {key}"
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         body = json.dumps({"model": self._model, "input": list(texts)}).encode()
         request = urllib.request.Request(self._url, body, headers)
         try:

@@ -54,6 +54,12 @@ class Lazy(click.Group):
 @click.version_option(package_name="groundwire")
 def groundwire() -> None:
     """Answers questions over your own documents, each sentence checked against its evidence before it is shown."""
+    from runtime.settings import SettingsError, refuse_unknown_variables
+
+    try:
+        refuse_unknown_variables()
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def main() -> None:

@@ -1,9 +1,10 @@
 """Every setting of Groundwire: `groundwire.toml`, then GROUNDWIRE_<SECTION>_<KEY> in the environment on top.
 
-Unknown sections and keys are refused with the nearest valid name.
+Unknown sections, keys and variables are refused with the nearest valid name. No other module reads the environment: settings
+reach the code as values.
 """
 
-import difflib
+import functools
 import os
 import tomllib
 from collections.abc import Mapping
@@ -14,9 +15,12 @@ import msgspec
 from msgspec import Meta
 
 from bus.settings import BusSettings
+from index.languages.toml_check import nearest
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 PREFIX = "GROUNDWIRE_"
+#: The variable that names the file.
+CONFIG = PREFIX + "CONFIG"
 
 
 class SettingsError(ValueError):
@@ -27,9 +31,7 @@ class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """`[inference]`: what answers the prompts."""
 
     engine: Literal["extractive", "mlx", "openai", "scripted"] = "extractive"  #: `mlx` for a model on this machine
-    model: str = (
-        "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: a local folder or a hub id; for `openai` the model's name
-    )
+    model: str = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: folder or hub id; for `openai` the server's name
     base_url: str = "http://127.0.0.1:8000/v1"  #: of an OpenAI-compatible server, for `openai`
     api_key: str = ""  #: for `openai`; better given as GROUNDWIRE_INFERENCE_API_KEY
     max_rows: Annotated[int, Meta(ge=1)] = 32  #: requests on the device at once, for `mlx`
@@ -47,6 +49,7 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
     embed_model: str = ""  #: folder, hub id or the server's name of the embedding model
     embed_base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`
+    embed_api_key: str = ""  #: for `openai`; OPENAI_API_KEY where it is not set
     embed_pooling: Literal["last", "mean"] = "last"  #: for `mlx`
     embed_instruction: str = ""  #: put before a query, for models that want it
     embed_threshold: Annotated[float, Meta(ge=-1, le=1)] = 0.5  #: cosine below which a hit means nothing
@@ -56,6 +59,14 @@ class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """`[actors]`: how the stages are spread over processes."""
 
     processes: str = ""  #: `retrieve,open_lanes; stream_answer`: a process each, one for the rest; `*; *`: two with all
+
+
+class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[verifier]`: what its findings weigh."""
+
+    numeric_promote: bool = (
+        False  #: count its numeric conflicts as strong, in every profile; or VERIFIER_NUMERIC_PROMOTE=1
+    )
 
 
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,30 +79,43 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All sections."""
+    """All sections, and the keys that stand above them."""
 
     bus: BusSettings = BusSettings()
     inference: InferenceSettings = InferenceSettings()
     index: IndexSettings = IndexSettings()
     actors: ActorsSettings = ActorsSettings()
+    verifier: VerifierSettings = VerifierSettings()
     edge: EdgeSettings = EdgeSettings()
     profiles: str = ""  #: folder with profiles of your own
+    state: str = "~/.local/state/groundwire"  #: journals, logs and locks; in XDG_STATE_HOME where that is set
+    log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: how much the processes log
 
 
 def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """The settings in force. Raises SettingsError."""
     environ = os.environ if environ is None else environ
-    path = path or (Path(environ[PREFIX + "CONFIG"]) if environ.get(PREFIX + "CONFIG") else None)
+    refuse_unknown_variables(environ)
+    path = path or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
     raw: dict[str, Any] = {}
     if path is not None:
         try:
             raw = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: cannot be read ({error}); it must be TOML") from None
-    _refuse_unknown(raw, str(path))
-    for name, value in environ.items():
-        if name.startswith(PREFIX):
-            _put(raw, name, value)
+    _refuse_unknown_keys(raw, str(path))
+    for name, (*section, key) in variables().items():
+        if name in environ:
+            table = raw.setdefault(section[0], {}) if section else raw
+            table[key] = environ[name]
+    if isinstance(raw.get("log"), str):
+        raw["log"] = raw["log"].upper()
+    if environ.get("XDG_STATE_HOME"):
+        raw.setdefault("state", f"{environ['XDG_STATE_HOME']}/groundwire")
+    if environ.get("OPENAI_API_KEY"):
+        raw.setdefault("index", {}).setdefault("embed_api_key", environ["OPENAI_API_KEY"])
+    if environ.get("VERIFIER_NUMERIC_PROMOTE") == "1":
+        raw.setdefault("verifier", {})["numeric_promote"] = True
     try:
         return msgspec.convert(raw, Settings, strict=False)
     except msgspec.ValidationError as error:
@@ -101,49 +125,48 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
 def sections() -> dict[str, type[msgspec.Struct]]:
     """Section name to its Struct, in order."""
     return {
-        "bus": BusSettings,
-        "inference": InferenceSettings,
-        "index": IndexSettings,
-        "actors": ActorsSettings,
-        "edge": EdgeSettings,
+        field.name: field.type
+        for field in msgspec.structs.fields(Settings)
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct)
     }
 
 
-def to_environ(settings: Settings) -> dict[str, str]:
-    """The environment that gives a child process these settings."""
-    environ = {}
-    for section, struct in sections().items():
-        values = getattr(settings, section)
-        for field in msgspec.structs.fields(struct):
-            environ[f"{PREFIX}{section}_{field.name}".upper()] = str(getattr(values, field.name))
-    environ[PREFIX + "PROFILES"] = settings.profiles
+def variables() -> dict[str, tuple[str, ...]]:
+    """Each environment variable that sets something, with the section, if any, and the key that it sets."""
+    known = sections()
+    places: list[tuple[str, ...]] = []
+    for field in msgspec.structs.fields(Settings):
+        if field.name in known:
+            places += [(field.name, key.name) for key in msgspec.structs.fields(known[field.name])]
+        else:
+            places.append((field.name,))
+    return {f"{PREFIX}{'_'.join(place)}".upper(): place for place in places}
+
+
+def child_environ(settings: Settings) -> dict[str, str]:
+    """This process's environment, with these settings in place of its own: what a child process is started with."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    for name, place in variables().items():
+        environ[name] = str(functools.reduce(getattr, place, settings))
     return environ
 
 
-def _put(raw: dict[str, Any], name: str, value: str) -> None:
-    if name == PREFIX + "PROFILES":
-        raw["profiles"] = value
-        return
-    section, _, key = name.removeprefix(PREFIX).lower().partition("_")
-    struct = sections().get(section)
-    if struct is None or key not in {f.name for f in msgspec.structs.fields(struct)}:
-        return  # other variables of ours, such as GROUNDWIRE_CONFIG, are not settings
-    raw.setdefault(section, {})[key] = value
+def refuse_unknown_variables(environ: Mapping[str, str] | None = None) -> None:
+    """Raises SettingsError for a variable that begins like ours and sets nothing."""
+    known = {*variables(), CONFIG}
+    for name in os.environ if environ is None else environ:
+        if name.startswith(PREFIX) and name not in known:
+            raise SettingsError(f"{name} in the environment sets nothing{nearest(name, known)}")
 
 
-def _refuse_unknown(raw: Mapping[str, Any], where: str) -> None:
-    known = {*sections(), "profiles"}
+def _refuse_unknown_keys(raw: Mapping[str, Any], where: str) -> None:
+    known = sections()
+    names = {field.name for field in msgspec.structs.fields(Settings)}
     for name, value in raw.items():
-        if name not in known:
-            raise SettingsError(f"{where}: no section is called {name!r}{nearest(name, known)}")
-        if isinstance(value, dict):
-            keys = {f.name for f in msgspec.structs.fields(sections()[name])}
+        if name not in names:
+            raise SettingsError(f"{where}: no section is called {name!r}{nearest(name, names)}")
+        if name in known and isinstance(value, dict):
+            keys = {field.name for field in msgspec.structs.fields(known[name])}
             for key in value:
                 if key not in keys:
                     raise SettingsError(f"{where}: [{name}] has no key {key!r}{nearest(key, keys)}")
-
-
-def nearest(name: str, known: set[str]) -> str:
-    """The end of a message about an unknown name: the one that was meant, or all that there are."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(sorted(known))}"

@@ -49,12 +49,14 @@ def messages() -> str:
 
 def configuration() -> str:
     rows = ["| key | default | |", "|---|---|---|"]
-    for section, struct in settings.sections().items():
+    sections = settings.sections()
+    for section, struct in (*sections.items(), ("", settings.Settings)):
         notes = _notes(struct)
         for field in msgspec.structs.fields(struct):
-            default = "" if field.default is msgspec.NODEFAULT else f"`{field.default}`"
-            rows.append(f"| `{section}.{field.name}` | {default} | {notes.get(field.name, '')} |")
-    rows.append("| `profiles` | | folder with profiles of your own |")
+            if field.name not in sections or section:
+                key = f"{section}.{field.name}".removeprefix(".")
+                default = f"`{field.default}`" if field.default != "" else ""
+                rows.append(f"| `{key}` | {default} | {notes.get(field.name, '')} |")
     return "\n".join(rows)
 
 

@@ -1,8 +1,9 @@
-"""The profile a question runs under, read once per process; GROUNDWIRE_PROFILES names a folder with a user's own."""
+"""The profile a question runs under, read once per process.
 
-import os
+Whoever starts a process says with `PROFILES.use` where a user keeps profiles of their own.
+"""
+
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from bus.errors import Poison
@@ -11,19 +12,30 @@ from prompts import profiles
 from prompts.profiles import Profile, ProfileError
 
 
-def folder() -> Path | None:
-    """Where a user keeps profiles of their own."""
-    place = os.environ.get("GROUNDWIRE_PROFILES")
-    return Path(place) if place else None
+class Profiles:
+    """The profiles of a process, each read when it is first named and kept."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self._read: dict[str, Profile] = {}
+
+    def use(self, folder: str) -> None:
+        """Those in `folder` go before the built-in ones from now on; empty for the built-in ones alone."""
+        self.folder = Path(folder) if folder else None
+        self._read.clear()
+
+    def get(self, name: str) -> Profile:
+        """Raises Poison: a question under a profile that is not there cannot be answered."""
+        if name not in self._read:
+            try:
+                self._read[name] = profiles.load(name, self.folder)
+            except ProfileError as error:
+                raise Poison(str(error).replace("\n", " ")) from None
+        return self._read[name]
 
 
-@cache
-def profile_of(name: str) -> Profile:
-    """The profile. Raises Poison: a question under a profile that is not there cannot be answered."""
-    try:
-        return profiles.load(name, folder())
-    except ProfileError as error:
-        raise Poison(str(error).replace("\n", " ")) from None
+PROFILES = Profiles()
+profile_of = PROFILES.get
 
 
 def in_language[L: str](texts: Mapping[L, str], language: str) -> str:
@@ -37,7 +49,7 @@ def preload() -> tuple[str, ...]:
     Raises Poison for a profile that is wrong.
     """
     languages.check()
-    names = profiles.names(folder())
+    names = profiles.names(PROFILES.folder)
     for name in names:
         profile_of(name)
     return names

@@ -52,8 +52,8 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
     """
     as_json, timings = options.pop("as_json"), options.pop("timings")
     deadline = options.pop("deadline")
-    check_profile(options["profile"])
     settings = read_settings(config, index=check_index(index))
+    check_profile(options["profile"], settings)
     fields = {k: v for k, v in options.items() if v is not None}
     asked = question_from({"question": question, "deadline_s": deadline, **fields})
     console = Console(stderr=True)

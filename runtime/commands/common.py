@@ -16,24 +16,28 @@ def read_settings(config: Path | None = None, *, index: Path | None = None, port
         actor_processes(settings)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
+    if settings.profiles and not Path(settings.profiles).is_dir():
+        raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
     if index is not None:
-        changed = msgspec.structs.replace(settings.index, dir=str(index.resolve()))
-        settings = msgspec.structs.replace(settings, index=changed)
+        settings = over_index(settings, index)
     if port is not None:
         settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, port=port))
     return settings
 
 
-def check_profile(name: str) -> str:
-    """The profile's name. Raises click.UsageError with the nearest one there is."""
-    from actors.answer.profile import folder
+def over_index(settings: Settings, index: Path) -> Settings:
+    """The same settings over another index."""
+    return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, dir=str(index.resolve())))
+
+
+def check_profile(name: str, settings: Settings) -> None:
+    """Raises click.UsageError with the nearest profile there is."""
     from prompts import profiles
 
     try:
-        profiles.load(name, folder())
+        profiles.load(name, Path(settings.profiles) if settings.profiles else None)
     except profiles.ProfileError as error:
         raise click.UsageError(str(error)) from None
-    return name
 
 
 def check_index(directory: Path) -> Path:

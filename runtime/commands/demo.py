@@ -12,7 +12,7 @@ from index import languages
 from index.ingest import bring_in
 from runtime import demo
 from runtime.commands.ask import run, show
-from runtime.commands.common import read_settings
+from runtime.commands.common import over_index, read_settings
 from runtime.commands.index import bars, one_line_errors
 from runtime.commands.stack import stack_for
 from runtime.processes.supervisor import state_home
@@ -41,13 +41,14 @@ def questions() -> list[DemoQuestion]:
 @click.pass_context
 def demo_command(ctx: click.Context, timings: bool) -> None:
     """Build an index of the demo documents, start what is needed, and ask three questions in three languages."""
-    index = state_home() / "demo-index"
+    settings = read_settings()
+    index = state_home(settings) / "demo-index"
     console = Console(stderr=True)
     with one_line_errors(), bars() as tell:
         report = bring_in(index, [str(HERE / "documents")], only=True, progress=tell)
     held = ", ".join(f"{languages.name_of(name)} {count}" for name, count in sorted(report.languages.items()))
     console.print(f"[dim]{report.documents} documents in {index} ({report.passages} passages: {held})[/dim]")
-    settings = read_settings(index=index)
+    settings = over_index(settings, index)
 
     async def ask_all() -> int:
         worst = 0

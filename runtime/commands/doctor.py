@@ -84,7 +84,7 @@ def model() -> Finding:
 
 
 def state() -> Finding:
-    home = state_home()
+    home = state_home(read_settings())
     try:
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=home):
@@ -103,9 +103,10 @@ def cores() -> Finding:
 
 
 def profiles() -> Finding:
-    from actors.answer.profile import preload
+    from actors.answer.profile import PROFILES, preload
     from bus.errors import Poison
 
+    PROFILES.use(read_settings().profiles)
     try:
         return "ok", ", ".join(preload()), ""
     except Poison as problem:

@@ -11,12 +11,20 @@ from rich.console import Console
 from rich.table import Table
 
 from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
+from runtime.commands.common import read_settings
+
+
+def own_profiles() -> Path | None:
+    """The folder that the settings name."""
+    folder = read_settings().profiles
+    return Path(folder) if folder else None
+
 
 FOLDER = click.option(
     "--folder",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    envvar="GROUNDWIRE_PROFILES",
-    help="Folder with profiles of your own; they go before built-in ones of the same name.",
+    callback=lambda ctx, param, folder: folder or own_profiles(),
+    help="Folder with profiles of your own, before built-in ones of the same name.  [default: the setting `profiles`]",
 )
 
 

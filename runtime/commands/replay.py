@@ -1,6 +1,5 @@
 """`groundwire replay`: a recorded run through today's code, or a new one from a stage on."""
 
-import difflib
 import secrets
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import click
 import msgspec
 
 from actors.pipeline import ACTORS, pipeline
+from index.languages.toml_check import nearest
 from runtime.commands.common import check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
 from runtime.replay.difference import parting
@@ -69,7 +69,7 @@ def replay_command(
         ctx.exit(0 if done.divergence is None else 1)
     check_stage(stage)
     if profile is not None:
-        check_profile(profile)
+        check_profile(profile, settings)
     forked, first = run(lambda: _forked(source, settings, stage, profile or "", engine or "extractive"))
     place = out or Path(f"{forked.run_id}.jsonl")
     try:
@@ -95,9 +95,7 @@ def check_stage(stage: str) -> None:
     """Raises click.UsageError with the nearest stage there is."""
     names = [actor.name for actor in ACTORS]
     if stage not in names:
-        close = difflib.get_close_matches(stage, names, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
-        refuse(f"no stage is called {stage!r}; {hint}")
+        refuse(f"no stage is called {stage!r}{nearest(stage, names)}")
 
 
 async def _replayed(source: str, settings: Settings) -> Replayed:

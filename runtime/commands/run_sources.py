@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import NoReturn
@@ -10,6 +9,7 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
+from actors.answer.profile import PROFILES
 from bus.connection import Inbox, connect
 from bus.errors import Failure, Poison
 from bus.journal import Journal
@@ -29,8 +29,7 @@ PROBLEMS = (BrokenTrace, NoSuchRun, BadId, Poison, Failure, NoServer, Busy)
 def settings_for(index: Path | None, config: Path | None) -> Settings:
     """The settings, checked. Raises click.UsageError."""
     settings = read_settings(config, index=check_index(index) if index is not None else None)
-    if settings.profiles:
-        os.environ["GROUNDWIRE_PROFILES"] = settings.profiles
+    PROFILES.use(settings.profiles)
     return settings
 
 
@@ -67,7 +66,7 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
     """
     url, stack = settings.bus.url, None
     if settings.index.dir:
-        folder = state_folder(Path(settings.index.dir))
+        folder = state_folder(settings)
         there = running(folder)
         if there is not None:
             url = there.nats_url

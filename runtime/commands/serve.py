@@ -7,36 +7,45 @@ from urllib.parse import urlsplit
 
 import click
 
+from index.languages.toml_check import nearest
 from runtime.commands.common import read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.roles import ROLES, Role, run
 from runtime.processes.supervisor import state_home
+from runtime.settings import Settings
 
 
 @click.command("serve")
 @click.argument("role", type=click.Choice(["nats", *ROLES]))
 @click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
 @click.option("--only", multiple=True, metavar="ACTOR", help="Run only this actor (repeat for more); for `actors`.")
+@click.option(
+    "--name", default="", hidden=True, help="The name it logs and reports its health under; its role if none."
+)
+@click.option("--end-with-stdin", is_flag=True, hidden=True, help="End when standard input does.")
 @click.pass_context
-def serve_command(ctx: click.Context, role: str, config: Path | None, only: tuple[str, ...]) -> None:
+def serve_command(
+    ctx: click.Context, role: str, config: Path | None, only: tuple[str, ...], name: str, end_with_stdin: bool
+) -> None:
     """Run one process of the stack until it is stopped: nats, search, inference, actors or edge."""
+    settings = read_settings(config)
     if role == "nats":
-        _become_nats(read_settings(config).bus.url)
+        _become_nats(settings)
     if only:
         from actors.pipeline import ACTORS
 
         names = {a.name for a in ACTORS}
-        for name in only:
-            if name not in names:
-                raise click.UsageError(f"no actor is called {name!r}; there are {', '.join(sorted(names))}")
-    ctx.exit(run(cast(Role, role), read_settings(config), only=only))
+        for actor in only:
+            if actor not in names:
+                raise click.UsageError(f"no actor is called {actor!r}{nearest(actor, names)}")
+    ctx.exit(run(cast(Role, role), settings, only=only, name=name, end_with_stdin=end_with_stdin))
 
 
-def _become_nats(url: str) -> None:
+def _become_nats(settings: Settings) -> None:
     """Replace this process by nats-server, listening where the settings say."""
-    where = urlsplit(url)
-    config = write_config(state_home() / "nats", port=where.port or 4222, host=where.hostname or "127.0.0.1")
+    where = urlsplit(settings.bus.url)
+    config = write_config(state_home(settings) / "nats", port=where.port or 4222, host=where.hostname or "127.0.0.1")
     try:
         command = nats_command(config)
     except NoServer as problem:

@@ -18,7 +18,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
 
     Raises Unavailable, NoServer, Busy.
     """
-    folder = state_folder(Path(settings.index.dir))
+    folder = state_folder(settings)
     there = running(folder)
     stack: Stack | None = None
     if there is None:

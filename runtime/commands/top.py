@@ -28,10 +28,11 @@ type Key = tuple[str, int]
 @click.pass_context
 def top_command(ctx: click.Context, index: Path | None, config: Path | None, every: float, once: bool) -> None:
     """Slots, queue by priority, tokens per second, cache hits and memory of every device on the bus. Ctrl-C ends it."""
-    there = running(state_folder(index)) if index is not None else None
+    settings = read_settings(config, index=index)
+    there = running(state_folder(settings)) if index is not None else None
     if index is not None and there is None:
         raise click.UsageError(f"nothing runs over {index}; start it with `groundwire up --index {index}`")
-    url = there.nats_url if there is not None else read_settings(config).bus.url
+    url = there.nats_url if there is not None else settings.bus.url
     try:
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_watch(url, every, once))

@@ -38,7 +38,7 @@ async def _up(settings: Settings) -> int:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    stack = Stack(settings, state_folder(Path(settings.index.dir)), ROLES, say=console.print)
+    stack = Stack(settings, state_folder(settings), ROLES, say=console.print)
     with console.status("starting nats-server, search, inference, actors, edge…"):
         try:
             await stack.start()

@@ -36,6 +36,7 @@ def over_http(settings: IndexSettings) -> Embedder:
     return OpenAIEmbedder(
         settings.embed_base_url,
         settings.embed_model,
+        api_key=settings.embed_api_key,
         instruction=settings.embed_instruction,
         threshold=settings.embed_threshold,
     )

@@ -1,7 +1,5 @@
 """Render a prompt's variables under a profile: one library per profile, since profiles override sampling and models."""
 
-from functools import cache
-
 import msgspec
 
 from actors.answer.profile import profile_of
@@ -13,19 +11,22 @@ from runtime.engines.engine import Rendered
 class Renderer:
     """Variables to text, compiled once per profile."""
 
+    def __init__(self) -> None:
+        self._libraries: dict[str, Library] = {}
+
     def render(self, variables: Prompt[object], profile: str) -> Rendered:
-        library = _library(profile or "general")
+        library = self._library(profile)
         found = library.render(variables)
         effort = library.reasoning_effort(variables.name)
         return Rendered(**msgspec.structs.asdict(found), reasoning_effort=effort)
 
     def model(self, prompt: str, profile: str) -> str:
         """The model that the profile names for this agent, empty for none."""
-        return _library(profile or "general").model(prompt)
+        return self._library(profile).model(prompt)
 
     def constants(self) -> tuple[Rendered, ...]:
         """Every prompt without its variables: what a device can read before the first question."""
-        library = _library("general")
+        library = self._library("general")
         return tuple(
             Rendered(
                 system=file.system,
@@ -38,7 +39,9 @@ class Renderer:
             for file in (library.file(prompt.name) for prompt in PROMPTS)
         )
 
-
-@cache
-def _library(profile: str) -> Library:
-    return Library({str(name): override for name, override in profile_of(profile).agents.items()})
+    def _library(self, profile: str) -> Library:
+        name = profile or "general"
+        if name not in self._libraries:
+            agents = profile_of(name).agents
+            self._libraries[name] = Library({str(agent): override for agent, override in agents.items()})
+        return self._libraries[name]

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from runtime.settings import Settings, SettingsError, nearest
+from index.languages.toml_check import nearest
+from runtime.settings import Settings, SettingsError
 
 ALL = "*"
 
@@ -27,7 +28,7 @@ def spread(processes: str, names: Sequence[str]) -> list[tuple[str, ...]]:
         elif group:
             for name in group:
                 if name not in names:
-                    raise SettingsError(f"actors.processes: no actor is called {name!r}{nearest(name, {*names})}")
+                    raise SettingsError(f"actors.processes: no actor is called {name!r}{nearest(name, names)}")
             groups.append(group)
     rest = tuple(name for name in names if not any(name in group for group in groups))
     return groups if () in groups or not rest else [*groups, rest]

@@ -11,7 +11,7 @@ from typing import Literal
 
 import uvloop
 
-from actors.answer.profile import preload
+from actors.answer.profile import PROFILES, preload
 from bus.errors import Failure, Poison
 from bus.graph import GraphError
 from index.errors import IndexProblem
@@ -25,36 +25,37 @@ GARBAGE = (50_000, 20, 20)
 
 #: Exit status of a process that cannot start until somebody changes something: starting it again would not help.
 CANNOT_START = 78
-#: Set by the supervisor: the process ends when its standard input does, so that it never outlives who started it.
-WATCH_STDIN = "GROUNDWIRE_WATCH_STDIN"
-#: Set by the supervisor: the name under which the process logs and answers for its health, its role unless there are several.
-PROCESS = "GROUNDWIRE_PROCESS"
 
 
-def run(role: Role, settings: Settings, *, only: Sequence[str] = ()) -> int:
-    """The process, until it is told to stop. Returns its exit status."""
-    name = os.environ.get(PROCESS) or role
+def run(
+    role: Role, settings: Settings, *, only: Sequence[str] = (), name: str = "", end_with_stdin: bool = False
+) -> int:
+    """The process, until it is told to stop. Returns its exit status.
+
+    `name`: under which it logs and answers for its health, its role unless there are several. `end_with_stdin`: it ends when
+    its standard input does, so that it never outlives who started it.
+    """
+    name = name or role
     logging.basicConfig(
-        level=os.environ.get("GROUNDWIRE_LOG", "WARNING").upper(),
+        level=settings.log,
         format=f"%(asctime)s {name} %(levelname)s %(name)s: %(message)s",
     )
     gc.set_threshold(*GARBAGE)
-    if settings.profiles:
-        os.environ["GROUNDWIRE_PROFILES"] = settings.profiles
+    PROFILES.use(settings.profiles)
     try:
-        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop, only)))
+        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop, only), end_with_stdin))
     except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
         print(f"groundwire {name}: {problem}", file=sys.stderr)
         return CANNOT_START
     return 0
 
 
-async def _until_stopped(serve: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:
+async def _until_stopped(serve: Callable[[asyncio.Event], Coroutine[None, None, None]], end_with_stdin: bool) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    if os.environ.get(WATCH_STDIN):
+    if end_with_stdin:
         loop.add_reader(sys.stdin.fileno(), _stdin_moved, stop)
     await serve(stop)
 

@@ -25,8 +25,8 @@ from bus.errors import Unavailable
 from bus.health import health_of
 from runtime.processes import nats_server
 from runtime.processes.actor_groups import actor_processes
-from runtime.processes.roles import CANNOT_START, PROCESS, WATCH_STDIN, Role
-from runtime.settings import Settings, to_environ
+from runtime.processes.roles import CANNOT_START, Role
+from runtime.settings import Settings, child_environ
 
 #: A process that keeps dying is started again after 0.1 s, then twice as long each time, at most this.
 LONGEST_PAUSE_S = 2.0
@@ -49,18 +49,16 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     edge_port: int | None
 
 
-def state_home() -> Path:
-    """Where Groundwire keeps what it must remember: GROUNDWIRE_STATE, or the user's state folder."""
-    given = os.environ.get("GROUNDWIRE_STATE")
-    if given:
-        return Path(given)
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "groundwire"
+def state_home(settings: Settings) -> Path:
+    """Where Groundwire keeps what it must remember."""
+    return Path(settings.state).expanduser()
 
 
-def state_folder(index_dir: Path) -> Path:
-    """Where the journal, the logs and the lock of a stack over that index are kept."""
-    name = hashlib.blake2b(str(index_dir.resolve()).encode(), digest_size=6).hexdigest()
-    return state_home() / f"{index_dir.resolve().name}-{name}"
+def state_folder(settings: Settings) -> Path:
+    """Where the journal, the logs and the lock of a stack over the settings' index are kept."""
+    index = Path(settings.index.dir).resolve()
+    name = hashlib.blake2b(str(index).encode(), digest_size=6).hexdigest()
+    return state_home(settings) / f"{index.name}-{name}"
 
 
 def running(folder: Path) -> Address | None:
@@ -132,11 +130,11 @@ class Stack:
             (self.folder / "stack.json").unlink()
         config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)
         self._end_orphan()
-        self._keepers.append(asyncio.create_task(self._keep("nats", nats_server.command(config), {})))
+        self._keepers.append(asyncio.create_task(self._keep("nats", nats_server.command(config), None)))
         await (await connect(self.settings.bus.url, name="groundwire-supervisor")).close()
         for name, told in self.commands.items():
-            command = [sys.executable, "-m", "runtime", "serve", *told]
-            environ = {**to_environ(self.settings), WATCH_STDIN: "1", PROCESS: name}
+            command = [sys.executable, "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
+            environ = child_environ(self.settings)
             self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
         port = self.settings.edge.port if "edge" in self.roles else None
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
@@ -191,7 +189,7 @@ class Stack:
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"
 
-    async def _keep(self, name: str, command: list[str], environ: dict[str, str]) -> None:
+    async def _keep(self, name: str, command: list[str], environ: dict[str, str] | None) -> None:
         """One process, started again each time it dies."""
         pause = 0.1
         while not self._stopping:
@@ -199,7 +197,7 @@ class Stack:
             with self.log(name).open("ab") as log:
                 process = await asyncio.create_subprocess_exec(
                     *command,
-                    env={**os.environ, **environ},
+                    env=environ,
                     stdin=asyncio.subprocess.PIPE,
                     stdout=log,
                     stderr=log,

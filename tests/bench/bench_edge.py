@@ -34,7 +34,7 @@ from bus.runs import Runs
 from bus.subjects import event_subject
 from runtime.edge.sse import HEADERS
 from runtime.processes import nats_server
-from runtime.settings import EdgeSettings, Settings, to_environ
+from runtime.settings import EdgeSettings, Settings, child_environ
 
 _MADE = re.compile(rb'"content":"(\d+)"')
 
@@ -214,7 +214,7 @@ async def edge() -> AsyncIterator[tuple[str, int, psutil.Process]]:
         config = nats_server.write_config(Path(folder), port=(nats_port := nats_server.free_port()), sync_always=False)
         url = f"nats://127.0.0.1:{nats_port}"
         settings = Settings(edge=EdgeSettings(port=port))
-        environ = to_environ(settings) | {"GROUNDWIRE_BUS_URL": url}
+        environ = child_environ(settings) | {"GROUNDWIRE_BUS_URL": url}
         with process(*nats_server.command(config)):
             client = await connect(url, name="bench-declare")
             await declare_streams(client.jetstream(timeout=5.0), settings.bus)

@@ -9,7 +9,6 @@ ratio.
 
 import argparse
 import asyncio
-import os
 import statistics
 import tempfile
 import time
@@ -107,6 +106,7 @@ async def main(questions: int, at_once: int, processes: str) -> dict[str, float]
             inference=InferenceSettings(engine="scripted", cache_entries=0),
             edge=EdgeSettings(port=free_port()),
             actors=ActorsSettings(processes=processes),
+            log="ERROR",
         )
         stack = Stack(settings, Path(folder), ("inference", "actors", "edge"))
         await stack.start()
@@ -153,7 +153,6 @@ if __name__ == "__main__":
     parser.add_argument("--processes", default="", help="as the setting actors.processes")
     parser.add_argument("--json", metavar="FILE", help="write the figures here")
     arguments = parser.parse_args()
-    os.environ.setdefault("GROUNDWIRE_LOG", "ERROR")
     found = asyncio.run(main(arguments.questions, arguments.at_once, arguments.processes))
     if arguments.json:
         Path(arguments.json).write_bytes(msgspec.json.encode(found))

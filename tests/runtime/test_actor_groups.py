@@ -25,7 +25,7 @@ def test_every_actor_is_in_a_process(processes: str, groups: list[tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    ("processes", "remedy"), [("intak", "did you mean 'intake'"), ("xyz", "there are done, intake, middle")]
+    ("processes", "remedy"), [("intak", "did you mean 'intake'"), ("xyz", "one of done, intake, middle")]
 )
 def test_an_unknown_actor_is_refused(processes: str, remedy: str) -> None:
     with pytest.raises(SettingsError, match=remedy):

@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from runtime.cli import COMMANDS
+from runtime.cli import groundwire as groundwire_group
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -87,6 +91,39 @@ def test_what_is_wrong_is_one_line(
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_refuses_a_variable_that_sets_nothing(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_EDGE_PROT", "1")
+    done = CliRunner().invoke(groundwire_group, [command])
+    assert done.exit_code == 2
+    assert "GROUNDWIRE_EDGE_PROT in the environment sets nothing; did you mean 'GROUNDWIRE_EDGE_PORT'?" in done.stderr
+
+
+def test_a_profile_of_the_settings_file_is_found(
+    home: Path, demo: subprocess.CompletedProcess[str], tmp_path: Path
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.toml").write_text('extends = "library"\n')
+    (tmp_path / "g.toml").write_text(f'profiles = "{tmp_path}/own"\n')
+    question = "What must everyone wear in the laboratory?"
+    arguments = [
+        "--index",
+        str(home / "demo-index"),
+        "--config",
+        str(tmp_path / "g.toml"),
+        "--profile",
+        "mine",
+        question,
+    ]
+    done = groundwire(home, "ask", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "safety goggles" in done.stdout
+    (tmp_path / "g.toml").write_text(f'profiles = "{tmp_path}/none"\n')
+    done = groundwire(home, "ask", *arguments)
+    assert done.returncode == 2
+    assert f"profiles: there is no folder {tmp_path}/none" in done.stderr
 
 
 def test_doctor_and_graph(home: Path) -> None:

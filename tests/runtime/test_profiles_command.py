@@ -11,7 +11,7 @@ from runtime.commands.profiles import profiles_group, to_toml
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(profiles_group, arguments, env={"GROUNDWIRE_PROFILES": ""})
+    return CliRunner().invoke(profiles_group, arguments)
 
 
 def test_list_has_a_row_for_each() -> None:

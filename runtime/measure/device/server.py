@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -29,7 +28,6 @@ class MlxLmServer:
             [*command, "--log-level", "ERROR"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=dict(os.environ),
         )
         while True:
             if self._process.poll() is not None:

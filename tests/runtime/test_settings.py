@@ -1,0 +1,73 @@
+"""Settings: the file, the environment on top, and what neither knows is refused by name."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from actors.answer.profile import PROFILES, profile_of
+from bus.errors import Poison
+from runtime.settings import Settings, SettingsError, child_environ, load
+
+
+def test_the_environment_goes_above_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "g.toml"
+    file.write_text('profiles = "mine"\n[edge]\nport = 1000\nhost = "::1"\n[index]\nembed_api_key = "own"\n')
+    environ = {"GROUNDWIRE_EDGE_PORT": "2000", "GROUNDWIRE_LOG": "info", "OPENAI_API_KEY": "common"}
+    settings = load(environ=environ | {"GROUNDWIRE_CONFIG": str(file)})
+    assert (settings.edge.port, settings.edge.host, settings.profiles) == (2000, "::1", "mine")
+    assert (settings.log, settings.index.embed_api_key) == ("INFO", "own")
+
+
+def test_variables_of_others_are_read_where_ours_say_nothing() -> None:
+    environ = {"OPENAI_API_KEY": "common", "XDG_STATE_HOME": "/var", "VERIFIER_NUMERIC_PROMOTE": "1"}
+    settings = load(environ=environ)
+    assert (settings.index.embed_api_key, settings.state) == ("common", "/var/groundwire")
+    assert settings.verifier.numeric_promote
+    assert not load(environ={"VERIFIER_NUMERIC_PROMOTE": "0"}).verifier.numeric_promote
+    assert load(environ={"GROUNDWIRE_VERIFIER_NUMERIC_PROMOTE": "true"}).verifier.numeric_promote
+    assert load(environ={"XDG_STATE_HOME": "/var", "GROUNDWIRE_STATE": "/srv"}).state == "/srv"
+
+
+@pytest.mark.parametrize(
+    ("environ", "file", "words"),
+    [
+        (
+            {"GROUNDWIRE_EDGE_PROT": "1"},
+            "",
+            "GROUNDWIRE_EDGE_PROT in the environment sets nothing; did you mean 'GROUNDW",
+        ),
+        ({"GROUNDWIRE_EDGE_API_KEY": "s"}, "", "GROUNDWIRE_EDGE_API_KEY in the environment sets nothing; did you"),
+        ({"GROUNDWIRE_EDGE_PORT": "many"}, "", "a setting has a wrong value: Expected `int`"),
+        ({}, "[edg]\nport = 1", "no section is called 'edg'; did you mean 'edge'?"),
+        ({}, "[edge]\nprot = 1", r"\[edge\] has no key 'prot'; did you mean 'port'?"),
+        ({}, "edge = 1", "a setting has a wrong value: Expected `object`"),
+        ({}, "=", "cannot be read"),
+    ],
+)
+def test_what_is_unknown_is_refused(environ: dict[str, str], file: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "g.toml").write_text(file)
+    with pytest.raises(SettingsError, match=words) as refused:
+        load(tmp_path / "g.toml", environ)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_child_gets_the_settings_and_nothing_else_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_CONFIG", "/nowhere")
+    settings = load(environ={"GROUNDWIRE_INDEX_THREADS": "7", "GROUNDWIRE_VERIFIER_NUMERIC_PROMOTE": "1"})
+    environ = child_environ(settings)
+    assert environ["PATH"] == os.environ["PATH"]
+    assert load(environ=environ) == settings != Settings()
+
+
+def test_a_folder_of_profiles_is_used_when_a_process_is_told(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('extends = "library"\nmax_answer_chars = 77\n')
+    with pytest.raises(Poison, match="there is no profile 'mine'"):
+        profile_of("mine")
+    PROFILES.use(str(tmp_path))
+    try:
+        assert profile_of("mine").max_answer_chars == 77
+    finally:
+        PROFILES.use("")
+    with pytest.raises(Poison):
+        profile_of("mine")
