@@ -12,6 +12,7 @@ from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import Passage, PassagesJudged, PassagesReady, QueryDecomposed
 from bus.powers import Ask
+from index.fusion import reciprocal_rank
 from prompts import contracts
 
 ROUND_2 = "round2"
@@ -57,12 +58,10 @@ def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> Passag
 
 
 def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
-    """Every passage once, by the sum of its reciprocal ranks over the lanes (k = 60), earlier lanes first among equals."""
-    scores: dict[tuple[str, int, int], float] = {}
+    """Every passage once, by reciprocal rank over the lanes, earlier lanes first among equals."""
     first: dict[tuple[str, int, int], Passage] = {}
-    for passages in lanes:
-        for rank, passage in enumerate(passages, start=1):
-            key = (passage.source_id, passage.char_start, passage.char_end)
-            scores[key] = scores.get(key, 0.0) + 1.0 / (60 + rank)
+    rankings = [[(p.source_id, p.char_start, p.char_end) for p in lane] for lane in lanes]
+    for ranking, lane in zip(rankings, lanes, strict=True):
+        for key, passage in zip(ranking, lane, strict=True):
             first.setdefault(key, passage)
-    return tuple(first[key] for key in sorted(first, key=lambda key: -scores[key]))
+    return tuple(first[key] for key in reciprocal_rank(rankings))

@@ -6,9 +6,7 @@ much of the question the lead of its document covers (coverage.py). Equal weight
 has what each is worth. Reciprocal rank stays for rankings without comparable scores.
 """
 
-from collections.abc import Mapping, Sequence
-
-Ranked = Sequence[tuple[int, float]]
+from collections.abc import Hashable, Iterable, Mapping
 
 
 def mean_of_shares(
@@ -43,10 +41,13 @@ def _share(score: float, best: float) -> float:
     return max(score, 0.0) / best if best > 0 else 0.0
 
 
-def reciprocal_rank(lists: Sequence[Ranked], k: int = 60) -> list[tuple[int, float]]:
-    """Sum of 1 / (k + rank) over the lists that hold a number, best first (Cormack, Clarke and Büttcher, 2009)."""
-    scores: dict[int, float] = {}
-    for ranked in lists:
-        for rank, (number, _) in enumerate(ranked, 1):
-            scores[number] = scores.get(number, 0.0) + 1 / (k + rank)
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+def reciprocal_rank[T: Hashable](rankings: Iterable[Iterable[T]], k: int = 60) -> list[T]:
+    """All that the rankings hold, by the sum of 1 / (k + rank) over them (Cormack, Clarke and Büttcher, 2009).
+
+    Among equals the one that came first stays first.
+    """
+    scores: dict[T, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, 1):
+            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
+    return sorted(scores, key=lambda item: -scores[item])

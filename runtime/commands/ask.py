@@ -15,6 +15,7 @@ from bus.messages import QuestionAsked
 from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
+from prompts.vocabulary import RELEASES, STYLES
 from runtime.commands.common import check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
@@ -40,8 +41,8 @@ BUDGETS = {
 @click.option("--json", "as_json", is_flag=True, help="One event per line, the same as the HTTP stream.")
 @click.option("--timings", is_flag=True, help="Afterwards, what each stage took and what it may take.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Answer in this language.")
-@click.option("--style", type=click.Choice(["simple", "report", "synthesis", "structured", "hint"]))
-@click.option("--release", type=click.Choice(["sentence", "draft", "token"]), help="When sentences are shown.")
+@click.option("--style", type=click.Choice(STYLES))
+@click.option("--release", type=click.Choice(RELEASES), help="When sentences are shown.")
 @click.option("--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS")
 @click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
 @click.pass_context

@@ -6,21 +6,23 @@ the search process; `index build` runs one of its own.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from bus.connection import Client
 from bus.embedding import ask_vectors
 from bus.errors import Unavailable
 from index.embedder import CallableEmbedder, Embedder, EmbedderSpec
 from index.openai_embedder import OpenAIEmbedder
-from runtime.engines.engine import Engine
 from runtime.engines.mlx.os_thread import MlxThread
 from runtime.settings import IndexSettings
+
+if TYPE_CHECKING:
+    from runtime.engines.mlx.engine import MlxEngine
 
 Call = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
 
 
-def make_embedding_engine(settings: IndexSettings) -> Engine:
+def make_embedding_engine(settings: IndexSettings) -> "MlxEngine":
     """The engine behind the embedder, not started yet. Raises Unavailable without what it needs."""
     if not settings.embed_model:
         raise Unavailable(f"index.embedder is {settings.embedder} but index.embed_model names no model; set it")

@@ -4,7 +4,7 @@ An engine is driven by the inference process, from one asyncio loop; whatever bl
 Closing the iterator that `generate` returns cancels the request.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -77,12 +77,4 @@ class Engine(Protocol):
 
     def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Deltas in order, then exactly one Finished."""
-        ...
-
-    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
-        """Log-probability of each continuation after the prompt, natural log, same order."""
-        ...
-
-    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        """One vector of length 1 per text, same order. `query` asks for the query side of an asymmetric model."""
         ...

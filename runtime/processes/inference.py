@@ -137,7 +137,7 @@ def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, see
     )
 
 
-async def _serve_embedding(settings: Settings, client: Client) -> Engine | None:
+async def _serve_embedding(settings: Settings, client: Client) -> MlxEngine | None:
     """Answer `gw.embed` when the index's embedder is a model; one thread each owns its model."""
     if settings.index.embedder != "mlx":
         return None

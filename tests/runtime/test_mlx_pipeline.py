@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -96,12 +96,6 @@ class Steered:
         elif isinstance(variables, contracts.AnswerSynthesis):
             reply = msgspec.structs.replace(reply, refused=False)
         return msgspec.json.encode(reply).decode()
-
-    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
-        return await self.engine.score(request, continuations)
-
-    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        return await self.engine.embed(texts, query=query)
 
 
 @pytest.fixture(scope="module")

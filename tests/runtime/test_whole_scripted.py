@@ -54,12 +54,6 @@ class Engine:
         async for part in ScriptedEngine(lambda r: told or default_script(r)).generate(request):
             yield part
 
-    async def score(self, request: Request, continuations: object) -> list[float]:
-        raise Unavailable("not here")
-
-    async def embed(self, texts: object, *, query: bool) -> list[list[float]]:
-        raise Unavailable("not here")
-
 
 @pytest.fixture(scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Engine]]:

@@ -1,11 +1,10 @@
 """The engine without a model: every prompt is answered by the rules in `runtime.engines.extractive`, in a few milliseconds."""
 
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
-from bus.errors import Unavailable
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.replies import reply_to
 
@@ -40,14 +39,6 @@ class ExtractiveEngine:
             model=self.model,
             tokens_out=len(pieces),
         )
-
-    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
-        """Raises Unavailable: rules give no probabilities."""
-        raise Unavailable("the extractive engine cannot score; set an engine with a model for this agent")
-
-    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        """Raises Unavailable: the index has its own vectors."""
-        raise Unavailable("the extractive engine cannot embed; the index's own embedder needs no engine")
 
 
 def _rest(text: str, shown: str) -> str:

@@ -129,11 +129,6 @@ class MlxEngine:
         finally:
             self._let_go(ticket)
 
-    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
-        ticket = Ticket(request.request_id, request.priority, request.deadline)
-        job = await self._prepare(ticket, lambda preparation: preparation.scoring(request, continuations, ticket))
-        return (await self._numbers(ticket, job))[0]
-
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
         """Waits as long as it takes: the caller sets the time limit. A query goes before judgements: a search waits for it."""
         if not texts:

@@ -1,7 +1,6 @@
-"""Requests that need no decoding: a verdict in one token, scores of continuations, embeddings."""
+"""Requests that need no decoding: a verdict in one token, embeddings."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ import msgspec
 import numpy as np
 
 from bus.errors import Unavailable
-from runtime.engines.mlx.batch import Row, generate
+from runtime.engines.mlx.batch import Row
 from runtime.engines.mlx.jobs import PromptJob, Tools
 from runtime.engines.mlx.prefixes import Tokens
 from runtime.engines.mlx.records import Ending, RequestRecord
@@ -30,46 +29,6 @@ class Verdict(PromptJob):
         best = max(range(len(shares)), key=shares.__getitem__)
         record = msgspec.structs.replace(self.ending("stop"), tokens_out=1, probability=shares[best])
         return Done(self.values[best], record)
-
-
-@dataclass(slots=True, eq=False)
-class Scoring(PromptJob):
-    """The log-probability of each continuation, natural log."""
-
-    continuations: list[list[int]] = field(default_factory=list)
-
-    def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
-        assert self.cache is not None
-        return Values([score(tools.loaded.model, self.cache, logits, self.continuations)])
-
-
-def score(model: Any, cache: list[Any], logits: mx.array, continuations: Sequence[list[int]]) -> list[float]:
-    """`logits` follow the prompt that `cache` holds. Right padding is harmless: attention looks back only."""
-    first = _log_softmax(logits)[0]
-    totals = [float(first[tokens[0]]) if tokens else 0.0 for tokens in continuations]
-    longer = [index for index, tokens in enumerate(continuations) if len(tokens) > 1]
-    if not longer:
-        return totals
-    width = max(len(continuations[index]) for index in longer) - 1
-    inputs = np.zeros((len(longer), width), dtype=np.int32)
-    targets = np.zeros((len(longer), width), dtype=np.int32)
-    real = np.zeros((len(longer), width), dtype=np.float32)
-    for row, index in enumerate(longer):
-        tokens = continuations[index]
-        inputs[row, : len(tokens) - 1] = tokens[:-1]
-        targets[row, : len(tokens) - 1] = tokens[1:]
-        real[row, : len(tokens) - 1] = 1
-    out = model(mx.array(inputs), cache=generate._merge_caches([cache] * len(longer)))
-    picked = mx.take_along_axis(_log_softmax(out), mx.array(targets)[..., None], axis=-1)[..., 0]
-    sums: Any = mx.where(mx.array(real) > 0, picked, 0).sum(axis=1).tolist()
-    for index, total in zip(longer, sums, strict=True):
-        totals[index] += total
-    return totals
-
-
-def _log_softmax(logits: mx.array) -> mx.array:
-    logits = logits.astype(mx.float32)
-    return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,7 @@ from runtime.engines.mlx.fit import fit
 from runtime.engines.mlx.grammar import choices, schema_digest
 from runtime.engines.mlx.jobs import Generation, Text, Tools
 from runtime.engines.mlx.model import LoadedModel
-from runtime.engines.mlx.numbers import Embedding, Scoring, Verdict
+from runtime.engines.mlx.numbers import Embedding, Verdict
 from runtime.engines.mlx.records import Operation, RequestRecord
 from runtime.engines.mlx.sampling import Sampling
 from runtime.engines.mlx.settings import DeviceSettings
@@ -61,14 +61,6 @@ class Preparation:
             said=said,
             text=text,
         )
-
-    def scoring(self, request: Request, continuations: Sequence[str], ticket: Ticket) -> Scoring:
-        rendered = _rendered(request)
-        encoded, shortened = self._fitting(request, rendered)
-        tokens = np.array(encoded.tokens, dtype=np.int32)
-        record = self._record("score", request, rendered, tokens_in=len(tokens), shortened=shortened)
-        texts = [self._encoder.text(text) for text in continuations]
-        return Scoring(ticket, record, tokens, encoded.constant, continuations=texts)
 
     def embedding(self, texts: Sequence[str], query: bool, ticket: Ticket) -> Embedding:
         """A text beyond the context loses its tail."""

@@ -6,7 +6,7 @@ import msgspec
 
 from prompts.vocabulary import Priority
 
-Operation = Literal["generate", "verdict", "score", "embed"]
+Operation = Literal["generate", "verdict", "embed"]
 Ending = Literal["stop", "length", "cancelled", "expired", "failed"]
 State = Literal["closed", "loading", "warming", "ready", "stuck", "failed"]
 

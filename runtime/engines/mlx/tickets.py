@@ -13,7 +13,7 @@ from runtime.engines.mlx.records import RequestRecord
 
 
 class Values(msgspec.Struct, frozen=True):
-    """Scores, or embeddings' components, of a request that asks for numbers."""
+    """Embeddings, a row a text."""
 
     rows: list[list[float]]
 

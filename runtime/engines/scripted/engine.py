@@ -7,10 +7,8 @@
 A script that raises a Failure makes the engine fail with it.
 """
 
-import hashlib
 import itertools
 import json
-import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -21,8 +19,6 @@ from runtime.engines.scripted.playback import play, words
 
 #: A whole reply, cut into words when it is prose, or the pieces to stream.
 Script = Callable[[Request], str | Iterable[str]]
-
-EMBEDDING_SIZE = 16
 
 
 class ScriptedEngine:
@@ -49,14 +45,6 @@ class ScriptedEngine:
             reply = words(reply) if request.variables.reply is str else [reply]
         for event in play(request, reply, engine=self.name, model=self.model):
             yield event
-
-    async def score(self, request: Request, continuations: Sequence[str]) -> list[float]:
-        """Log-probabilities that depend on the texts alone: longer is less likely."""
-        self.requests.append(request)
-        return [-math.log(2 + len(text)) for text in continuations]
-
-    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        return [_vector(text) for text in texts]
 
 
 def _script_of(replies: Script | Mapping[str, str] | None) -> Script:
@@ -142,11 +130,3 @@ DEFAULTS: dict[str, Callable[..., str | c.Part]] = {
     "verify_answer": lambda v: c.Verdict(contradictions=(), verdict="clean"),
     "guard_language": lambda v: v.text,
 }
-
-
-def _vector(text: str) -> list[float]:
-    """A direction of length 1 that only the text decides."""
-    digest = hashlib.blake2b(text.encode(), digest_size=EMBEDDING_SIZE).digest()
-    raw = [byte - 127.5 for byte in digest]
-    norm = math.sqrt(sum(x * x for x in raw))
-    return [x / norm for x in raw]

@@ -50,13 +50,3 @@ async def test_script_may_fail_and_deadlines_hold():
         await collect(ScriptedEngine(down), request())
     with pytest.raises(NoReply):
         await collect(ScriptedEngine(), request(seconds=-1))
-
-
-async def test_scores_and_vectors_are_stable():
-    engine = ScriptedEngine()
-    scores = await engine.score(request(), ["yes", "certainly not"])
-    assert scores[0] > scores[1]
-    one, two = await engine.embed(["a", "b"], query=True)
-    assert one != two
-    assert sum(x * x for x in one) == pytest.approx(1)
-    assert [one] == await engine.embed(["a"], query=False)

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from bus.errors import Unavailable
 from prompts.contracts import (
     PROMPTS,
     AnswerHint,
@@ -142,15 +141,6 @@ async def test_what_was_shown_is_not_said_again(cut: int) -> None:
     deltas, last = await collected(given, shown=whole[:cut])
     assert "".join(deltas) == whole[cut:]
     assert last.text == whole
-
-
-async def test_rules_neither_score_nor_embed() -> None:
-    engine = ExtractiveEngine()
-    request = Request(request_id="r", variables=variables("en")[0], rendered=None, priority="judge", deadline=1e9)
-    with pytest.raises(Unavailable, match="set an engine with a model"):
-        await engine.score(request, ["yes"])
-    with pytest.raises(Unavailable, match="own embedder"):
-        await engine.embed(["a"], query=True)
 
 
 def everything() -> bytes:

@@ -1,4 +1,4 @@
-"""Scores and embeddings agree with the model asked directly."""
+"""Embeddings agree with the model asked directly."""
 
 import asyncio
 import math
@@ -8,39 +8,22 @@ import numpy as np
 import pytest
 from mlx_lm import load
 
-from bus.errors import NoReply
 from runtime.engines.mlx.encode import Encoder
 from tests.runtime.engines.sample import collect, render, request
 
 
 @pytest.fixture(scope="module")
 def direct(tiny):
-    """The model itself, on this thread: log-probability of a continuation, hidden states of a text."""
+    """The model itself, on this thread."""
     model, tokenizer = load(str(tiny))
     return model, Encoder(tokenizer)
 
 
-def plain_score(direct, rendered, continuation):
-    model, encoder = direct
-    prompt, tokens = encoder.prompt(rendered).tokens, encoder.text(continuation)
-    logits = model(mx.array([prompt + tokens]))[0].astype(mx.float32)
-    logs = np.array(logits - mx.logsumexp(logits, axis=-1, keepdims=True))
-    return sum(float(logs[len(prompt) - 1 + n, token]) for n, token in enumerate(tokens))
-
-
-async def test_scores_equal_the_model_s_own(mlx, direct):
-    rendered, texts = render("Is it so?"), ["yes", "no", "certainly not", "환불은 14일", ""]
-    scores = await mlx.score(request(rendered=rendered), texts)
-    assert scores == pytest.approx([plain_score(direct, rendered, text) for text in texts], abs=1e-3)
-
-
-async def test_scoring_leaves_running_rows_alone(mlx):
+async def test_embedding_leaves_running_rows_alone(mlx):
     prompt = render(temperature=1.0, max_tokens=40)
     alone = (await collect(mlx, request(rendered=prompt, seed=2)))[1].text
     (_, together), *_ = await asyncio.gather(
-        collect(mlx, request(rendered=prompt, seed=2)),
-        *(mlx.score(request(rendered=render(f"{n}")), ["yes", "no longer"]) for n in range(5)),
-        mlx.embed(["a", "b c d"], query=False),
+        collect(mlx, request(rendered=prompt, seed=2)), *(mlx.embed(["a", "b c d"], query=False) for _ in range(5))
     )
     assert together.text == alone
 
@@ -67,7 +50,5 @@ async def test_query_side_has_its_instruction(start):
     assert query != pytest.approx(plain, abs=1e-3)
 
 
-async def test_numbers_have_deadlines_too(mlx):
-    with pytest.raises(NoReply):
-        await mlx.score(request(rendered=render(), seconds=-1), ["yes"])
+async def test_nothing_to_embed_gives_nothing(mlx):
     assert await mlx.embed([], query=True) == []

@@ -1,1 +1,0 @@
-"""The engine that answers from a trace."""
