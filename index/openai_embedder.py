@@ -1,12 +1,7 @@
 """Vectors from any server that speaks OpenAI's `/v1/embeddings`, so from a neural model on this machine or another."""
 
-import http.client
-import json
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 
 from index.embedder import EmbedderSpec, Vectors, unit
@@ -15,15 +10,6 @@ from index.errors import IndexProblem
 #: What Qwen3-Embedding expects before a question; passages go as they are. Other models get nothing unless they are told to.
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
 _TIMEOUT_S = 60.0
-
-
-class _Item(msgspec.Struct):
-    index: int
-    embedding: list[float]
-
-
-class _Reply(msgspec.Struct):
-    data: list[_Item]
 
 
 class OpenAIEmbedder:
@@ -36,9 +22,14 @@ class OpenAIEmbedder:
 
         `instruction` "" is the model's own where it is known.
         """
+        if not url.startswith(("http://", "https://")):
+            raise IndexProblem(f"{url} is not an http address")
+        import openai  # takes about as long to import as all else together
+
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model = model
-        self._key = api_key
+        # "none": the client insists on a key; a server without keys looks at none.
+        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", timeout=_TIMEOUT_S, max_retries=0)
         self._instruction = instruction or (INSTRUCTION if "qwen3-embedding" in model.lower() else "")
         dimension = self._ask(["dimension"]).shape[1]
         self.spec = EmbedderSpec("openai", model, dimension, threshold)
@@ -54,20 +45,15 @@ class OpenAIEmbedder:
         return unit(rows)
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
-        if not self._url.startswith(("http://", "https://")):
-            raise IndexProblem(f"{self._url} is not an http address")
-        headers = {"Content-Type": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        body = json.dumps({"model": self._model, "input": list(texts)}).encode()
-        request = urllib.request.Request(self._url, body, headers)
+        import openai
+
         try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as reply:
-                items = msgspec.json.decode(reply.read(), type=_Reply).data
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise IndexProblem(f"{self._url} answered {error.code} {error.reason}; check its model and key") from error
-        except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
-            raise IndexProblem(f"no embeddings from {self._url} ({error}); is the server up?") from error
-        items.sort(key=lambda item: item.index)
-        return np.array([item.embedding for item in items], dtype=np.float32).reshape(len(items), -1)
+            reply = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+            items = sorted(reply.data, key=lambda item: item.index)
+            return np.array([item.embedding for item in items], dtype=np.float32).reshape(len(items), -1)
+        except openai.APIStatusError as error:
+            answered = f"{error.status_code} {error.response.reason_phrase}"
+            raise IndexProblem(f"{self._url} answered {answered}; check its model and key") from error
+        except (openai.APIError, ValueError, TypeError, AttributeError) as error:
+            why = error.__cause__ or error
+            raise IndexProblem(f"no embeddings from {self._url} ({why}); is the server up?") from error

@@ -1,12 +1,12 @@
 """`groundwire profiles list|show|check`: what profiles there are, what one says in full, and what is wrong with a file."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
+import tomli_w
 from rich.console import Console
 from rich.table import Table
 
@@ -90,29 +90,12 @@ def check_profiles(which: tuple[str, ...], folder: Path | None) -> None:
 
 def to_toml(profile: Profile) -> str:
     """A profile as a file that `load` reads back to the same profile; None is left out, the name a comment."""
-    raw: dict[str, Any] = msgspec.to_builtins(profile)
-    return "\n\n".join([f"# {raw.pop('name')}", *_tables(raw, "")]) + "\n"
+    raw = _said(msgspec.to_builtins(profile))
+    return f"# {raw.pop('name')}\n\n{tomli_w.dumps(raw)}"
 
 
-def _tables(raw: dict[str, Any], path: str) -> list[str]:
-    """The table at `path` and those below it, each with its header; one without values of its own has none."""
-    lines = [f"{_key(key)} = {_value(value)}" for key, value in raw.items() if not isinstance(value, dict | None)]
-    tables = ["\n".join([f"[{path}]", *lines] if path else lines)] if lines else []
-    for key, value in raw.items():
-        if isinstance(value, dict):
-            tables += _tables(value, f"{path}.{_key(key)}" if path else _key(key))
-    return tables
-
-
-def _key(key: str) -> str:
-    return key if key.isascii() and key.replace("_", "").replace("-", "").isalnum() else _value(key)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    # TOML's basic strings, numbers and booleans are JSON's, but for DEL.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _said(raw: dict[str, Any]) -> dict[str, Any]:
+    return {key: _said(value) if isinstance(value, dict) else value for key, value in raw.items() if value is not None}
 
 
 def _end(problems: list[str]) -> None:

@@ -9,11 +9,11 @@ import hashlib
 import logging
 import os
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
+from cachetools import TTLCache
 from prometheus_client import CollectorRegistry, generate_latest
 
 from bus.asking import AskRequest, AskServer
@@ -41,33 +41,14 @@ _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 _DECODERS = {prompt.name: msgspec.json.Decoder(prompt) for prompt in PROMPTS}
 
 
-class Answers:
-    """Replies of the answering prompts, by what they depend on; the oldest go first."""
-
-    def __init__(self, entries: int, keep_s: float) -> None:
-        self._entries = entries
-        self._keep_s = keep_s
-        self._kept: OrderedDict[str, tuple[float, AskRecord]] = OrderedDict()
-
-    def get(self, key: str) -> AskRecord | None:
-        found = self._kept.get(key)
-        if found is None or time.monotonic() - found[0] > self._keep_s:
-            return None
-        return found[1]
-
-    def put(self, key: str, record: AskRecord) -> None:
-        self._kept[key] = (time.monotonic(), record)
-        while len(self._kept) > self._entries:
-            self._kept.popitem(last=False)
-
-
 class Inference:
     """Answers asks with the process's engine, or with the one that a profile names for an agent."""
 
     def __init__(self, engine: Engine, settings: InferenceSettings) -> None:
         self.routes = Routes(engine, lambda name: make_engine(msgspec.structs.replace(settings, engine=name, model="")))
         self.renderer = Renderer()
-        self.answers = Answers(settings.cache_entries, settings.cache_s)
+        #: Replies of the answering prompts, by what they depend on; the one not asked for longest goes first.
+        self.answers: TTLCache[str, AskRecord] = TTLCache(settings.cache_entries, settings.cache_s)
         self.served = 0
 
     async def answer(self, ask: AskRequest) -> AsyncIterator[str | AskRecord]:
@@ -79,8 +60,8 @@ class Inference:
         rendered = None
         if engine.needs_rendering:
             rendered = msgspec.structs.replace(self.renderer.render(variables, ask.profile), model=model)
-        key = _key(ask, engine, rendered)
-        if key and not ask.already_shown and (kept := self.answers.get(key)):
+        key = "" if ask.already_shown or not self.answers.maxsize else _key(ask, engine, rendered)
+        if kept := self.answers.get(key):
             yield kept.text
             yield msgspec.structs.replace(kept, cached=True)
             return
@@ -99,8 +80,8 @@ class Inference:
                 yield part.text
             else:
                 record = record_of(ask.prompt, rendered, part, seed=request.seed)
-                if key and not ask.already_shown:
-                    self.answers.put(key, record)
+                if key:
+                    self.answers[key] = record
                 yield record
 
 

@@ -1,1 +1,1 @@
-"""The engine of any OpenAI-compatible server: requests, the wire and its event streams."""
+"""The engine of any OpenAI-compatible server: the requests, and the openai client with its deadlines and refusals around it."""
