@@ -16,7 +16,7 @@ from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES
-from runtime.commands.common import check_index, check_profile, read_settings
+from runtime.commands.options import check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
 

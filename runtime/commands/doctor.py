@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from runtime.commands.common import read_settings
+from runtime.commands.options import read_settings
 from runtime.processes.nats_server import NoServer, binary
 from runtime.processes.supervisor import state_home
 

@@ -9,7 +9,7 @@ import msgspec
 from bus.errors import Unavailable
 from index.embedder import Embedder
 from index.errors import IndexProblem
-from runtime.commands.common import read_settings
+from runtime.commands.options import read_settings
 from runtime.engines.embedders import OwnEngine, over_http
 
 

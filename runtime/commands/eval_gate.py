@@ -4,14 +4,13 @@ import time
 from pathlib import Path
 
 import click
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from actors.gate.check import check_answer, withholds
-from actors.gate.overlap import overlap
-from runtime.measure.gate_lines import BadLine, Line, read_lines
-from runtime.measure.gate_scores import Outcome, Report, Score, report
+from runtime.commands.eval import save
+from runtime.measure.gate_lines import read_lines
+from runtime.measure.gate_scores import Report, Score, outcome, report
+from runtime.measure.lines import BadLine
 
 
 @click.command("gate")
@@ -38,7 +37,7 @@ def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
     outcomes = [outcome(item) for item in items]
     measured = report(outcomes, ms_per_answer=(time.perf_counter() - began) * 1000 / len(items))
     if out is not None:
-        out.write_bytes(msgspec.json.format(msgspec.json.encode(measured), indent=2) + b"\n")
+        save(out, measured)
     console = Console(width=96)
     console.print(table(measured, source.name))
     for item, one in zip(items, outcomes, strict=True):
@@ -46,17 +45,6 @@ def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
         if wrong and errors > 0:
             errors -= 1
             console.print(f"{one.label}, {'withheld' if one.withheld else 'passed'}: {item.answer}", markup=False)
-
-
-def outcome(item: Line) -> Outcome:
-    flags = check_answer(item.answer, item.numbered())
-    return Outcome(
-        id=item.id,
-        label=item.label or "",
-        kinds=tuple(sorted({one.kind for one in flags})),
-        withheld=withholds(flags),
-        overlap=overlap(item.answer, [evidence.text for evidence in item.evidence]),
-    )
 
 
 def table(measured: Report, title: str) -> Table:

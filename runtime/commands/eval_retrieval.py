@@ -4,16 +4,16 @@ import tempfile
 from pathlib import Path
 
 import click
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
 from index import snapshot
-from index.errors import IndexProblem
 from index.ingest import bring_in
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.index import bars, one_line_errors
+from runtime.commands.eval import save, write
+from runtime.commands.index import bars
+from runtime.commands.options import one_line_errors
 from runtime.measure import rankings
 
 
@@ -71,36 +71,18 @@ def eval_retrieval_command(
             runs = {system: rankings.run(searcher, asked, system, k) for system in rankings.SYSTEMS}
         finally:
             searcher.close()
-        _write(runs, asked, k, json_path, save_run)
-
-
-def _write(
-    runs: dict[str, rankings.Run],
-    asked: list[rankings.Question],
-    k: int,
-    json_path: Path | None,
-    save_run: Path | None,
-) -> None:
-    relevant = {question.id: frozenset(question.source_ids) for question in asked}
+    found = rankings.report(runs, asked, k)
     table = Table("system", f"MRR@{k}", f"nDCG@{k}", f"R@{k}", box=None)
-    systems: dict[str, dict[str, float]] = {}
-    intervals: dict[str, dict[str, tuple[float, float]]] = {}
-    for system, ranked in runs.items():
-        names = {question: [source for source, _ in sources] for question, sources in ranked.items()}
-        found = {name: rankings.interval(v) for name, v in rankings.measure(names, relevant, k).items()}
-        systems[system] = {name: round(one.mean, 5) for name, one in found.items()}
-        intervals[system] = {name: (round(one.low, 5), round(one.high, 5)) for name, one in found.items()}
-        table.add_row(system, *(f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in found.values()))
-        if save_run is not None:
-            _save(save_run.with_name(f"{save_run.name}.{system}"), "\n".join(rankings.trec_lines(ranked, system)))
+    for system, measures in found.items():
+        table.add_row(system, *(f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in measures.values()))
     Console().print(table)
+    if save_run is not None:
+        for system, ranked in runs.items():
+            place = save_run.with_name(f"{save_run.name}.{system}")
+            write(place, "\n".join(rankings.trec_lines(ranked, system)).encode())
     if json_path is not None:
-        result = {"systems": systems, "intervals": intervals, "questions": len(asked), "k": k}
-        _save(json_path, msgspec.json.format(msgspec.json.encode(result), indent=2).decode())
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise IndexProblem(f"{path} cannot be written ({error.strerror}); choose another place") from error
+        means = {s: {name: round(one.mean, 5) for name, one in of.items()} for s, of in found.items()}
+        bounds = {
+            s: {name: (round(one.low, 5), round(one.high, 5)) for name, one in of.items()} for s, of in found.items()
+        }
+        save(json_path, {"systems": means, "intervals": bounds, "questions": len(asked), "k": k})

@@ -8,7 +8,8 @@ import msgspec
 
 from actors.gate.check import check_answer, withholds
 from actors.gate.flags import Flag
-from runtime.measure.gate_lines import BadLine, read_lines
+from runtime.measure.gate_lines import read_lines
+from runtime.measure.lines import BadLine
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

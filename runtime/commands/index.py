@@ -15,9 +15,9 @@ from index import snapshot
 from index.build import read_catalogue
 from index.build_job import Tell
 from index.check import stats, verify
-from index.errors import IndexProblem
 from index.ingest import Report, bring_in, take_out
 from runtime.commands.embedder_options import embedder, embedder_options
+from runtime.commands.options import one_line_errors
 
 _LABELS = {
     "read": "Reading files",
@@ -153,15 +153,6 @@ def verify_command(directory: Path, name: str | None) -> None:
     if problems:
         raise click.ClickException(f"{len(problems)} faults in {held}; build the index again")
     click.echo(f"{held} is whole")
-
-
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """An IndexProblem becomes the command's one-line error, exit code 1."""
-    try:
-        yield
-    except IndexProblem as problem:
-        raise click.ClickException(" ".join(str(problem).split())) from problem
 
 
 @contextmanager

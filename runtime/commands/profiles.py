@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
-from runtime.commands.common import read_settings
+from runtime.commands.options import read_settings
 
 
 def own_profiles() -> Path | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from actors.pipeline import ACTORS, pipeline
 from index.languages.toml_check import nearest
-from runtime.commands.common import check_profile
+from runtime.commands.options import check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
 from runtime.replay.difference import parting
 from runtime.replay.fork import NothingToFork, fork

@@ -15,7 +15,7 @@ from bus.errors import Failure, Poison
 from bus.journal import Journal
 from bus.runs import NoSuchRun
 from bus.subjects import BadId
-from runtime.commands.common import check_index, read_settings
+from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer
 from runtime.processes.supervisor import Busy, Stack, running, state_folder
 from runtime.replay.journal_traces import read_run

@@ -8,7 +8,7 @@ import msgspec
 from index.languages import LANGUAGES
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.index import one_line_errors
+from runtime.commands.options import one_line_errors
 
 _MAX_QUERY = 4000
 

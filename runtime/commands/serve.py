@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from index.languages.toml_check import nearest
-from runtime.commands.common import read_settings
+from runtime.commands.options import read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.roles import ROLES, Role, run

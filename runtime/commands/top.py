@@ -13,7 +13,7 @@ from rich.table import Table
 
 from bus.connection import connect
 from bus.errors import Failure
-from runtime.commands.common import read_settings
+from runtime.commands.options import read_settings
 from runtime.engines.watching import Watched, views
 from runtime.processes.supervisor import running, state_folder
 

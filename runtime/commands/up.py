@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from bus.errors import Failure
-from runtime.commands.common import check_index, read_settings
+from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer, port_taken
 from runtime.processes.roles import ROLES
 from runtime.processes.supervisor import Stack, state_folder

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from prompts.contracts import Evidence
+from runtime.measure.lines import BadLine, decoded
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,10 +32,6 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class BadLine(ValueError):
-    """A line that cannot be read; the message names it, the reason and the form it should have."""
-
-
 _FORM = 'each line must be {"id": "…", "answer": "…", "evidence": [{"n": 1, "text": "…"}]}'
 
 
@@ -43,14 +40,7 @@ def read_lines(lines: Iterable[str | bytes]) -> Iterator[Line]:
 
     Raises: BadLine, when it gets to one.
     """
-    decoder = msgspec.json.Decoder(Line)
-    for number, raw in enumerate(lines, start=1):
-        if not raw.strip():
-            continue
-        try:
-            line = decoder.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadLine(f"line {number}: {error}; {_FORM}") from None
+    for number, line in decoded(lines, Line, _FORM):
         numbers = [item.n for item in line.evidence]
         if len(set(numbers)) < len(numbers):
             raise BadLine(f"line {number}: two pieces of evidence have the same n; number them 1, 2, 3…")

@@ -5,6 +5,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from actors.gate.check import check_answer, withholds
+from actors.gate.overlap import overlap
+from runtime.measure.gate_lines import Line
+
 CONTRADICTED = "contradicted"
 SUPPORTED = "supported"
 # The share of supported answers that a check may withhold and still be of use.
@@ -47,6 +51,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     overlap_best: Score
     overlap_best_withheld: float
     ms_per_answer: float
+
+
+def outcome(line: Line) -> Outcome:
+    """What the gate says of one answer."""
+    flags = check_answer(line.answer, line.numbered())
+    return Outcome(
+        id=line.id,
+        label=line.label or "",
+        kinds=tuple(sorted({flag.kind for flag in flags})),
+        withheld=withholds(flags),
+        overlap=overlap(line.answer, [evidence.text for evidence in line.evidence]),
+    )
 
 
 def report(outcomes: Sequence[Outcome], *, ms_per_answer: float) -> Report:

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index.errors import IndexProblem
 from index.searcher import Searcher
+from runtime.measure.lines import BadLine, read
 
 SYSTEMS = ("bm25", "vectors", "fusion")
 #: Passages looked at per side for k sources: a source may hold several of the best passages.
@@ -38,23 +38,11 @@ Run = dict[str, list[tuple[str, float]]]
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Raises IndexProblem, with the line, for a file that is no list of questions."""
-    decoder = msgspec.json.Decoder(Question)
-    questions = []
-    try:
-        for number, line in enumerate(path.read_bytes().splitlines(), 1):
-            if line.strip():
-                try:
-                    questions.append(decoder.decode(line))
-                except msgspec.DecodeError as error:
-                    raise IndexProblem(
-                        f"{path} line {number}: {error}; each needs id, question and source_ids"
-                    ) from error
-    except OSError as error:
-        raise IndexProblem(f"{path} cannot be read ({error.strerror})") from error
+    """The questions that have an answer to be found, each once. Raises BadLine for a file that holds none."""
+    questions = read(path, Question)
     judged = list({question.id: question for question in questions if question.source_ids}.values())
     if not judged:
-        raise IndexProblem(f"{path} has no question with source_ids; nothing can be measured")
+        raise BadLine(f"{path} has no question with source_ids; nothing can be measured")
     return judged
 
 
@@ -102,6 +90,16 @@ def interval(values: Sequence[float], seed: int = 1) -> Interval:
     means = array[picks].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return Interval(float(array.mean()), float(low), float(high))
+
+
+def report(runs: Mapping[str, Run], asked: Sequence[Question], k: int) -> dict[str, dict[str, Interval]]:
+    """Each measure of each system."""
+    relevant = {question.id: frozenset(question.source_ids) for question in asked}
+    found = {}
+    for system, ranked in runs.items():
+        names = {question: [source for source, _ in sources] for question, sources in ranked.items()}
+        found[system] = {name: interval(values) for name, values in measure(names, relevant, k).items()}
+    return found
 
 
 def trec_lines(rankings: Run, tag: str) -> Iterable[str]:

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 from ir_measures import RR, R, nDCG
 
-from index.errors import IndexProblem
 from runtime.commands.eval_retrieval import eval_retrieval_command
 from runtime.commands.index import index_group
 from runtime.commands.search import search_command
 from runtime.measure import rankings
+from runtime.measure.lines import BadLine
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,12 +63,12 @@ def test_the_command_prints_and_writes_the_measures(built: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("", "nothing can be measured"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "nothing")]
+    ("text", "says"), [("", "has no lines"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "nothing")]
 )
 def test_a_file_of_no_questions_is_one_error(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text(text)
-    with pytest.raises(IndexProblem, match=says):
+    with pytest.raises(BadLine, match=says):
         rankings.read_questions(path)
 
 

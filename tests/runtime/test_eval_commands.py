@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from runtime.commands.eval_answers import eval_answers_command
-from runtime.commands.eval_rewriting import FollowUp, eval_rewriting_command, rewrite
-from runtime.commands.eval_rewriting import figures as rewriting_figures
+from runtime.commands.eval_rewriting import eval_rewriting_command
 from runtime.measure.answers import (
     Answered,
     CitedSpan,
@@ -18,6 +17,8 @@ from runtime.measure.answers import (
     holds_gold,
     own_passages,
 )
+from runtime.measure.rewriting import FollowUp, rewrite
+from runtime.measure.rewriting import figures as rewriting_figures
 
 RIGHT = CitedSpan(source_id="a", text="It was opened in  1964.")
 WRONG = CitedSpan(source_id="b", text="Nothing to see.")

@@ -9,7 +9,7 @@ from index.ingest import bring_in
 from index.searcher import Searcher
 from runtime import demo
 from runtime.commands.demo import DemoQuestion, questions
-from runtime.commands.eval_answers import answer, retrieved
+from runtime.measure.answering import answer, retrieved
 from runtime.measure.answers import Answered, EvalQuestion
 
 DOCUMENTS = Path(demo.__file__).parent / "documents"

@@ -1,10 +1,14 @@
-"""What the subcommands share: settings, the index folder, and errors as one line."""
+"""The options that subcommands share, checked: settings, index folder, profile; and errors as one line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import msgspec
 
+from index.errors import IndexProblem
+from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
 
@@ -46,3 +50,12 @@ def check_index(directory: Path) -> Path:
         what = "does not exist" if not directory.exists() else "holds no index"
         raise click.UsageError(f"{directory} {what}; make one with `groundwire index build PATH --out {directory}`")
     return directory
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What is wrong with an index or a file of lines becomes the command's one-line error, exit code 1."""
+    try:
+        yield
+    except (IndexProblem, BadLine) as problem:
+        raise click.ClickException(" ".join(str(problem).split())) from problem
