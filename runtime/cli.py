@@ -15,11 +15,11 @@ COMMANDS = {
     "up": ("up", "up_command", "Run the whole stack and serve it over HTTP."),
     "index": ("index", "index_group", "Build, change and inspect an index."),
     "search": ("search", "search_command", "Search an index, without an answer."),
-    "replay": ("replay", "replay_command", "A recorded run through today's code, or a new one from a stage on."),
+    "replay": ("replay", "replay_command", "Replay a recorded run through today's code, or fork it from a stage on."),
     "trace": ("trace", "trace_group", "List, show and export recorded runs."),
-    "diff": ("diff", "diff_command", "Where two runs part."),
-    "play": ("play", "play_command", "What the client of a run was shown, once more."),
-    "gate": ("gate", "gate_command", "Check answers against their evidence, a JSON line each."),
+    "diff": ("diff", "diff_command", "Show where two runs differ."),
+    "play": ("play", "play_command", "Play back what the client of a run was shown."),
+    "gate": ("gate", "gate_command", "Check answers against their evidence, one JSON line each."),
     "profiles": ("profiles", "profiles_group", "List, show and check profiles."),
     "eval": ("eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on a set."),
     "bench": ("bench", "bench_group", "Measure this machine."),
@@ -42,7 +42,7 @@ class Lazy(click.Group):
         module, attribute, _ = COMMANDS[name]
         command = getattr(importlib.import_module(f"runtime.commands.{module}"), attribute)
         if not isinstance(command, click.Command):
-            raise TypeError(f"runtime.commands.{module}.{attribute} is no command")
+            raise TypeError(f"runtime.commands.{module}.{attribute} is not a command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

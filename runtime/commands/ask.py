@@ -16,7 +16,7 @@ from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES
-from runtime.commands.options import check_index, check_profile, read_settings
+from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
 
@@ -36,15 +36,17 @@ BUDGETS = {
 
 @click.command("ask")
 @click.argument("question")
-@click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="Folder made by `index build`.")
+@BUILT_INDEX
 @click.option("--profile", default="general", show_default=True, help="See `groundwire profiles list`.")
-@click.option("--json", "as_json", is_flag=True, help="One event per line, the same as the HTTP stream.")
-@click.option("--timings", is_flag=True, help="Afterwards, what each stage took and what it may take.")
+@click.option("--json", "as_json", is_flag=True, help="Print one event per line, as in the HTTP stream.")
+@click.option("--timings", is_flag=True, help="Then print how long each stage took, beside its budget.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Answer in this language.")
-@click.option("--style", type=click.Choice(STYLES))
+@click.option("--style", type=click.Choice(STYLES), help="Form of the answer.")
 @click.option("--release", type=click.Choice(RELEASES), help="When sentences are shown.")
-@click.option("--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS")
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.option(
+    "--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS", help="Give up after this long."
+)
+@CONFIG
 @click.pass_context
 def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path | None, **options: Any) -> None:
     """Ask QUESTION over an index.

@@ -18,7 +18,7 @@ def bench_group() -> None:
 
 @bench_group.command("inference")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder or a hub id.")
-@click.option("--full", is_flag=True, help="As many requests as on a tiny model; takes long on a real one.")
+@click.option("--full", is_flag=True, help="Run every request; takes long on a real model.")
 @click.option("--only", multiple=True, type=click.Choice(list(MEASURES)), help="Measure only this; may be repeated.")
 @click.pass_context
 def inference(ctx: click.Context, model: str, full: bool, only: tuple[str, ...]) -> None:

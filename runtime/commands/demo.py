@@ -37,7 +37,7 @@ def questions() -> list[DemoQuestion]:
 
 
 @click.command("demo")
-@click.option("--timings", is_flag=True, help="After each answer, what each stage took.")
+@click.option("--timings", is_flag=True, help="After each answer, print how long each stage took.")
 @click.pass_context
 def demo_command(ctx: click.Context, timings: bool) -> None:
     """Build an index of the demo documents, start what is needed, and ask three questions in three languages."""

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.pipeline import pipeline
+from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import run, settings_for, trace_of
 from runtime.replay.difference import Change, Contrast, contrast
 
@@ -18,8 +19,8 @@ MARKS: dict[Change, str] = {"same": " ", "gone": "-", "new": "+"}
 @click.command("diff")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("--index", type=click.Path(path_type=Path), help="The index that the questions were asked over.")
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@ASKED_OVER
+@CONFIG
 @click.pass_context
 def diff_command(ctx: click.Context, first: str, second: str, index: Path | None, config: Path | None) -> None:
     """Show where A and B part (ids of runs, or trace files): the first record that differs, then answers, citations, flags, times.

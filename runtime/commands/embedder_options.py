@@ -15,9 +15,11 @@ from runtime.engines.embedders import OwnEngine, over_http
 
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
     """Adds --embed-url and --embed-model."""
-    url = click.option("--embed-url", help="A /v1 address that serves embeddings; else as [index] embedder says.")
+    url = click.option(
+        "--embed-url", help="A /v1 address that serves embeddings.  [default: as the setting index.embedder says]"
+    )
     model = click.option(
-        "--embed-model", default="", help="The embedding model: a server's name, a folder or a hub id."
+        "--embed-model", default="", help="The embedding model: a name on the server, a folder or a hub id."
     )
     return url(model(command))
 

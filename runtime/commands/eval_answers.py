@@ -29,10 +29,14 @@ SEED = 0
 @click.command("answers")
 @click.option("--questions", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--passages", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--index", "index", type=click.Path(path_type=Path), help="Keep the index here, or use the one there.")
-@click.option("--own-passage", is_flag=True, help="Give each question its own passage in place of retrieval.")
 @click.option(
-    "--leave-out", is_flag=True, help="Take each question's own sources out of what is retrieved: none has an answer."
+    "--index", "index", type=click.Path(path_type=Path), help="Folder of the index; made there if there is none."
+)
+@click.option("--own-passage", is_flag=True, help="Give each question its own passage instead of retrieving.")
+@click.option(
+    "--leave-out",
+    is_flag=True,
+    help="Drop each question's own sources from what is retrieved, so that none has an answer.",
 )
 @click.option("--style", type=click.Choice(["simple", "synthesis"]), default="simple", show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Measure on this many questions, drawn with a fixed seed.")

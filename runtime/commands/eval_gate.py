@@ -16,7 +16,7 @@ from runtime.measure.lines import BadLine
 @click.command("gate")
 @click.option("--file", "source", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
 @click.option("--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the figures here.")
-@click.option("--errors", type=click.IntRange(min=0), default=0, help="List so many wrong verdicts of each label.")
+@click.option("--errors", type=click.IntRange(min=0), default=0, help="List this many wrong verdicts.")
 def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
     """Measure the gate on labelled answers.
 

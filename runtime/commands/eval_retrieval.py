@@ -28,11 +28,11 @@ from runtime.measure import rankings
 @click.option(
     "--passages",
     type=click.Path(path_type=Path),
-    help="Documents to make the index from where there is none yet; without --index it is made for the occasion.",
+    help="Documents to make the index from if there is none; without --index it is temporary.",
 )
 @click.option("--k", "k", type=click.IntRange(1, 100), default=10, show_default=True, help="Depth of every measure.")
 @embedder_options
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many questions.")
+@click.option("--limit", type=click.IntRange(1), help="Use only the first so many questions.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the measures here.")
 @click.option(
     "--save-run",

@@ -19,7 +19,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @click.command("gate")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead of a text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line instead of text.")
 @click.option("--file", "source", type=click.File("rb"), default="-", help="Read from this file instead of stdin.")
 def gate_command(*, as_json: bool, source: BinaryIO) -> None:
     """Check answers against their evidence, without a model.

@@ -17,7 +17,7 @@ from index.build_job import Tell
 from index.check import stats, verify
 from index.ingest import Report, bring_in, take_out
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
 
 _LABELS = {
     "read": "Reading files",
@@ -44,9 +44,12 @@ def index_group() -> None:
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--out", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
 @embedder_options
-@click.option("--refit", is_flag=True, help="Fit the vectors anew on all passages.")
+@click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
 @click.option(
-    "--stdin-name", default="stdin.jsonl", show_default=True, help="Name, and so the kind, of what '-' reads."
+    "--stdin-name",
+    default="stdin.jsonl",
+    show_default=True,
+    help="File name of what '-' reads; its ending says the format.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build_command(
@@ -70,11 +73,14 @@ def build_command(
 
 @index_group.command("add")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@INDEX_FOLDER
 @embedder_options
-@click.option("--refit", is_flag=True, help="Fit the vectors anew on all passages.")
+@click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
 @click.option(
-    "--stdin-name", default="stdin.jsonl", show_default=True, help="Name, and so the kind, of what '-' reads."
+    "--stdin-name",
+    default="stdin.jsonl",
+    show_default=True,
+    help="File name of what '-' reads; its ending says the format.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def add_command(
@@ -94,7 +100,7 @@ def add_command(
 
 @index_group.command("remove")
 @click.argument("source_ids", nargs=-1, required=True)
-@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@INDEX_FOLDER
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def remove_command(source_ids: tuple[str, ...], directory: Path, as_json: bool) -> None:
     """Remove documents by SOURCE_ID, all or none."""
@@ -104,8 +110,8 @@ def remove_command(source_ids: tuple[str, ...], directory: Path, as_json: bool) 
 
 
 @index_group.command("list")
-@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
-@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@INDEX_FOLDER
+@SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document.")
 def list_command(directory: Path, name: str | None, as_json: bool) -> None:
     """List the documents of an index."""
@@ -123,11 +129,11 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
 
 
 @index_group.command("stats")
-@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
-@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@INDEX_FOLDER
+@SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
-    """Say what an index holds, how big it is, and whether a new fit of its vectors pays."""
+    """Print what an index holds, how big it is, and whether fitting its vectors again would pay."""
     with one_line_errors():
         found = stats(directory, name)
     if as_json:
@@ -141,8 +147,8 @@ def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
 
 
 @index_group.command("verify")
-@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
-@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@INDEX_FOLDER
+@SNAPSHOT
 def verify_command(directory: Path, name: str | None) -> None:
     """Check every file and every passage of a snapshot. Exit code 1 when something is wrong with it."""
     with one_line_errors():

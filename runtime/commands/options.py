@@ -12,6 +12,16 @@ from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
 
+_PATH = click.Path(path_type=Path)
+CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
+#: Of commands that work on the index itself.
+INDEX_FOLDER = click.option("--index", "directory", type=_PATH, required=True, help="Folder of the index.")
+SNAPSHOT = click.option("--snapshot", "name", help="A snapshot other than the current one.")
+#: Of commands that ask questions.
+BUILT_INDEX = click.option("--index", type=_PATH, required=True, help="Folder made by `index build`.")
+#: Of commands about recorded runs.
+ASKED_OVER = click.option("--index", type=_PATH, help="The index that the question was asked over.")
+
 
 def read_settings(config: Path | None = None, *, index: Path | None = None, port: int | None = None) -> Settings:
     """The settings in force with what the command line adds. Raises click.UsageError."""

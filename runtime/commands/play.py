@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
+from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
 from runtime.replay.event_times import paced
 
 
 @click.command("play")
 @click.argument("run_id", metavar="RUN")
-@click.option("--index", type=click.Path(path_type=Path), help="The index that the question was asked over.")
+@ASKED_OVER
 @click.option(
-    "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="Times as fast as it was."
+    "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="How many times as fast."
 )
-@click.option("--instant", is_flag=True, help="All at once.")
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@click.option("--instant", is_flag=True, help="Print all events at once.")
+@CONFIG
 def play_command(run_id: str, index: Path | None, speed: float, instant: bool, config: Path | None) -> None:
     """Print the events of RUN (an id, or a trace file), a JSON object a line, at the pace at which they came."""
     settings = settings_for(index, config)

@@ -8,7 +8,7 @@ import msgspec
 
 from actors.pipeline import ACTORS, pipeline
 from index.languages.toml_check import nearest
-from runtime.commands.options import check_profile
+from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
 from runtime.replay.difference import parting
 from runtime.replay.fork import NothingToFork, fork
@@ -24,18 +24,20 @@ ENGINES = ["extractive", "recorded", "mlx", "openai", "scripted"]
 
 @click.command("replay")
 @click.argument("run_id", metavar="RUN", required=False)
-@click.option("--index", type=click.Path(path_type=Path), help="The index that the question was asked over.")
-@click.option("--trace", "file", type=click.Path(path_type=Path), help="A file by `trace export`, in place of RUN.")
-@click.option("--from", "stage", metavar="STAGE", help="Make a new run: all before STAGE kept, the rest done anew.")
-@click.option("--profile", help="With --from: what goes into STAGE comes under this profile.")
+@ASKED_OVER
+@click.option("--trace", "file", type=click.Path(path_type=Path), help="A file made by `trace export`, instead of RUN.")
+@click.option("--from", "stage", metavar="STAGE", help="Fork the run: keep all before STAGE and redo the rest.")
+@click.option("--profile", help="With --from: run STAGE and what follows under this profile.")
 @click.option(
-    "--engine", type=click.Choice(ENGINES), help="With --from: what answers. recorded: what the trace still answers."
+    "--engine",
+    type=click.Choice(ENGINES),
+    help="With --from: the engine that answers; `recorded` is the trace itself where it can be.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="With --from: the new run's file; NEW-RUN.jsonl if not given."
+    "--out", type=click.Path(path_type=Path), help="With --from: file of the new run.  [default: NEW-RUN.jsonl]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@CONFIG
 @click.pass_context
 def replay_command(
     ctx: click.Context,

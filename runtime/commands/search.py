@@ -8,17 +8,17 @@ import msgspec
 from index.languages import LANGUAGES
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
 
 _MAX_QUERY = 4000
 
 
 @click.command("search")
 @click.argument("query")
-@click.option("--index", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@INDEX_FOLDER
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many passages.")
-@click.option("--language", type=click.Choice(LANGUAGES), help="The query's; found out if not given.")
-@click.option("--snapshot", "name", help="A snapshot other than the current one.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Language of the query; detected if not given.")
+@SNAPSHOT
 @embedder_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")
 def search_command(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from index.languages.toml_check import nearest
-from runtime.commands.options import read_settings
+from runtime.commands.options import CONFIG, read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.roles import ROLES, Role, run
@@ -18,7 +18,7 @@ from runtime.settings import Settings
 
 @click.command("serve")
 @click.argument("role", type=click.Choice(["nats", *ROLES]))
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@CONFIG
 @click.option("--only", multiple=True, metavar="ACTOR", help="Run only this actor (repeat for more); for `actors`.")
 @click.option(
     "--name", default="", hidden=True, help="The name it logs and reports its health under; its role if none."

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from bus.connection import connect
 from bus.errors import Failure
-from runtime.commands.options import read_settings
+from runtime.commands.options import CONFIG, read_settings
 from runtime.engines.watching import Watched, views
 from runtime.processes.supervisor import running, state_folder
 
@@ -22,12 +22,14 @@ type Key = tuple[str, int]
 
 @click.command("top")
 @click.option("--index", type=click.Path(path_type=Path), help="The index that `groundwire up` serves.")
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
-@click.option("--every", default=1.0, show_default=True, type=click.FloatRange(0.1, 60), help="Seconds between looks.")
-@click.option("--once", is_flag=True, help="Look once, print, and end.")
+@CONFIG
+@click.option(
+    "--every", default=1.0, show_default=True, type=click.FloatRange(0.1, 60), help="Seconds between updates."
+)
+@click.option("--once", is_flag=True, help="Print once and exit.")
 @click.pass_context
 def top_command(ctx: click.Context, index: Path | None, config: Path | None, every: float, once: bool) -> None:
-    """Slots, queue by priority, tokens per second, cache hits and memory of every device on the bus. Ctrl-C ends it."""
+    """Watch slots, queues, tokens per second, cache hits and memory of every device on the bus. Stop with Ctrl-C."""
     settings = read_settings(config, index=index)
     there = running(state_folder(settings)) if index is not None else None
     if index is not None and there is None:

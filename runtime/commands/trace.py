@@ -12,13 +12,11 @@ from rich.table import Column, Table
 from actors.pipeline import pipeline
 from bus.journal import Stage
 from bus.run_record import record_of
+from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
 from runtime.replay.journal_traces import Found, latest_runs
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, dump, write
-
-INDEX = click.option("--index", type=click.Path(path_type=Path), help="The index that the questions were asked over.")
-CONFIG = click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
 
 
 @click.group("trace")
@@ -27,7 +25,7 @@ def trace_group() -> None:
 
 
 @trace_group.command("list")
-@INDEX
+@ASKED_OVER
 @click.option("-n", "count", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
 @CONFIG
@@ -59,8 +57,10 @@ def _columns(runs: list[Found]) -> list[str]:
 
 @trace_group.command("export")
 @click.argument("run_id", metavar="RUN")
-@INDEX
-@click.option("--out", type=click.Path(path_type=Path), help="The file; RUN.jsonl if not given, - for standard output.")
+@ASKED_OVER
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The file, or - for standard output.  [default: RUN.jsonl]"
+)
 @CONFIG
 def export_command(run_id: str, index: Path | None, out: Path | None, config: Path | None) -> None:
     """Write RUN into one file, which `groundwire replay --trace` needs nothing else for."""
@@ -79,7 +79,7 @@ def export_command(run_id: str, index: Path | None, out: Path | None, config: Pa
 
 @trace_group.command("show")
 @click.argument("run_id", metavar="RUN")
-@INDEX
+@ASKED_OVER
 @CONFIG
 def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
     """Show the stages of RUN: when each began, what it took, what it asked and found, and its fallback if it took it."""

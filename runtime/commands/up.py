@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from bus.errors import Failure
-from runtime.commands.options import check_index, read_settings
+from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
 from runtime.processes.nats_server import NoServer, port_taken
 from runtime.processes.roles import ROLES
 from runtime.processes.supervisor import Stack, state_folder
@@ -16,9 +16,9 @@ from runtime.settings import Settings
 
 
 @click.command("up")
-@click.option("--index", "index", required=True, type=click.Path(path_type=Path), help="Folder made by `index build`.")
+@BUILT_INDEX
 @click.option("--port", type=click.IntRange(1, 65535), help="HTTP port.  [default: 8080]")
-@click.option("--config", type=click.Path(path_type=Path), help="groundwire.toml to read.")
+@CONFIG
 @click.pass_context
 def up_command(ctx: click.Context, index: Path, port: int | None, config: Path | None) -> None:
     """Run nats-server, search, inference, actors and the edge; restart what dies; stop with Ctrl-C."""
