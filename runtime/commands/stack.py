@@ -8,7 +8,7 @@ from pathlib import Path
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.journal import Journal
 from bus.runs import Runs
-from runtime.processes.supervisor import Busy, Stack, running, state_folder
+from runtime.processes.supervisor import Address, Busy, Stack, running, state_folder
 from runtime.settings import Settings
 
 
@@ -53,7 +53,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
             await stack.stop()
 
 
-async def _appears(folder: Path):  # type: ignore[no-untyped-def]
+async def _appears(folder: Path) -> Address | None:
     """The address of a stack that holds the lock and is about to say where it listens."""
     for _ in range(200):
         if (there := running(folder)) is not None:

@@ -38,7 +38,7 @@ async def _up(settings: Settings) -> int:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    stack = Stack(settings, state_folder(settings), ROLES, say=console.print)
+    stack = Stack(settings, state_folder(settings), ROLES, say=console.print, on_broken=stop.set)
     with console.status("starting nats-server, search, inference, actors, edge…"):
         try:
             await stack.start()
@@ -48,11 +48,7 @@ async def _up(settings: Settings) -> int:
             raise
     url = f"http://{settings.edge.host}:{settings.edge.port}"
     console.print(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
-    broken = asyncio.create_task(stack.wait_broken())
-    stopped = asyncio.create_task(stop.wait())
-    await asyncio.wait([broken, stopped], return_when=asyncio.FIRST_COMPLETED)
-    for task in (broken, stopped):
-        task.cancel()
+    await stop.wait()
     with console.status("stopping…"):
         await stack.stop()
     if stack.failed:

@@ -5,6 +5,8 @@ import queue
 import threading
 from pathlib import Path
 
+import anyio
+
 from bus.connection import Client, connect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
@@ -21,7 +23,7 @@ RELOAD_S = 0.5
 
 
 class Threads:
-    """A few threads that call the index; each lets go of the JVM before it ends."""
+    """A few threads that call the index; each lets go of the JVM before it ends, which threads of a common pool do not."""
 
     def __init__(self, searcher: Searcher, count: int) -> None:
         self._searcher = searcher
@@ -98,12 +100,10 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     close = await serve_search(client, threads.find)
     state |= {"ready": True, "detail": searcher.snapshot}
     while not stop.is_set():
-        try:
-            async with asyncio.timeout(RELOAD_S):
-                await stop.wait()
-        except TimeoutError:
-            if await loop.run_in_executor(None, searcher.maybe_reload):
-                state["detail"] = searcher.snapshot
+        with anyio.move_on_after(RELOAD_S):
+            await stop.wait()
+        if not stop.is_set() and await loop.run_in_executor(None, searcher.maybe_reload):
+            state["detail"] = searcher.snapshot
     await close()
     threads.close()
     searcher.close()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
+import anyio
 import msgspec
 
 from bus.connection import connect
@@ -81,7 +82,7 @@ def _take(lock: IO[str], kind: int) -> bool:
 
 
 class Stack:
-    """The processes of one stack. `say` is told what happens, a line at a time."""
+    """The processes of one stack. `say` is told what happens, a line at a time; `on_broken`, that it cannot go on."""
 
     def __init__(
         self,
@@ -90,6 +91,7 @@ class Stack:
         roles: Sequence[Role],
         *,
         say: Callable[[str], None] = lambda line: None,
+        on_broken: Callable[[], None] = lambda: None,
         sync_always: bool = True,
     ) -> None:
         """Raises SettingsError for actors that there are not."""
@@ -109,11 +111,11 @@ class Stack:
         bus = msgspec.structs.replace(settings.bus, url=f"nats://127.0.0.1:{self.port}")
         self.settings = msgspec.structs.replace(settings, bus=bus)
         self.processes: dict[str, asyncio.subprocess.Process] = {}
-        self.failed: str = ""
+        self.failed = ""  #: why the stack cannot go on, once it cannot
         self._lock: IO[str] | None = None
         self._keepers: list[asyncio.Task[None]] = []
         self._stopping = False
-        self._broken = asyncio.Event()
+        self._on_broken = on_broken
 
     async def start(self) -> None:
         """Start everything. Raises Busy, NoServer, Unavailable."""
@@ -150,7 +152,7 @@ class Stack:
             for name in self.commands:
                 heard_at, said = time.monotonic(), ""
                 while not ((health := await health_of(client, name)) and health.ready):
-                    if self._broken.is_set():
+                    if self.failed:
                         raise Unavailable(self.failed)
                     if health is not None:
                         heard_at = time.monotonic()
@@ -162,11 +164,6 @@ class Stack:
                     await asyncio.sleep(0.03)
         finally:
             await client.close()
-
-    async def wait_broken(self) -> str:
-        """Why the stack cannot go on, once it cannot."""
-        await self._broken.wait()
-        return self.failed
 
     async def stop(self) -> None:
         """End every process; nats-server last, so that what is in flight can still be written."""
@@ -211,7 +208,7 @@ class Stack:
                 return
             if status == CANNOT_START:
                 self.failed = self._last_line(name)
-                self._broken.set()
+                self._on_broken()
                 return
             pause = 0.1 if time.monotonic() - began > HEALTHY_S else min(pause * 2, LONGEST_PAUSE_S)
             self.say(f"{name} ended with status {status}; starting it again in {pause:.1f} s (log: {self.log(name)})")
@@ -232,12 +229,12 @@ class Stack:
 
     @staticmethod
     async def _gone(processes: list[asyncio.subprocess.Process]) -> None:
-        try:
-            async with asyncio.timeout(8.0):
-                await asyncio.gather(*(p.wait() for p in processes))
-        except TimeoutError:
+        with anyio.move_on_after(8.0):
             for process in processes:
-                _signal(process, signal.SIGKILL)
+                await process.wait()
+            return
+        for process in processes:
+            _signal(process, signal.SIGKILL)
 
 
 def _command_of(pid: int) -> str:
