@@ -1,14 +1,16 @@
 """What each prompt is given and what it must answer: one variables Struct and one reply Struct per agent.
 
-`Prompt` subclasses are the variables; their `name` is the prompt file's stem, the actor's and the test's. `reply` is the
-type of a finished reply, `str` for the agents that write prose. The JSON schema in the prompt file is the source for
-decoding and the grammar; a test holds these Structs and those schemas together.
+`Prompt` subclasses are the variables; their `name` is the prompt file's stem, the actor's and the test's. The JSON schema in
+the prompt file is the source for decoding and the grammar; a test holds these Structs and those schemas together. A field says
+with its type where its text stands (`str` inside a line, else `Block` or `Attribute`) and whether it may be `Shortened`.
 """
 
-from typing import ClassVar
+from types import get_original_bases
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import msgspec
 
+from prompts.fields import Attribute, Block, Shortened
 from prompts.vocabulary import Confidence, ContradictionType, IntentKind, QueryType, Severity, Speaker, VerdictKind
 
 
@@ -16,7 +18,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """One turn of the conversation so far."""
 
     role: Speaker
-    content: str
+    content: Block
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +29,13 @@ class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
     """The variables of one prompt. `Reply` is the type that `ask` returns for it."""
 
     name: ClassVar[str]
-    reply: ClassVar[type]
+
+    @classmethod
+    def reply(cls) -> type[Reply]:
+        """The type of a finished reply, `str` for the agents that write prose."""
+        bases = (base for each in cls.__mro__ for base in get_original_bases(each))
+        reply: type[Reply] = next(get_args(base)[0] for base in bases if get_origin(base) is Prompt)
+        return reply
 
 
 # ---------------------------------------------------------------- understanding the question
@@ -45,9 +53,8 @@ class ClassifyIntent(Prompt[Intent], frozen=True, kw_only=True):
     """Scope words come from the profile; an empty scope admits every subject."""
 
     name = "classify_intent"
-    reply = Intent
-    user_query: str
-    conversation_history: tuple[Turn, ...] = ()
+    user_query: Block
+    conversation_history: Annotated[tuple[Turn, ...], Shortened(4, oldest=True)] = ()
     language: str
     in_scope: tuple[str, ...] = ()
     edge_scope: tuple[str, ...] = ()
@@ -55,7 +62,7 @@ class ClassifyIntent(Prompt[Intent], frozen=True, kw_only=True):
 
 
 class RewrittenQuery(Part, frozen=True, kw_only=True):
-    original_query: str
+    original_query: Block
     rewritten_query: str
     needs_rewrite: bool
     rewrite_reason: str
@@ -63,9 +70,8 @@ class RewrittenQuery(Part, frozen=True, kw_only=True):
 
 class RewriteQuery(Prompt[RewrittenQuery], frozen=True, kw_only=True):
     name = "rewrite_query"
-    reply = RewrittenQuery
-    current_query: str
-    conversation_history: tuple[Turn, ...]
+    current_query: Block
+    conversation_history: Annotated[tuple[Turn, ...], Shortened(4, oldest=True)]
     language: str
 
 
@@ -78,15 +84,14 @@ class QueryClass(Part, frozen=True, kw_only=True):
 
 class ClassifyQuery(Prompt[QueryClass], frozen=True, kw_only=True):
     name = "classify_query"
-    reply = QueryClass
-    original_query: str
+    original_query: Block
     language: str
 
 
 class SubQuery(Part, frozen=True, kw_only=True):
     """A statement to search for; `id` is `sq_1`… or, in the second round, `sq_add_1`…, and names the lane."""
 
-    id: str
+    id: Attribute
     statement: str
     focus: str
 
@@ -98,8 +103,7 @@ class Decomposition(Part, frozen=True, kw_only=True):
 
 class DecomposeQuery(Prompt[Decomposition], frozen=True, kw_only=True):
     name = "decompose_query"
-    reply = Decomposition
-    original_query: str
+    original_query: Block
     query_type: QueryType = "complex"
     language: str
 
@@ -110,19 +114,19 @@ class DecomposeQuery(Prompt[Decomposition], frozen=True, kw_only=True):
 class Chunk(Part, frozen=True, kw_only=True):
     """A retrieved passage as a judge sees it. `score` is the fused retrieval score, higher is better."""
 
-    source_file: str
+    source_file: Attribute
     score: float
-    content: str
+    content: Block
 
 
 class Extract(Part, frozen=True, kw_only=True):
-    source_file: str
+    source_file: Attribute
     excerpt: str
     relevance: Confidence
 
 
 class Relevance(Part, frozen=True, kw_only=True):
-    sub_query_id: str
+    sub_query_id: Attribute
     sub_query_statement: str
     relevant_extracts: tuple[Extract, ...]
     sub_answer: str
@@ -132,11 +136,10 @@ class Relevance(Part, frozen=True, kw_only=True):
 
 class JudgeRelevance(Prompt[Relevance], frozen=True, kw_only=True):
     name = "judge_relevance"
-    reply = Relevance
-    sub_query_id: str
+    sub_query_id: Attribute
     sub_query_statement: str
     sub_query_focus: str
-    retrieved_chunks: tuple[Chunk, ...]
+    retrieved_chunks: Annotated[tuple[Chunk, ...], Shortened(2)]
     language: str
 
 
@@ -158,10 +161,9 @@ class Sufficiency(Part, frozen=True, kw_only=True):
 
 class JudgeSufficiency(Prompt[Sufficiency], frozen=True, kw_only=True):
     name = "judge_sufficiency"
-    reply = Sufficiency
-    original_query: str
+    original_query: Block
     sub_queries: tuple[SubQuery, ...]
-    sub_query_analyses: tuple[Relevance, ...]
+    sub_query_analyses: Annotated[tuple[Relevance, ...], Shortened(3)]
     language: str
 
 
@@ -178,9 +180,8 @@ class EvidencePick(Part, frozen=True, kw_only=True):
 
 class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
     name = "select_evidence"
-    reply = EvidencePick
-    original_query: str
-    retrieved_chunks: tuple[Chunk, ...]
+    original_query: Block
+    retrieved_chunks: Annotated[tuple[Chunk, ...], Shortened(2)]
     language: str
 
 
@@ -191,32 +192,30 @@ class Evidence(Part, frozen=True, kw_only=True):
     """One numbered span: all that an answering prompt sees of a document."""
 
     n: int
-    source_id: str
-    title: str
-    text: str
+    source_id: Attribute
+    title: Attribute
+    text: Block
 
 
 class AnswerSimple(Prompt[str], frozen=True, kw_only=True):
     """`safety_advice`: the profile's closing advice, empty for none. `already_shown` is continued, never repeated."""
 
     name = "answer_simple"
-    reply = str
-    original_query: str
-    retrieved_chunks: tuple[Evidence, ...]
+    original_query: Block
+    retrieved_chunks: Annotated[tuple[Evidence, ...], Shortened(2)]
     language: str
-    safety_advice: str = ""
-    already_shown: str = ""
+    safety_advice: Block = ""
+    already_shown: Block = ""
 
 
 class AnswerReport(Prompt[str], frozen=True, kw_only=True):
     name = "answer_report"
-    reply = str
-    original_query: str
-    sub_query_analyses: tuple[Relevance, ...]
-    evidence: tuple[Evidence, ...]
+    original_query: Block
+    sub_query_analyses: Annotated[tuple[Relevance, ...], Shortened(3)]
+    evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
-    safety_advice: str = ""
-    already_shown: str = ""
+    safety_advice: Block = ""
+    already_shown: Block = ""
 
 
 class Synthesis(Part, frozen=True, kw_only=True):
@@ -229,9 +228,8 @@ class Synthesis(Part, frozen=True, kw_only=True):
 
 class AnswerSynthesis(Prompt[Synthesis], frozen=True, kw_only=True):
     name = "answer_synthesis"
-    reply = Synthesis
-    query: str
-    evidence: tuple[Evidence, ...]
+    query: Block
+    evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
 
 
@@ -245,23 +243,21 @@ class StructuredAnswer(Part, frozen=True, kw_only=True):
 
 class AnswerStructured(Prompt[StructuredAnswer], frozen=True, kw_only=True):
     name = "answer_structured"
-    reply = StructuredAnswer
-    question: str
-    contexts: tuple[Evidence, ...]
+    question: Block
+    contexts: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
     max_tokens: int = 600
-    style: str = ""
+    style: Block = ""
     must_cite: bool = True
 
 
 class AnswerHint(Prompt[StructuredAnswer], frozen=True, kw_only=True):
     name = "answer_hint"
-    reply = StructuredAnswer
-    question: str
-    contexts: tuple[Evidence, ...]
+    question: Block
+    contexts: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
     max_tokens: int = 600
-    style: str = ""
+    style: Block = ""
     must_cite: bool = True
 
 
@@ -283,20 +279,18 @@ class Verdict(Part, frozen=True, kw_only=True):
 
 class VerifyAnswer(Prompt[Verdict], frozen=True, kw_only=True):
     name = "verify_answer"
-    reply = Verdict
-    answer: str
-    evidence: tuple[Evidence, ...]
+    answer: Block
+    evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
 
 
 class GuardLanguage(Prompt[str], frozen=True, kw_only=True):
     name = "guard_language"
-    reply = str
-    text: str
+    text: Block
     target_language: str
 
 
-PROMPTS: tuple[type[Prompt], ...] = (  # type: ignore[type-arg]
+PROMPTS: tuple[type[Prompt[Any]], ...] = (
     ClassifyIntent,
     RewriteQuery,
     ClassifyQuery,

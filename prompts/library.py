@@ -17,17 +17,11 @@ from dotpromptz_handlebars import EscapeFunction, Handlebars, HelperOptions, Saf
 from index.languages import name_of
 from prompts import notices
 from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
+from prompts.fields import Place, Placement, places
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
 
 FOLDER = Path(__file__).parent
-
-#: Fields that stand in a quoted attribute, and those that stand inside a line; all others stand between tags of their own.
-ATTRIBUTES = frozenset({"id", "source_file", "source_id", "sub_query_id", "title"})
-LINES = frozenset({
-    "confidence", "edge_scope", "excerpt", "focus", "in_scope", "language", "missing_aspects", "out_of_scope", "query_type",
-    "relevance", "role", "statement", "sub_answer", "sub_query_focus", "sub_query_statement", "target_language",
-})  # fmt: skip
 
 _MARK = re.compile("\ue000([0-9]+)\ue001")
 _ROLE = re.compile("\ue002([a-z]+)\ue003")
@@ -47,7 +41,10 @@ class RenderedPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One parsed `.prompt` file. `fill` is its compiled template; `system` never changes between calls."""
+    """One parsed `.prompt` file. `fill` is its compiled template; `system` never changes between calls.
+
+    `remembered`: the same question over the same evidence is given the same reply for a while.
+    """
 
     name: str
     description: str
@@ -56,6 +53,7 @@ class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int
     input: dict[str, Any]  # Picoschema
     schema: dict[str, Any] | None
+    remembered: bool
     system: str
     fill: Callable[[dict[str, Any]], str]
 
@@ -79,7 +77,7 @@ class Library:
         file = self._files[variables.name]
         override = self._overrides.get(variables.name, _NO_OVERRIDE)
         values: list[str] = []
-        data = self._marked(_data(variables), "", values)
+        data = self._marked(_data(variables), places(type(variables)), values)
         parts = _ROLE.split(file.fill(data | _constants(variables)))
         user = _MARK.sub(lambda mark: values[int(mark[1])], parts[-1]).strip()
         return RenderedPrompt(
@@ -111,25 +109,26 @@ class Library:
         """What a reasoning model is told for this prompt, empty for nothing."""
         return self._overrides.get(name, _NO_OVERRIDE).reasoning_effort or ""
 
-    def _marked(self, value: Any, field: str, values: list[str]) -> Any:
+    def _marked(self, value: Any, place: Placement, values: list[str]) -> Any:
         """`value` with every non-empty string replaced by a mark for its place in `values`, made harmless there."""
         if isinstance(value, str):
             if not value:
                 return value  # {{#if}} must still see that it is empty
-            values.append(self._harmless(value, field))
+            values.append(self._harmless(value, place))
             return f"\ue000{len(values) - 1}\ue001"
         if isinstance(value, dict):
-            return {key: self._marked(inner, key, values) for key, inner in value.items()}
+            below = place if isinstance(place, Mapping) else {}
+            return {key: self._marked(inner, below.get(key, Place.LINE), values) for key, inner in value.items()}
         if isinstance(value, list | tuple):
-            return [self._marked(inner, field, values) for inner in value]
+            return [self._marked(inner, place, values) for inner in value]
         if isinstance(value, bool | int | float):
             return value
-        raise TypeError(f"{field}: a {type(value).__name__} cannot stand in a prompt")
+        raise TypeError(f"a {type(value).__name__} cannot stand in a prompt")
 
-    def _harmless(self, value: str, field: str) -> str:
-        if field in ATTRIBUTES:
-            return self._neutral.attribute(value)
-        return self._neutral.line(value) if field in LINES else self._neutral.block(value)
+    def _harmless(self, value: str, place: Placement) -> str:
+        if place is Place.BLOCK:
+            return self._neutral.block(value)
+        return self._neutral.attribute(value) if place is Place.ATTRIBUTE else self._neutral.line(value)
 
 
 _NO_OVERRIDE = AgentOverride()
@@ -155,6 +154,7 @@ def _compiled(name: str, source: str, partials: Mapping[str, str]) -> PromptFile
         max_tokens=int(config["maxOutputTokens"]),
         input=raw["input"]["schema"],
         schema=raw["output"].get("schema"),
+        remembered=raw.get("remembered", False),
         system=roles[1].strip(),
         fill=lambda data: template(data, {}),
     )

@@ -24,6 +24,10 @@ class Renderer:
         """The model that the profile names for this agent, empty for none."""
         return self._library(profile).model(prompt)
 
+    def remembered(self, prompt: str) -> bool:
+        """Whether the prompt says that its replies are kept for a while."""
+        return _library("general").file(prompt).remembered
+
     def constants(self) -> tuple[Rendered, ...]:
         """Every prompt without its variables: what a device can read before the first question."""
         library = self._library("general")

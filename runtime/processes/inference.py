@@ -1,7 +1,7 @@
 """The inference process: owns the device, renders prompts, runs the engine, remembers answers.
 
-One engine behind `gw.ask`. Answers are kept an hour by prompt version, model and variables (the question and its evidence), so that
-the same question over the same evidence is told the same; a failure is not kept.
+One engine behind `gw.ask`. Replies to the prompts that say `remembered` are kept an hour by prompt version, model and variables
+(the question and its evidence), so that the same question over the same evidence is told the same; a failure is not kept.
 """
 
 import asyncio
@@ -60,7 +60,8 @@ class Inference:
         rendered = None
         if engine.needs_rendering:
             rendered = msgspec.structs.replace(self.renderer.render(variables, ask.profile), model=model)
-        key = "" if ask.already_shown or not self.answers.maxsize else _key(ask, engine, rendered)
+        kept_here = self.renderer.remembered(ask.prompt) and not ask.already_shown and self.answers.maxsize
+        key = _key(ask, engine, rendered) if kept_here else ""
         if kept := self.answers.get(key):
             yield kept.text
             yield msgspec.structs.replace(kept, cached=True)
@@ -86,9 +87,7 @@ class Inference:
 
 
 def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
-    """What an answer depends on; empty for prompts whose replies are not kept."""
-    if not ask.prompt.startswith("answer_"):
-        return ""
+    """What a reply depends on."""
     sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
     what = "\0".join((engine.name, engine.model, *sampling)).encode()
     return ask.prompt + hashlib.blake2b(what + bytes(ask.variables), digest_size=16).hexdigest()

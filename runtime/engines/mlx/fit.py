@@ -1,6 +1,6 @@
-"""When a prompt is longer than the model's context, what is left out, and in which order.
+"""When a prompt is longer than the model's context, what is left out, as its fields declare (`prompts.contracts`).
 
-The rule: evidence first loses its tail, as it is ordered best first; then retrieved passages and analyses lose theirs; then
+The rule there: evidence first loses its tail, as it is ordered best first; then retrieved passages and analyses lose theirs; then
 the conversation its oldest turns. The question is never shortened: a prompt that is too long without all of these fails.
 """
 
@@ -10,22 +10,15 @@ from typing import Any
 import msgspec
 
 from prompts.contracts import Prompt
-
-#: Fields of the prompts' variables that may lose items: (name, whether the tail goes first).
-SHORTENED = (
-    ("evidence", True),
-    ("contexts", True),
-    ("retrieved_chunks", True),
-    ("sub_query_analyses", True),
-    ("conversation_history", False),
-)
+from prompts.fields import shortened
 
 
 def fit(variables: Prompt[Any], fits: Callable[[Prompt[Any]], bool]) -> tuple[Prompt[Any], str] | None:
     """The variables with as little left out as makes them fit, and what was left out; None when nothing helps."""
     said = []
-    for name, tail in SHORTENED:
-        items = getattr(variables, name, ())
+    for name, rule in shortened(type(variables)):
+        tail = not rule.oldest
+        items = getattr(variables, name)
         if not items:
             continue
         kept = _most(variables, name, tail, fits)
