@@ -13,7 +13,7 @@ from bus.powers import Ask, Emit
 from prompts import contracts
 
 
-@actor(prompts=("answer_hint", "verify_answer", "guard_language"), fallback=no_model)
+@actor(prompts=("answer_hint", "verify_answer", "guard_language"), priority="answer", fallback=no_model)
 async def answer_hint(
     message: HintRequested, ask: Ask, emit: Emit
 ) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
@@ -25,7 +25,6 @@ async def answer_hint(
             max_tokens=budget(message),
             style="hint",
             must_cite=must_cite(message),
-        ),
-        contracts.StructuredAnswer,
+        )
     )
     return await written(message, ask, emit, layout(reply), "hint", cited=reply.citations)

@@ -13,7 +13,7 @@ from bus.powers import Ask, Emit
 from prompts import contracts
 
 
-@actor(prompts=("answer_simple", "verify_answer", "guard_language"), fallback=no_model)
+@actor(prompts=("answer_simple", "verify_answer", "guard_language"), priority="answer", fallback=no_model)
 async def answer_simple(
     message: SimpleAnswerRequested, ask: Ask, emit: Emit
 ) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:

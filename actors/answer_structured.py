@@ -13,7 +13,7 @@ from bus.powers import Ask, Emit
 from prompts import contracts
 
 
-@actor(prompts=("answer_structured", "verify_answer", "guard_language"), fallback=no_model)
+@actor(prompts=("answer_structured", "verify_answer", "guard_language"), priority="answer", fallback=no_model)
 async def answer_structured(
     message: StructureRequested, ask: Ask, emit: Emit
 ) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
@@ -25,7 +25,6 @@ async def answer_structured(
             max_tokens=budget(message),
             style="structured",
             must_cite=must_cite(message),
-        ),
-        contracts.StructuredAnswer,
+        )
     )
     return await written(message, ask, emit, layout(reply), "structured", cited=reply.citations)

@@ -16,7 +16,7 @@ from prompts import contracts
 LONGEST = 400
 
 
-@actor(prompts=("answer_synthesis", "verify_answer", "guard_language"), fallback=no_model)
+@actor(prompts=("answer_synthesis", "verify_answer", "guard_language"), priority="answer", fallback=no_model)
 async def answer_synthesis(
     message: SynthesisRequested, ask: Ask, emit: Emit
 ) -> AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled:
@@ -25,8 +25,7 @@ async def answer_synthesis(
             query=message.question.text,
             evidence=evidence_of(message.evidence),
             language=message.question.language,
-        ),
-        contracts.Synthesis,
+        )
     )
     text = reply.answer.strip()
     return await written(

@@ -41,8 +41,7 @@ async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | F
             in_scope=profile.scope_words("in_scope"),
             edge_scope=profile.scope_words("edge_scope"),
             out_of_scope=profile.scope_words("out_of_scope"),
-        ),
-        contracts.Intent,
+        )
     )
     if reply.intent in ("out_of_scope", "greeting", "unclear"):
         return decline(question, reply.intent)

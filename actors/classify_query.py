@@ -18,10 +18,7 @@ def as_simple(message: QuestionReady, failure: Failure) -> SubQueryPlanned:
 
 @actor(prompts=("classify_query",), fallback=as_simple)
 async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | ComplexQuestionFound:
-    reply = await ask(
-        contracts.ClassifyQuery(original_query=message.question.text, language=message.question.language),
-        contracts.QueryClass,
-    )
+    reply = await ask(contracts.ClassifyQuery(original_query=message.question.text, language=message.question.language))
     if reply.query_type == "complex":
         return ComplexQuestionFound(question=message.question)
     return single(message)

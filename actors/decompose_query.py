@@ -22,8 +22,7 @@ def whole(message: ComplexQuestionFound, failure: Failure) -> QueryDecomposed:
 @actor(prompts=("decompose_query",), fallback=whole)
 async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecomposed:
     reply = await ask(
-        contracts.DecomposeQuery(original_query=message.question.text, language=message.question.language),
-        contracts.Decomposition,
+        contracts.DecomposeQuery(original_query=message.question.text, language=message.question.language)
     )
     return planned(message, reply.sub_queries)
 

@@ -21,10 +21,10 @@ def as_drafted(message: DraftMistranslated, failure: Failure) -> AnswerDrafted:
     return drafted(message, message.sentences)
 
 
-@actor(prompts=("guard_language",), fallback=as_drafted)
+@actor(prompts=("guard_language",), priority="check", fallback=as_drafted)
 async def guard_language(message: DraftMistranslated, ask: Ask) -> AnswerDrafted:
     text = "".join(sentence.text for sentence in message.sentences)
-    reply = await ask(contracts.GuardLanguage(text=text, target_language=message.question.language), str)
+    reply = await ask(contracts.GuardLanguage(text=text, target_language=message.question.language))
     if reply == text or cited_in(reply) != cited_in(text):
         return drafted(message, message.sentences)
     return drafted(message, checked(reply, message))

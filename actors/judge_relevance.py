@@ -28,8 +28,7 @@ async def judge_relevance(message: PassagesRetrieved, ask: Ask) -> PassagesJudge
             sub_query_focus=message.sub_query.focus,
             retrieved_chunks=tuple(chunk_of(passage) for passage in message.passages),
             language=message.question.language,
-        ),
-        contracts.Relevance,
+        )
     )
     analysis = verbatim(message, reply)
     return judged(message, keep(message.passages, analysis.relevant_extracts), analysis)

@@ -32,8 +32,7 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
             sub_queries=tuple(contracts.SubQuery(id=q.id, statement=q.statement, focus=q.focus) for q in last.plan),
             sub_query_analyses=tuple(analysis_to_prompt(lane.analysis) for lane in lanes),
             language=last.question.language,
-        ),
-        contracts.Sufficiency,
+        )
     )
     if reply.is_sufficient:
         return ready(lanes, ())

@@ -13,6 +13,7 @@ from bus.errors import Failure
 from bus.events import Source, Sources
 from bus.messages import AnswerSettled, Context, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from bus.powers import Emit, Search
+from bus.searching import SearchRequest
 
 
 def out_of_reach(message: SubQueryPlanned, failure: Failure) -> AnswerSettled:
@@ -29,11 +30,13 @@ async def retrieve(
     else:
         wanted = profile_of(question.profile).retrieval
         hits = await search(
-            message.sub_query.statement,
-            language=question.language,
-            k=wanted.k,
-            bm25_k=wanted.bm25_k,
-            vector_k=wanted.vector_k,
+            SearchRequest(
+                query=message.sub_query.statement,
+                language=question.language,
+                k=wanted.k,
+                bm25_k=wanted.bm25_k,
+                vector_k=wanted.vector_k,
+            )
         )
         passages, snapshot = hits.passages, hits.snapshot
     if question.events == "all":

@@ -27,8 +27,7 @@ async def rewrite_query(message: FollowUpAsked, ask: Ask) -> QuestionReady:
                 contracts.Turn(role=turn.role, content=turn.content) for turn in message.history
             ),
             language=message.question.language,
-        ),
-        contracts.RewrittenQuery,
+        )
     )
     rewritten = reply.rewritten_query.strip()
     if not reply.needs_rewrite or not rewritten:

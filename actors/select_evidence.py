@@ -16,7 +16,6 @@ from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import (
     AnswerSettled,
-    EvidenceSelected,
     HintRequested,
     PassagesReady,
     ReportRequested,
@@ -31,7 +30,7 @@ from prompts.vocabulary import Reason, Style
 
 type Request = SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested
 
-REQUESTS: dict[Style, type[EvidenceSelected]] = {
+REQUESTS: dict[Style, type[Request]] = {
     "simple": SimpleAnswerRequested,
     "report": ReportRequested,
     "synthesis": SynthesisRequested,
@@ -40,7 +39,7 @@ REQUESTS: dict[Style, type[EvidenceSelected]] = {
 }
 
 
-def by_terms(message: PassagesReady, failure: Failure) -> EvidenceSelected | AnswerSettled:
+def by_terms(message: PassagesReady, failure: Failure) -> Request | AnswerSettled:
     if not message.passages:
         return unanswerable(message)
     return requested(message, spans.numbered(message.passages, spans.window(message.passages, message.question.text)))
@@ -64,14 +63,13 @@ async def select_evidence(
             original_query=question.text,
             retrieved_chunks=tuple(chunk_of(passage) for passage in message.passages),
             language=question.language,
-        ),
-        contracts.EvidencePick,
+        )
     )
     # An exercise asks for what the material does not say; a hint needs only the part of it that comes nearest.
     if not reply.spans and style_of(message) != "hint":
         return unanswerable(message)
     slices = spans.picked(message.passages, reply.spans) or spans.window(message.passages, question.text)
-    return requested(message, spans.numbered(message.passages, slices))  # type: ignore[return-value]
+    return requested(message, spans.numbered(message.passages, slices))
 
 
 def unanswerable(message: PassagesReady) -> AnswerSettled:
@@ -91,7 +89,7 @@ def style_of(message: PassagesReady) -> Style:
     return profile_of(question.profile).style(question.text, kind, question.style)
 
 
-def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> EvidenceSelected:
+def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> Request:
     return REQUESTS[style_of(message)](
         question=message.question,
         evidence=evidence,

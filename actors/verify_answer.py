@@ -22,14 +22,13 @@ def unverified(message: AnswerDrafted, failure: Failure) -> AnswerVerified:
     return verified(message, message.contradictions)
 
 
-@actor(prompts=("verify_answer",), fallback=unverified)
+@actor(prompts=("verify_answer",), priority="check", fallback=unverified)
 async def verify_answer(message: AnswerDrafted, ask: Ask) -> AnswerVerified:
     text = "".join(sentence.text for sentence in message.sentences if not sentence.withheld)
     if message.verified or message.refused or not text.strip() or not profile_of(message.question.profile).verify:
         return verified(message, message.contradictions)
     verdict = await ask(
-        contracts.VerifyAnswer(answer=text, evidence=evidence_of(message.evidence), language=message.question.language),
-        contracts.Verdict,
+        contracts.VerifyAnswer(answer=text, evidence=evidence_of(message.evidence), language=message.question.language)
     )
     return verified(message, (*message.contradictions, *contradictions_of(verdict)))
 

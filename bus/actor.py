@@ -4,16 +4,25 @@
 lanes of a round. The parameters after the message name the powers it wants: `ask`, `search`, `emit`, and nothing else.
 """
 
+import functools
 import inspect
 import types
 import typing
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeGuard, cast
 
 from bus.errors import Failure
 from bus.messages import BY_TYPE, Message, message_type
+from bus.powers import Ask, Emit, Powers, Search
+from prompts.vocabulary import Priority
 
-POWERS = ("ask", "search", "emit")
+#: What an actor takes: a message, or all the lanes of a join in the order of their plan.
+type Taken = Message | tuple[Message, ...]
+#: What it gives: a message, the several of a fan-out, or nothing.
+type Result = Message | tuple[Message, ...] | None
+
+POWERS: dict[str, object] = {"ask": Ask, "search": Search, "emit": Emit}
 
 
 class DeclarationError(Exception):
@@ -22,7 +31,7 @@ class DeclarationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A declared actor. Call it like the function it wraps."""
+    """A declared actor. `run` calls it with those of the powers that it names; `fallback` answers for it on a Failure."""
 
     name: str
     takes: type[Message]
@@ -31,79 +40,157 @@ class Actor:
     fans_out: bool
     powers: tuple[str, ...]
     prompts: tuple[str, ...]
+    priority: Priority
     retries: int
     bound: int | None
-    fallback: Callable[..., object] | None
-    handle: Callable[..., Awaitable[object]]
+    run: Callable[[Taken, Powers], Awaitable[Result]]
+    fallback: Callable[[Taken, Failure], Result] | None
     doc: str
 
-    def __call__(self, message: object, **powers: object) -> Awaitable[object]:
-        return self.handle(message, **powers)
+
+@dataclass(frozen=True, slots=True)
+class Declared[**P, R](Actor):
+    """An actor that can still just be called, as the function it was declared from."""
+
+    handle: Callable[P, Coroutine[Any, Any, R]]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+        return self.handle(*args, **kwargs)
 
 
-def actor[F: Callable[..., Awaitable[object]]](
+class Declare(Protocol):
+    """What `actor(...)` is: the decorator of an actor's function."""
+
+    def __call__[**P, R: Result](self, handle: Callable[P, Coroutine[Any, Any, R]], /) -> Declared[P, R]: ...
+
+
+def actor[T: Taken](
     *,
-    fallback: Callable[..., object] | None = None,
+    fallback: Callable[[T, Failure], Result] | None = None,
     prompts: tuple[str, ...] = (),
+    priority: Priority = "judge",
     retries: int = 1,
     bound: int | None = None,
-) -> Callable[[F], Actor]:
+) -> Declare:
     """Declare an actor.
 
-    `fallback(message, failure)` is a pure function that answers when a power fails; an actor with powers must have one.
-    `bound` is the number of times a run may pass an actor that closes a loop.
+    `fallback(message, failure)` is a pure function that answers when a power fails; an actor that asks or searches must have one.
+    `priority` is that of its asks. `bound` is how often a run may go round a loop that the actor closes.
 
     Raises DeclarationError for a signature that is no wiring.
     """
 
-    def declare(handle: F) -> Actor:
-        name = handle.__name__
-        signature = inspect.signature(handle)
-        hints = typing.get_type_hints(handle)
-        parameters = list(signature.parameters)
+    def declare[**P, R: Result](handle: Callable[P, Coroutine[Any, Any, R]], /) -> Declared[P, R]:
+        who = f"actor {handle.__name__}"
         if not inspect.iscoroutinefunction(handle):
-            raise DeclarationError(f"actor {name}: it blocks whoever calls it; write it as `async def`")
-        if not parameters or parameters[0] not in hints or "return" not in hints:
-            raise DeclarationError(f"actor {name}: give its message and its result a type")
-        takes, joins = _one(name, hints[parameters[0]])
-        gives, fans_out = _many(name, hints["return"])
-        powers = tuple(parameters[1:])
-        if unknown := [p for p in powers if p not in POWERS]:
-            raise DeclarationError(f"actor {name}: no such power: {', '.join(unknown)}; there are {', '.join(POWERS)}")
-        if ("ask" in powers or "search" in powers) and fallback is None:
-            raise DeclarationError(f"actor {name}: it uses a power that can fail, so declare fallback=")
-        doc = (inspect.getdoc(handle) or inspect.getdoc(inspect.getmodule(handle)) or "").strip().split("\n")[0]
-        return Actor(name, takes, gives, joins, fans_out, powers, prompts, retries, bound, fallback, handle, doc)
+            raise DeclarationError(f"{who}: it blocks whoever calls it; write it as `async def`")
+        if bound is not None and bound < 1:
+            raise DeclarationError(f"{who}: bound={bound} lets no run pass; give 1 or more, or leave it out")
+        (first, *powers), hints = _signature(who, handle)
+        takes, joins = _one(who, hints[first])
+        gives, fans_out = _many(who, hints["return"])
+        if unknown := [power for power in powers if power not in POWERS]:
+            raise DeclarationError(f"{who}: no such power: {', '.join(unknown)}; there are {', '.join(POWERS)}")
+        if fallback is None and ("ask" in powers or "search" in powers):
+            raise DeclarationError(f"{who}: it uses a power that can fail, so declare fallback=")
+        if fallback is not None:
+            _check_fallback(f"the fallback of {who}", fallback, hints[first], hints["return"])
+        return Declared(
+            name=handle.__name__,
+            takes=takes,
+            gives=gives,
+            joins=joins,
+            fans_out=fans_out,
+            powers=tuple(powers),
+            prompts=prompts,
+            priority=priority,
+            retries=retries,
+            bound=bound,
+            run=_with_powers(handle, powers),
+            fallback=cast(Callable[[Taken, Failure], Result] | None, fallback),
+            doc=(inspect.getdoc(handle) or inspect.getdoc(inspect.getmodule(handle)) or "").strip().split("\n")[0],
+            handle=handle,
+        )
 
     return declare
 
 
-def _is_message(hint: object) -> typing.TypeGuard[type[Message]]:
+class _Handle(Protocol):
+    def __call__(self, taken: Taken, /, **powers: Ask | Search | Emit) -> Awaitable[Result]: ...
+
+
+def _with_powers[**P, R: Result](
+    handle: Callable[P, Coroutine[Any, Any, R]], names: Sequence[str]
+) -> Callable[[Taken, Powers], Awaitable[Result]]:
+    """The function as everybody runs it. Its signature has been read: what follows the message are powers of these names."""
+    called = cast(_Handle, handle)
+
+    @functools.wraps(handle)
+    async def run(taken: Taken, powers: Powers) -> Result:
+        return await called(taken, **{name: getattr(powers, name) for name in names})
+
+    return run
+
+
+def _signature(who: str, function: Callable[..., object]) -> tuple[list[str], dict[str, Any]]:
+    """The names of its parameters, and the types of these and of its result."""
+    hints = typing.get_type_hints(function)
+    parameters = list(inspect.signature(function).parameters)
+    if not parameters or parameters[0] not in hints or "return" not in hints:
+        raise DeclarationError(f"{who}: give its message and its result a type")
+    return parameters, hints
+
+
+def _check_fallback(who: str, fallback: Callable[..., object], taken: Any, given: Any) -> None:
+    """That it takes the actor's message and a Failure, and gives at once what the actor may give."""
+    if inspect.iscoroutinefunction(fallback):
+        raise DeclarationError(f"{who}: it answers at once and from its message alone; write it as `def`")
+    parameters, hints = _signature(who, fallback)
+    if (
+        len(parameters) != 2
+        or not _covers(hints[parameters[0]], taken)
+        or not _covers(hints.get(parameters[1]), Failure)
+    ):
+        raise DeclarationError(f"{who}: it takes the actor's message and a Failure, and nothing else")
+    allowed = _parts(given)
+    if wrong := [part for part in _parts(hints["return"]) if part not in allowed]:
+        raise DeclarationError(f"{who}: it gives {', '.join(map(_name, wrong))}, which the actor does not")
+
+
+def _covers(accepted: Any, given: Any) -> bool:
+    """Whether a parameter of the one type accepts a value of the other."""
+    if typing.get_origin(given) is tuple:
+        return typing.get_origin(accepted) is tuple and _covers(typing.get_args(accepted)[0], typing.get_args(given)[0])
+    return isinstance(accepted, type) and issubclass(given, accepted)
+
+
+def _parts(hint: Any) -> list[Any]:
+    """The members of a union, however it is named."""
+    if isinstance(hint, typing.TypeAliasType):
+        return _parts(hint.__value__)
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return [part for member in typing.get_args(hint) for part in _parts(member)]
+    return [hint]
+
+
+def _is_message(hint: object) -> TypeGuard[type[Message]]:
     return isinstance(hint, type) and issubclass(hint, Message) and BY_TYPE.get(message_type(hint)) is hint
 
 
-def _one(name: str, hint: object) -> tuple[type[Message], bool]:
-    joins = typing.get_origin(hint) is tuple
-    inner = typing.get_args(hint)[0] if joins else hint
+def _one(who: str, hint: Any) -> tuple[type[Message], bool]:
+    several = typing.get_origin(hint) is tuple
+    inner = typing.get_args(hint)[0] if several else hint
     if not _is_message(inner):
-        raise DeclarationError(f"actor {name}: {inner!r} is not in the catalogue; add it to bus/messages.py")
-    if joins and typing.get_args(hint)[1:] != (Ellipsis,):
-        raise DeclarationError(f"actor {name}: several of a message are tuple[{inner.__name__}, ...], not {hint!r}")
-    return inner, joins
+        raise DeclarationError(f"{who}: {inner!r} is not in the catalogue; add it to bus/messages.py")
+    if several and typing.get_args(hint)[1:] != (Ellipsis,):
+        raise DeclarationError(f"{who}: several of a message are tuple[{inner.__name__}, ...], not {hint!r}")
+    return inner, several
 
 
-def _many(name: str, hint: object) -> tuple[tuple[type[Message], ...], bool]:
-    if hint is type(None):
-        return (), False
-    if isinstance(hint, types.UnionType):
-        parts = [_many(name, part) for part in typing.get_args(hint)]
-        return tuple(given for gives, _ in parts for given in gives), any(fans for _, fans in parts)
-    message, fans_out = _one(name, hint)
-    return (message,), fans_out
+def _many(who: str, hint: Any) -> tuple[tuple[type[Message], ...], bool]:
+    parts = [_one(who, part) for part in _parts(hint) if part is not type(None)]
+    return tuple(message for message, _ in parts), any(several for _, several in parts)
 
 
-def fall_back(declared: Actor, message: object, failure: Failure) -> object:
-    """The fallback's answer. Raises the failure itself when the actor has none."""
-    if declared.fallback is None:
-        raise failure
-    return declared.fallback(message, failure)
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint)

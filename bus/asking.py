@@ -5,11 +5,10 @@ Core NATS only: whoever asked asks again when the device falls silent, with what
 
 import asyncio
 import contextlib
-import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -20,7 +19,6 @@ from nats.aio.msg import Msg
 from bus.connection import Inbox, status_of
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.journal import AskRecord
-from bus.powers import Variables
 from bus.subjects import ASK
 from prompts.vocabulary import Priority
 
@@ -47,26 +45,30 @@ class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
 
 
-class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
+#: Where an ask is answered from: pieces of text, then the record. Raises Failure.
+type Answer = Callable[[AskRequest], AsyncIterator[str | AskRecord]]
+
+
+class AskFrame(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
     """What the device sends back."""
 
 
-class Piece(Frame, frozen=True, kw_only=True, tag="d"):
+class Piece(AskFrame, frozen=True, kw_only=True, tag="d"):
     """`at`: how many characters of this exchange came before it, so that a piece lost on the way is noticed."""
 
     text: str
     at: int
 
 
-class Alive(Frame, frozen=True, kw_only=True, tag="a"):
+class Alive(AskFrame, frozen=True, kw_only=True, tag="a"):
     pass
 
 
-class Whole(Frame, frozen=True, kw_only=True, tag="w"):
+class Whole(AskFrame, frozen=True, kw_only=True, tag="w"):
     record: AskRecord
 
 
-class Refused(Frame, frozen=True, kw_only=True, tag="x"):
+class Refused(AskFrame, frozen=True, kw_only=True, tag="x"):
     kind: FailureKind
     why: str
 
@@ -83,110 +85,37 @@ _FAILURES: dict[FailureKind, type[Failure]] = {
 }
 
 
-def digest(data: bytes) -> str:
-    """Names the variables of a recorded ask."""
-    return hashlib.blake2b(data, digest_size=10).hexdigest()
-
-
-@dataclass(slots=True)
-class Asker:
-    """The body of `ask` for one delivery. `records` is what it was told, in the order it asked."""
+@dataclass(frozen=True, slots=True)
+class AskClient:
+    """Asks over the bus until the request's deadline."""
 
     client: Client
     inbox: Inbox
-    run_id: str
-    actor: str
-    deadline: float
-    priority: Priority = "judge"
-    allowed: tuple[str, ...] = ()
-    profile: str = ""
-    records: list[AskRecord] = field(default_factory=list)
 
-    async def __call__[R](self, variables: Variables, reply: type[R]) -> R:
-        place = self._reserve(variables)
-        async for _ in self._exchange(variables, pieces=False, already_shown="", place=place):
-            pass
-        return self._parsed(place, reply)
-
-    async def map[R](self, variables: Iterable[Variables], reply: type[R]) -> list[R]:
-        asked = [asyncio.ensure_future(self(each, reply)) for each in variables]
-        try:
-            return list(await asyncio.gather(*asked))
-        finally:
-            for task in asked:  # after one failure nobody waits for the others
-                task.cancel()
-
-    async def stream(self, variables: Variables, *, already_shown: str = "") -> AsyncIterator[str]:
-        place = self._reserve(variables)
-        async for piece in self._exchange(variables, pieces=True, already_shown=already_shown, place=place):
-            yield piece
-
-    def _reserve(self, variables: Variables) -> int:
-        if self.allowed and variables.name not in self.allowed:
-            raise TypeError(f"actor {self.actor} asks {variables.name} but declares only {', '.join(self.allowed)}")
-        self.records.append(AskRecord(prompt=variables.name, variables="", text=""))
-        return len(self.records) - 1
-
-    def _parsed[R](self, place: int, reply: type[R]) -> R:
-        text = self.records[place].text
-        if reply is str:
-            return text  # type: ignore[return-value]
-        try:
-            return msgspec.json.decode(text, type=reply)
-        except msgspec.DecodeError as error:
-            raise BadReply(f"{self.records[place].prompt}: the reply is not in the prompt's schema ({error})") from None
-
-    async def _exchange(
-        self, variables: Variables, *, pieces: bool, already_shown: str, place: int
-    ) -> AsyncIterator[str]:
-        """Ask until a whole reply came, yielding the text that is new; keep its record."""
-        raw = _encoder.encode(variables)
-        name, key = variables.name, digest(raw)
-        began = time.monotonic()
-        shown, why = already_shown, ""
+    async def __call__(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
+        """Pieces of the reply, each once, then its record. Raises NoReply at the deadline, and the device's own Failure."""
+        why = ""
         while True:
-            request = AskRequest(
-                prompt=name,
-                variables=msgspec.Raw(raw),
-                run_id=self.run_id,
-                actor=self.actor,
-                priority=self.priority,
-                deadline=self.deadline,
-                pieces=pieces,
-                already_shown=shown,
-                profile=self.profile,
-            )
+            before = request.already_shown
             try:
                 async for frame in self._frames(request):
                     if isinstance(frame, Piece):
-                        shown += frame.text
+                        before += frame.text
                         yield frame.text
-                    elif isinstance(frame, Refused):
-                        if frame.kind == "busy":
-                            raise Silent(frame.why)
-                        raise _FAILURES[frame.kind](frame.why)
                     elif isinstance(frame, Whole):
-                        took = time.monotonic() - began
-                        record = msgspec.structs.replace(
-                            frame.record, variables=key, already_shown=request.already_shown, took_s=round(took, 6)
-                        )
-                        if pieces and record.said.startswith(shown) and len(record.said) > len(shown):
-                            yield record.said[len(shown) :]
-                        self.records[place] = record
+                        yield msgspec.structs.replace(frame.record, already_shown=request.already_shown)
                         return
+                    elif frame.kind == "busy":
+                        raise Silent(frame.why)
+                    else:
+                        raise _FAILURES[frame.kind](frame.why)
             except Silent as silent:
-                if time.time() >= self.deadline:
+                if time.time() >= request.deadline:
                     why = why or str(silent)  # a try that the deadline cut off knows less than the one before
-                    self._failed(place, name, key, why)
-                    raise NoReply(f"{name}: no reply before the deadline ({why})") from None
+                    raise NoReply(f"{request.prompt}: no reply before the deadline ({why})") from None
                 why = str(silent)
-            except Failure as failure:
-                self._failed(place, name, key, str(failure))
-                raise
+            request = msgspec.structs.replace(request, already_shown=before)
             await asyncio.sleep(0.1)
-
-    def _failed(self, place: int, name: str, key: str, why: str) -> None:
-        self.records[place] = AskRecord(prompt=name, variables=key, text="", failure=why)
 
     async def _frames(self, request: AskRequest) -> AsyncIterator[Piece | Whole | Refused]:
         """The frames of one attempt. Raises Silent when nobody listens, the device stops talking or a piece was lost."""
@@ -196,7 +125,7 @@ class Asker:
         try:
             await self.client.publish(ASK, _encoder.encode(request), reply=reply)
             while not finished:
-                left = min(SILENCE_S, self.deadline - time.time())
+                left = min(SILENCE_S, request.deadline - time.time())
                 try:
                     async with asyncio.timeout(max(left, 0.001)):
                         msg = await queue.get()
@@ -228,10 +157,6 @@ class Asker:
 
 class Silent(Exception):
     """The device did not answer; worth asking again until the deadline."""
-
-
-#: What the inference process does with a request: pieces of text, then the record. Raises Failure.
-Answer = Callable[[AskRequest], AsyncIterator[str | AskRecord]]
 
 
 class AskServer:
@@ -319,7 +244,7 @@ class AskServer:
             for reply in tuple(self._tasks):
                 await self._send(reply, Alive())
 
-    async def _send(self, reply: str, frame: Frame) -> None:
+    async def _send(self, reply: str, frame: AskFrame) -> None:
         try:
             await self.client.publish(reply, _encoder.encode(frame))
         except nats.errors.Error:

@@ -6,21 +6,16 @@ A frame (one message on `gw.event.<run_id>`) is written only after the frame its
 comes back is refused, so tokens never interleave, and nothing follows `DONE`.
 """
 
-import asyncio
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Union, get_args
+from typing import Any, ClassVar, Literal, Protocol, Union, get_args
 
 import msgspec
-import nats.errors
-from nats.js.errors import APIError
 
-from bus.errors import Unavailable
-from bus.journal import WRONG_LAST, Frame, Journal, full_or_down
+from bus.journal import EventFrame
 from bus.messages import Flag, Reference
-from bus.subjects import EVENTS, event_subject, progress_subject
 from index.languages.scripts import HAN
 
 
@@ -98,7 +93,7 @@ PROGRESS_EVENTS: tuple[type[Event], ...] = get_args(ProgressEvent.__value__)
 EVENT_TYPES = ANSWER_EVENTS + PROGRESS_EVENTS
 
 DONE_LINE = b'{"type":"DONE"}'
-_FIRST, _TOKENS, _PHASE = "Gw-First", "Gw-Tokens", "Gw-Phase"
+FIRST, TOKENS, PHASE, AFTER = "Gw-First", "Gw-Tokens", "Gw-Phase", "Nats-Expected-Last-Subject-Sequence"
 _encode = msgspec.json.Encoder().encode
 
 #: A token of shown text: a run of non-space characters with the space before it; Chinese leaves two characters at a time.
@@ -137,15 +132,27 @@ class Progress:
         return Progress(self.events + len(events), self.tokens + tokens, phase, self.sequence)
 
 
+class EventStore(Protocol):
+    """Where the frames of events stand: the journal, or a replay's own memory."""
+
+    async def last_frame(self, run_id: str) -> EventFrame | None: ...
+    async def frames(self, run_id: str) -> list[EventFrame]: ...
+    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        """Its sequence, None when the last frame is not the one that `AFTER` names. Raises Unavailable."""
+        ...
+
+    async def add_aside(self, run_id: str, data: bytes) -> None: ...
+
+
 class Emitter:
     """The power `emit`: adds to one run's stream, in order, once.
 
     The first write assumes that nothing is there; whoever may come second calls `progress` or `shown` first.
     """
 
-    def __init__(self, journal: Journal, run_id: str, *, everything: bool = False, first: bool = False) -> None:
+    def __init__(self, store: EventStore, run_id: str, *, everything: bool = False, first: bool = False) -> None:
         """`first`: nobody can have written before; if somebody has, the fence refuses the first write."""
-        self.journal = journal
+        self.store = store
         self.run_id = run_id
         self.everything = everything
         self.first = first
@@ -154,7 +161,7 @@ class Emitter:
 
     async def progress(self) -> Progress:
         """How far the stream is, read from it. Raises Unavailable."""
-        last = await self.journal.last_frame(self.run_id)
+        last = await self.store.last_frame(self.run_id)
         self._at = _progress_after(last)
         return self._at
 
@@ -164,7 +171,7 @@ class Emitter:
             return ""
         if (self._at or await self.progress()).tokens == 0:
             return ""
-        return shown_text(await self.journal.frames(self.run_id))
+        return shown_text(await self.store.frames(self.run_id))
 
     async def tokens(self, pieces: Sequence[str]) -> None:
         """Show these pieces, as one frame. Raises Superseded when another writer was there, Unavailable."""
@@ -185,7 +192,7 @@ class Emitter:
     async def aside(self, event: Event) -> None:
         """Tell what only `events=all` shows: unfenced, and lost with the process."""
         if self.everything:
-            await self.journal.client.publish(progress_subject(self.run_id), _encode(event))
+            await self.store.add_aside(self.run_id, _encode(event))
 
     async def _write(self, events: Sequence[Event]) -> None:
         at = self._at or Progress()
@@ -194,50 +201,31 @@ class Emitter:
         after = at.after(events)
         data = b"\n".join(_encode(event) for event in events)
         headers = {
-            _FIRST: str(at.events + 1),
-            _TOKENS: str(after.tokens),
-            _PHASE: after.phase,
-            "Nats-Expected-Last-Subject-Sequence": str(at.sequence),
+            FIRST: str(at.events + 1),
+            TOKENS: str(after.tokens),
+            PHASE: after.phase,
+            AFTER: str(at.sequence),
         }
-        sequence = await self._publish(data, headers, at)
+        sequence = await self.store.add_frame(self.run_id, data, headers)
+        if sequence is None:
+            sequence = await self._written_before(data, at)
         self._at = replace(after, sequence=sequence)
-
-    async def _publish(self, data: bytes, headers: dict[str, str], at: Progress) -> int:
-        loop = asyncio.get_running_loop()
-        give_up = loop.time() + 30.0
-        while True:
-            try:
-                ack = await self.journal.js.publish(
-                    event_subject(self.run_id), data, headers=headers, stream=EVENTS, timeout=1.0
-                )
-                return ack.seq
-            except APIError as error:
-                if error.err_code == WRONG_LAST:
-                    return await self._written_before(data, at)
-                if problem := full_or_down(error):
-                    raise problem from None
-                last: Exception = error
-            except (nats.errors.Error, TimeoutError) as error:
-                last = error
-            if loop.time() > give_up:
-                raise Unavailable(f"the event stream does not answer ({last}); is nats-server running?")
-            await asyncio.sleep(0.05)
 
     async def _written_before(self, data: bytes, at: Progress) -> int:
         """Whether the refused frame is there already, because its ack was lost. Raises Superseded if not."""
-        last = await self.journal.last_frame(self.run_id)
-        if last is not None and last.data == data and last.headers.get(_FIRST) == str(at.events + 1):
+        last = await self.store.last_frame(self.run_id)
+        if last is not None and last.data == data and last.headers.get(FIRST) == str(at.events + 1):
             return last.sequence
         raise Superseded(f"another writer has gone on with run {self.run_id}")
 
 
-def _progress_after(frame: Frame | None) -> Progress:
+def _progress_after(frame: EventFrame | None) -> Progress:
     if frame is None:
         return Progress()
-    phase = frame.headers.get(_PHASE, "open")
+    phase = frame.headers.get(PHASE, "open")
     return Progress(
-        int(frame.headers.get(_FIRST, "1")) + frame.data.count(b"\n"),
-        int(frame.headers.get(_TOKENS, "0")),
+        int(frame.headers.get(FIRST, "1")) + frame.data.count(b"\n"),
+        int(frame.headers.get(TOKENS, "0")),
         "closed" if phase == "closed" else "ended" if phase == "ended" else "open",
         frame.sequence,
     )
@@ -260,7 +248,7 @@ def decode_event(line: bytes) -> StreamEvent:
     return event
 
 
-def shown_text(frames: Sequence[Frame]) -> str:
+def shown_text(frames: Sequence[EventFrame]) -> str:
     """The concatenated tokens of a run's frames."""
     lines = (line for frame in frames if frame.fenced for line in frame.data.split(b"\n"))
     return "".join(event.content for event in map(decode_event, filter(None, lines)) if isinstance(event, Token))

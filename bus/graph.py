@@ -16,10 +16,19 @@ class Graph:
     def __init__(self, actors: Iterable[Actor], *, catalogue: tuple[type[Message], ...] = CATALOGUE) -> None:
         self.actors = tuple(actors)
         self.catalogue = catalogue
+        self._again: dict[str, tuple[type[Message], ...]] = {}
         self._check()
 
     def consumers(self, message: type[Message]) -> tuple[Actor, ...]:
         return tuple(a for a in self.actors if a.takes is message)
+
+    def again(self, actor: Actor) -> tuple[type[Message], ...]:
+        """Those of an actor's messages that send a run round a loop, back to the actor; `bound` counts these."""
+        return self._again[actor.name]
+
+    def _follows(self, actor: Actor, given: type[Message], loop: tuple[Actor, ...]) -> bool:
+        after = loop[(loop.index(actor) + 1) % len(loop)]
+        return after in self.consumers(given)
 
     def _check(self) -> None:
         names = [a.name for a in self.actors]
@@ -35,10 +44,17 @@ class Graph:
         if RunFinished not in given:
             raise GraphError("no actor gives RunFinished, so no run would ever end")
         self._check_reached()
-        for loop in self._loops():
+        loops = self._loops()
+        for loop in loops:
             if not any(a.bound for a in loop):
                 path = " -> ".join(a.name for a in loop)
                 raise GraphError(f"the loop {path} has no bound; declare bound= on the actor that closes it")
+        for a in self.actors:
+            if a.bound and not any(a in loop for loop in loops):
+                raise GraphError(f"actor {a.name} declares bound= and closes no loop; leave it out")
+            self._again[a.name] = tuple(
+                g for g in a.gives if any(a in loop and self._follows(a, g, loop) for loop in loops)
+            )
 
     def _check_reached(self) -> None:
         reached: set[str] = set()

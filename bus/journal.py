@@ -81,11 +81,6 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     vector_k: int = 0
     took_s: float = 0.0
 
-    def answers(self, query: str, *, language: str, k: int, bm25_k: int, vector_k: int) -> bool:
-        """Whether this is what was found for that search."""
-        asked = (self.language, self.k, self.bm25_k, self.vector_k)
-        return self.query == query and (self.k == 0 or asked == (language, k, bm25_k, vector_k))
-
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What made a record: the actor, how long it took, and what its powers returned."""
@@ -162,15 +157,35 @@ class Journal:
         self, subject: str, data: bytes, *, headers: Mapping[str, str] | None = None, patience_s: float = 30.0
     ) -> bool:
         """`write` for bytes that are a record already, or that could not become one."""
+        sequence = await self._put(RUNS, subject, data, headers, patience_s=patience_s)
+        return sequence is not None
+
+    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        """Add a frame to a run's events: its sequence, or None when another stands where its headers say it goes.
+
+        Raises Unavailable.
+        """
+        return await self._put(EVENTS, event_subject(run_id), data, headers, patience_s=30.0)
+
+    async def add_aside(self, run_id: str, data: bytes) -> None:
+        """Add an event that only `events=all` shows: in no order, and lost with the process."""
+        await self.client.publish(progress_subject(run_id), data)
+
+    async def _put(
+        self, stream: str, subject: str, data: bytes, headers: Mapping[str, str] | None, *, patience_s: float
+    ) -> int | None:
+        """The sequence that it was stored under, None when a rule of the stream refuses it. Raises Unavailable."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + patience_s
         while True:
             try:
-                await self.js.publish(subject, data, headers=dict(headers or {}) or None, stream=RUNS, timeout=1.0)
-                return True
+                ack = await self.js.publish(
+                    subject, data, headers=dict(headers or {}) or None, stream=stream, timeout=1.0
+                )
+                return ack.seq
             except APIError as error:
-                if error.err_code == STORE_FAILED and error.description == KEY_EXISTS:
-                    return False
+                if error.err_code == WRONG_LAST or (error.err_code == STORE_FAILED and error.description == KEY_EXISTS):
+                    return None
                 problem = full_or_down(error)
                 if problem is not None:
                     raise problem from None
@@ -178,7 +193,7 @@ class Journal:
             except (nats.errors.Error, TimeoutError) as error:
                 last = error
             if loop.time() > give_up:
-                raise Unavailable(f"the journal does not answer ({last}); is nats-server running?")
+                raise Unavailable(f"the stream {stream} does not answer ({last}); is nats-server running?")
             await asyncio.sleep(0.05)
 
     async def latest(self, filters: Sequence[str]) -> list[Record]:
@@ -194,7 +209,7 @@ class Journal:
         """The whole trace of a run, in the order it was written."""
         return await self.latest(run_filters(run_id))
 
-    async def frames(self, run_id: str, *, progress: bool = False) -> list["Frame"]:
+    async def frames(self, run_id: str, *, progress: bool = False) -> list["EventFrame"]:
         """The frames of events of a run so far, in order; with `progress` also those that `events=all` adds."""
         found = await self._events(event_subject(run_id))
         if progress:
@@ -202,7 +217,7 @@ class Journal:
             found.sort(key=lambda frame: frame.sequence)
         return found
 
-    async def last_frame(self, run_id: str) -> "Frame | None":
+    async def last_frame(self, run_id: str) -> "EventFrame | None":
         found = await self._raw(EVENTS, {"last_by_subj": event_subject(run_id)})
         return frame_of(found[-1]) if found else None
 
@@ -215,8 +230,8 @@ class Journal:
                 f"the stream {stream} cannot be read ({error}); is nats-server running with -js?"
             ) from None
 
-    async def _events(self, subject: str) -> list["Frame"]:
-        frames: list[Frame] = []
+    async def _events(self, subject: str) -> list["EventFrame"]:
+        frames: list[EventFrame] = []
         while True:
             start = frames[-1].sequence + 1 if frames else 1
             batch = await self._raw(EVENTS, {"seq": start, "next_by_subj": subject, "batch": 256})
@@ -272,7 +287,7 @@ class Journal:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class EventFrame:
     """One message of EVENTS: a few events, one JSON object per line."""
 
     run_id: str
@@ -282,10 +297,10 @@ class Frame:
     fenced: bool
 
 
-def frame_of(msg: Msg) -> Frame:
+def frame_of(msg: Msg) -> EventFrame:
     headers = msg.headers or {}
     subject = headers["Nats-Subject"]
-    return Frame(
+    return EventFrame(
         subject.rpartition(".")[2], int(headers["Nats-Sequence"]), msg.data, headers, subject.startswith("gw.event.")
     )
 

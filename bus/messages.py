@@ -463,3 +463,17 @@ CATALOGUE: tuple[type[Message], ...] = (
 )
 
 BY_TYPE: dict[str, type[Message]] = {message_type(message): message for message in CATALOGUE}
+
+
+def question_about(message: Message) -> Question | QuestionAsked | None:
+    """The question that a message is about, None where only its end is left."""
+    question = message if isinstance(message, QuestionAsked) else getattr(message, "question", None)
+    return question if isinstance(question, Question | QuestionAsked) else None
+
+
+def words_asked(message: Message) -> str:
+    """What the person wrote, empty where the message does not carry it."""
+    question = question_about(message)
+    if question is None:
+        return getattr(getattr(message, "settled", None), "question", "")
+    return question.question if isinstance(question, QuestionAsked) else question.asked

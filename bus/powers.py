@@ -1,30 +1,36 @@
 """The three powers an actor may ask for. Their bodies are beside them; there is no clock, no randomness and no I/O but these."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from bus.events import Event, Progress
-from bus.messages import Passage
+from bus.searching import SearchReply, SearchRequest
 
 
-class Variables(Protocol):
+class Variables[Reply](Protocol):
     """The variables of a prompt; the class attribute names it."""
 
     name: ClassVar[str]
+
+    @classmethod
+    def reply(cls) -> type[Reply]:
+        """The type of a finished reply."""
+        ...
 
 
 class Ask(Protocol):
     """The device. Raises NoReply, BadReply or Unavailable."""
 
-    async def __call__[R](self, variables: Variables, reply: type[R]) -> R:
+    async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
         """The reply, in the prompt's schema."""
         ...
 
-    async def map[R](self, variables: Iterable[Variables], reply: type[R]) -> list[R]:
+    async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
         """All the replies, asked together, in order."""
         ...
 
-    def stream(self, variables: Variables, *, already_shown: str = "") -> AsyncIterator[str]:
+    def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
         """Pieces of a prose reply as they are made, after `already_shown`; survives the device's death."""
         ...
 
@@ -32,16 +38,9 @@ class Ask(Protocol):
 class Search(Protocol):
     """The index. Raises Unavailable."""
 
-    async def __call__(self, query: str, *, language: str, k: int, bm25_k: int = 5, vector_k: int = 5) -> "Found":
+    async def __call__(self, request: SearchRequest) -> SearchReply:
         """Hits, best first; may be empty."""
         ...
-
-
-class Found(Protocol):
-    @property
-    def passages(self) -> tuple[Passage, ...]: ...
-    @property
-    def snapshot(self) -> str: ...
 
 
 class Emit(Protocol):
@@ -53,3 +52,12 @@ class Emit(Protocol):
     async def text(self, text: str) -> None: ...
     async def events(self, *events: Event) -> None: ...
     async def aside(self, event: Event) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """All three, of which an actor is handed those that it names."""
+
+    ask: Ask
+    search: Search
+    emit: Emit

@@ -17,6 +17,8 @@ from bus.subjects import SEARCH
 
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`k` hits of the best of both searches; `bm25_k` and `vector_k`: how many candidates each gives."""
+
     query: str
     language: str
     k: int
@@ -36,43 +38,62 @@ _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(SearchRequest)
 _replies = msgspec.json.Decoder(SearchReply)
 
+#: Where a search is answered from: what was found, and the record of it. Raises Unavailable.
+type Find = Callable[[SearchRequest], Awaitable[tuple[SearchReply, SearchRecord]]]
+
+
+def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord:
+    """What a trace keeps of a search that began then, by the monotonic clock."""
+    took_s = round(time.monotonic() - began, 6)
+    return SearchRecord(hits=msgspec.Raw(hits), took_s=took_s, **msgspec.structs.asdict(request))
+
+
+def answers(record: SearchRecord, request: SearchRequest) -> bool:
+    """Whether this is what was found for that search. Old records tell the query alone."""
+    asked = (record.query, record.language, record.k, record.bm25_k, record.vector_k)
+    return record.query == request.query if record.k == 0 else asked == msgspec.structs.astuple(request)
+
+
+def reply_of(record: SearchRecord) -> SearchReply:
+    """What was found then."""
+    return _replies.decode(record.hits)
+
 
 @dataclass(slots=True)
-class Searcher:
+class Finder:
     """The body of `search` for one delivery. `records` is what it was told."""
+
+    find: Find
+    records: list[SearchRecord] = field(default_factory=list)
+
+    async def __call__(self, request: SearchRequest) -> SearchReply:
+        reply, record = await self.find(request)
+        self.records.append(record)
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class SearchClient:
+    """Searches over the bus until the deadline, in epoch seconds."""
 
     client: Client
     deadline: float
-    records: list[SearchRecord] = field(default_factory=list)
 
-    async def __call__(self, query: str, *, language: str, k: int, bm25_k: int = 5, vector_k: int = 5) -> SearchReply:
-        request = _encoder.encode(SearchRequest(query=query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k))
+    async def __call__(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
+        raw = _encoder.encode(request)
         began = time.monotonic()
         while True:
             try:
-                msg = await self.client.request(
-                    SEARCH, request, timeout=max(0.05, min(3.0, self.deadline - time.time()))
-                )
+                msg = await self.client.request(SEARCH, raw, timeout=max(0.05, min(3.0, self.deadline - time.time())))
             except (nats.errors.Error, TimeoutError) as error:
                 if time.time() >= self.deadline:
                     raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
                 await asyncio.sleep(0.1)
                 continue
-            found = _replies.decode(msg.data)
-            if found.problem:
-                raise Unavailable(found.problem)
-            self.records.append(
-                SearchRecord(
-                    query=query,
-                    hits=msgspec.Raw(msg.data),
-                    language=language,
-                    k=k,
-                    bm25_k=bm25_k,
-                    vector_k=vector_k,
-                    took_s=round(time.monotonic() - began, 6),
-                )
-            )
-            return found
+            reply = _replies.decode(msg.data)
+            if reply.problem:
+                raise Unavailable(reply.problem)
+            return reply, record_of(request, msg.data, began)
 
 
 async def serve_search(

@@ -29,7 +29,7 @@ def graph() -> str:
 def actors() -> str:
     rows = ["| actor | takes | gives | powers | what it does |", "|---|---|---|---|---|"]
     for a in ACTORS:
-        module = inspect.getdoc(inspect.getmodule(a.handle)) or ""
+        module = inspect.getdoc(inspect.getmodule(a.run)) or ""
         takes = a.takes.__name__ + (" (all lanes)" if a.joins else "")
         gives = ", ".join(g.__name__ for g in a.gives) or "—"
         rows.append(f"| `{a.name}` | {takes} | {gives} | {', '.join(a.powers) or '—'} | {module.splitlines()[0]} |")

@@ -148,7 +148,7 @@ class CheckedStream:
             return text, flags
         language = self.request.question.language
         try:
-            translated = await self.ask(contracts.GuardLanguage(text=text, target_language=language), str)
+            translated = await self.ask(contracts.GuardLanguage(text=text, target_language=language))
         except Failure:
             return text, flags
         translated = defang(translated.strip(), self._urls) + text[len(text.rstrip()) :]
@@ -160,8 +160,7 @@ class CheckedStream:
         """Whether the verifier holds something strong against this sentence; what it found is kept."""
         try:
             verdict = await self.ask(
-                contracts.VerifyAnswer(answer=text, evidence=self._evidence, language=self.request.question.language),
-                contracts.Verdict,
+                contracts.VerifyAnswer(answer=text, evidence=self._evidence, language=self.request.question.language)
             )
         except Failure:
             return False  # the gate has passed it, and the verifier alone never refuses

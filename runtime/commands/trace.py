@@ -14,7 +14,7 @@ from bus.journal import Stage
 from bus.run_record import record_of
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
-from runtime.replay.journal_traces import Found, latest_runs
+from runtime.replay.journal_traces import RunListed, latest_runs
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, dump, write
 
@@ -33,7 +33,7 @@ def list_command(index: Path | None, count: int, as_json: bool, config: Path | N
     """List the runs that were asked last, newest first."""
     settings = settings_for(index, config)
 
-    async def found() -> list[Found]:
+    async def found() -> list[RunListed]:
         async with journal_of(settings) as journal:
             return await latest_runs(journal, count)
 
@@ -50,7 +50,7 @@ def list_command(index: Path | None, count: int, as_json: bool, config: Path | N
     Console().print(table)
 
 
-def _columns(runs: list[Found]) -> list[str]:
+def _columns(runs: list[RunListed]) -> list[str]:
     names = ["run", "asked", "outcome", "question", "fork of"]
     return names if any(each.parent for each in runs) else names[:-1]
 

@@ -8,7 +8,7 @@ from aiohttp import web
 from msgspec import Meta
 
 from bus.messages import Passage
-from bus.searching import Searcher
+from bus.searching import SearchClient, SearchRequest
 from prompts.vocabulary import Language
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response
@@ -36,6 +36,8 @@ async def search(request: web.Request, asked: SearchAsked) -> web.Response:
     """Search for passages."""
     edge = request.app[EDGE]
     check_text("query", asked.query)
-    searcher = Searcher(edge.runs.client, time.time() + edge.timeouts.search_s)
-    found = await searcher(asked.query, language=asked.language or "", k=asked.k, bm25_k=asked.k, vector_k=asked.k)
+    client = SearchClient(edge.runs.client, time.time() + edge.timeouts.search_s)
+    found, _ = await client(
+        SearchRequest(query=asked.query, language=asked.language or "", k=asked.k, bm25_k=asked.k, vector_k=asked.k)
+    )
     return json_response(SearchAnswer(hits=found.passages, snapshot=found.snapshot))

@@ -10,14 +10,15 @@ import msgspec
 
 from actors.classify_intent import question_of
 from bus.actor import Actor
-from bus.errors import Poison
+from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
+from bus.joins import joined
 from bus.journal import CAUSE, Record, encode
 from bus.messages import Message, Question, QuestionAsked, lane_of
 from bus.subjects import Key, key_of
-from runtime.replay.live_powers import Live, done
-from runtime.replay.recorded_powers import Screen, wants_all
-from runtime.replay.steps import Steps, joined, steps_of
+from runtime.replay.live_powers import Live
+from runtime.replay.recorded_powers import EventMemory
+from runtime.replay.steps import Steps, steps_of
 from runtime.replay.trace import ASKED, FINISHED, FORKED_AT, PARENT, TAKEN_OVER, Shown, Trace, own
 
 
@@ -125,18 +126,23 @@ class _Making:
 
     async def _step(self, actor: Actor, record: Record) -> list[Record]:
         given: tuple[Record, ...] = (record,)
-        if actor.joins and not (given := joined(tuple(self.records), record)):
+        if actor.joins and not (given := joined(self.records, record.message, record.sequence)):
             return []
         messages = tuple(each.message for each in given)
-        screen = Screen(self.run_id, self.lines, everything=wants_all(record.message))
-        result, stage = await done(actor, messages if actor.joins else messages[0], record, screen, self.live)
-        self.frames += screen.wrote
-        self.frames += [Shown(0, time.time(), line, fenced=False, headers={}) for line in screen.said_aside]
-        outputs = result if isinstance(result, tuple) else () if result is None else (result,)
+        events = EventMemory(self.lines)
+        result, stage = await execute(
+            actor,
+            messages if actor.joins else messages[0],
+            record.key,
+            Services(self.live.answer, self.live.search, events),
+            deadline=time.time() + self.live.deadline_s,
+        )
+        self.frames += events.added
+        self.frames += [Shown(0, time.time(), line, fenced=False, headers={}) for line in events.asides]
+        outputs = outputs_of(actor, result)
+        check_bound(self.graph, actor, outputs, self.records, record.sequence)
         made = []
         for n, output in enumerate(outputs):
-            if type(output) not in actor.gives:
-                raise Poison(f"{actor.name} gave {type(output).__name__}, which its signature does not")
             key = key_of(type(output), self.run_id, lane_of(output))
             data = encode(output, stage if n == 0 else None)
             made.append(Record(key, 0, time.time(), data, {CAUSE: str(record.sequence)}))

@@ -8,14 +8,14 @@ import msgspec
 
 from bus.errors import Poison
 from bus.follow import Stored, follow
-from bus.journal import Frame, Journal, Record
+from bus.journal import EventFrame, Journal, Record
 from bus.messages import QuestionAsked, RunFinished
 from bus.runs import NoSuchRun
 from bus.subjects import RUNS, RUNS_SUBJECTS, check_id, parse
 from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class RunListed(msgspec.Struct, frozen=True, kw_only=True):
     """A line of `trace list`. `asked_at` in epoch seconds; `outcome` is empty while the run goes on."""
 
     run_id: str
@@ -34,12 +34,12 @@ async def read_run(journal: Journal, run_id: str) -> Trace:
     return Trace(run_id, tuple(records), tuple(map(_shown, frames)))
 
 
-def _shown(frame: Frame) -> Shown:
+def _shown(frame: EventFrame) -> Shown:
     time = datetime.fromisoformat(frame.headers["Nats-Time-Stamp"]).timestamp()
     return Shown(frame.sequence, time, frame.data, frame.fenced, frame.headers)
 
 
-async def latest_runs(journal: Journal, count: int) -> list[Found]:
+async def latest_runs(journal: Journal, count: int) -> list[RunListed]:
     """The runs that were asked last, newest first. Raises Unavailable."""
     end = await journal.last_sequence(RUNS)
     window = 40 * count
@@ -66,7 +66,7 @@ async def _between(journal: Journal, after: int, end: int) -> list[Stored]:
     return found
 
 
-def _found(records: list[Stored]) -> Iterator[Found]:
+def _found(records: list[Stored]) -> Iterator[RunListed]:
     ends: dict[str, str] = {}
     asked: list[tuple[Record, QuestionAsked]] = []
     for stored in records:
@@ -84,7 +84,7 @@ def _found(records: list[Stored]) -> Iterator[Found]:
             asked.append((record, message))
     for record, question in asked:
         run_id = record.key.run_id
-        yield Found(
+        yield RunListed(
             run_id=run_id,
             asked_at=record.time,
             question=question.question,

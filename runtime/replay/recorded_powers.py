@@ -1,21 +1,18 @@
-"""The three powers, answered from a record: each the power itself with its wire taken out, so that the rest is the same code."""
+"""What stands in for device, index and event stream where a record answers: the powers over them are the same code."""
 
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
-import msgspec
-
 from bus import errors
-from bus.asking import Asker, digest
+from bus.asker import digest
+from bus.asking import AskRequest
 from bus.errors import Failure, Unavailable
-from bus.events import Emitter, Event, Progress, Superseded, decode_event, shown_text
-from bus.journal import AskRecord, Frame, SearchRecord, Stage
-from bus.messages import Message
-from bus.powers import Variables
-from bus.searching import Searcher, SearchReply
+from bus.events import AFTER, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
+from bus.journal import AskRecord, EventFrame, SearchRecord, Stage
+from bus.searching import SearchReply, SearchRequest, answers, reply_of
 from runtime.replay.trace import Shown, own
 
 _WORDS = re.compile(r"\s*\S+|\s+$")
@@ -32,8 +29,8 @@ class Astray(Exception):
         self.path, self.recorded, self.now = path, recorded, now
 
 
-class Told:
-    """What the powers returned in one step; each answer is given once."""
+class Replies:
+    """What the powers returned in one step, to answer them with again; each reply is given once."""
 
     def __init__(self, stage: Stage | None) -> None:
         self._asks = deque(stage.asks if stage else ())
@@ -41,12 +38,25 @@ class Told:
         self._failed = failure_of(stage.fallback) if stage and stage.fallback else None
         self._asked = self._searched = 0
 
+    async def answer(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
+        """`ask` without a device; a streamed text comes word by word."""
+        record = self._ask(request.prompt, bytes(request.variables))
+        if request.pieces:
+            for piece in words(record.said.removeprefix(request.already_shown)):
+                yield piece
+        yield record
+
+    async def find(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
+        """`search` without an index."""
+        record = self._search(request)
+        return reply_of(record), record
+
     @property
     def unused(self) -> list[AskRecord | SearchRecord]:
         """What was asked then and is not asked now; nothing after a failure, which cuts off what was asked beside it."""
         return [] if self._failed else [*self._asks, *self._searches]
 
-    def ask(self, name: str, variables: bytes) -> AskRecord:
+    def _ask(self, name: str, variables: bytes) -> AskRecord:
         """The reply that was recorded. Raises the recorded Failure, or Astray when there is none."""
         key = digest(variables)
         self._asked += 1
@@ -62,20 +72,17 @@ class Told:
         same = next((r for r in self._asks if r.prompt == name), next(iter(self._asks), None))
         raise Astray(f"asks[{self._asked - 1}]", f"{same.prompt} {same.variables}" if same else "nothing", now)
 
-    def search(self, query: str, *, language: str, k: int, bm25_k: int, vector_k: int) -> SearchRecord:
+    def _search(self, request: SearchRequest) -> SearchRecord:
         """The hits that were recorded. Raises the recorded Failure, or Astray when there are none."""
         self._searched += 1
         for record in self._searches:
-            if record.answers(query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k):
+            if answers(record, request):
                 self._searches.remove(record)
                 return record
         if self._failed is not None:
             raise self._failed  # a search that failed leaves no hits
-        now = f"{query} ({language}, {k} of {bm25_k} and {vector_k})"
-        recorded = next(
-            (f"{r.query} ({r.language}, {r.k} of {r.bm25_k} and {r.vector_k})" for r in self._searches), "nothing"
-        )
-        raise Astray(f"searches[{self._searched - 1}]", recorded, now)
+        recorded = next(map(_words_of, self._searches), "nothing")
+        raise Astray(f"searches[{self._searched - 1}]", recorded, _words_of(request))
 
     def _failure(self, words: str) -> Failure:
         """The failure of one ask: its record has the words, the fallback's, when it is the same, the class as well."""
@@ -84,81 +91,46 @@ class Told:
         return Unavailable(words)
 
 
+def _words_of(search: SearchRequest | SearchRecord) -> str:
+    return f"{search.query} ({search.language}, {search.k} of {search.bm25_k} and {search.vector_k})"
+
+
 def failure_of(fallback: str) -> Failure:
     """The failure that made a fallback answer, from `Class: words`."""
     name, _, words = fallback.partition(": ")
     return _FAILURES.get(name, Failure)(words)
 
 
-class RecordedAsker(Asker):
-    """`ask` without a device; a streamed text comes word by word."""
+class EventMemory:
+    """The events of a run without a journal: adds to `lines`, those so far. `added` has the frames made of them, in order.
 
-    def __init__(self, actor: str, allowed: tuple[str, ...], told: Told) -> None:
-        self.actor, self.allowed, self.records = actor, allowed, []
-        self._told = told
-
-    async def _exchange(
-        self, variables: Variables, *, pieces: bool, already_shown: str, place: int
-    ) -> AsyncIterator[str]:
-        record = self._told.ask(variables.name, msgspec.json.encode(variables))
-        self.records[place] = record
-        if pieces:
-            text = record.said
-            rest = text[len(already_shown) :] if text.startswith(already_shown) else text
-            for piece in words(rest):
-                yield piece
-
-
-class RecordedSearcher(Searcher):
-    """`search` without an index."""
-
-    def __init__(self, told: Told) -> None:
-        self.records = []
-        self._told = told
-
-    async def __call__(self, query: str, *, language: str, k: int, bm25_k: int = 5, vector_k: int = 5) -> SearchReply:
-        record = self._told.search(query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k)
-        self.records.append(record)
-        return msgspec.json.decode(record.hits, type=SearchReply)
-
-
-class Screen(Emitter):
-    """`emit` without a stream: adds to `lines`, the events of the run so far. `wrote` has the frames it made of them.
-
-    `said_aside` is what `events=all` adds.
+    `asides` is what `events=all` adds.
     """
 
-    def __init__(self, run_id: str, lines: list[bytes], *, everything: bool) -> None:
-        self.run_id, self.everything, self.lines = run_id, everything, lines
-        self.said_aside: list[bytes] = []
-        self.wrote: list[Shown] = []
-        self.first_shown_at = 0.0
-        self._at = None
+    def __init__(self, lines: list[bytes]) -> None:
+        self.lines = lines
+        self.added: list[Shown] = []
+        self.asides: list[bytes] = []
 
-    async def progress(self) -> Progress:
-        self._at = progress_of(self.lines)
-        return self._at
+    async def last_frame(self, run_id: str) -> EventFrame | None:
+        if not self.lines:
+            return None
+        at = progress_of(self.lines)
+        headers = {FIRST: str(at.events), TOKENS: str(at.tokens), PHASE: at.phase}
+        return EventFrame(run_id, at.sequence, self.lines[-1], headers, fenced=True)
 
-    async def shown(self) -> str:
-        await self.progress()
-        return text_of(self.lines)
+    async def frames(self, run_id: str) -> list[EventFrame]:
+        return [EventFrame(run_id, len(self.lines), b"\n".join(self.lines), {}, fenced=True)] if self.lines else []
 
-    async def aside(self, event: Event) -> None:
-        if self.everything:
-            self.said_aside.append(msgspec.json.encode(event))
-
-    async def _publish(self, data: bytes, headers: dict[str, str], at: Progress) -> int:
-        if at.sequence != len(self.lines):
-            raise Superseded(f"another writer has gone on with run {self.run_id}")
+    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        if headers[AFTER] != str(len(self.lines)):
+            return None
         self.lines += data.split(b"\n")
-        self.wrote.append(Shown(len(self.lines), time.time(), data, fenced=True, headers=own(headers)))
+        self.added.append(Shown(len(self.lines), time.time(), data, fenced=True, headers=own(headers)))
         return len(self.lines)
 
-
-def wants_all(message: Message) -> bool:
-    """Whether the question that a message is about was asked with `events=all`."""
-    question = getattr(message, "question", None)
-    return bool(getattr(question, "events", getattr(message, "events", "default")) == "all")
+    async def add_aside(self, run_id: str, data: bytes) -> None:
+        self.asides.append(data)
 
 
 def progress_of(lines: Sequence[bytes]) -> Progress:
@@ -168,7 +140,7 @@ def progress_of(lines: Sequence[bytes]) -> Progress:
 
 def text_of(lines: Sequence[bytes]) -> str:
     """The text that these events show."""
-    return shown_text([Frame("", 0, b"\n".join(lines), {}, fenced=True)]) if lines else ""
+    return shown_text([EventFrame("", 0, b"\n".join(lines), {}, fenced=True)]) if lines else ""
 
 
 def words(text: str) -> list[str]:

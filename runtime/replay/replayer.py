@@ -3,17 +3,18 @@
 What a replay cannot know it does not judge: the work that the end of a run cut off, and events that are no longer kept.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bus.actor import fall_back
-from bus.errors import Failure, Poison
-from bus.events import DONE_LINE, decode_event
+from bus.errors import Poison
+from bus.events import DONE_LINE, StageEvent, decode_event
+from bus.execution import Services, execute
 from bus.graph import Graph
 from bus.journal import Record, decode, encode
 from bus.messages import Message, lane_of, message_type
 from runtime.replay.json_difference import first_difference
-from runtime.replay.recorded_powers import Astray, RecordedAsker, RecordedSearcher, Screen, Told, text_of, wants_all
+from runtime.replay.recorded_powers import Astray, EventMemory, Replies, text_of
 from runtime.replay.steps import Orphan, Step, steps_of
 from runtime.replay.trace import Shown, Trace
 
@@ -130,22 +131,17 @@ class _Player:
     async def _try(self, step: Step, lines: list[bytes]) -> list[bytes]:
         """The events after the step. Raises Diverged."""
         began = len(lines)
-        told = Told(step.stage)
+        replies, events = Replies(step.stage), EventMemory(lines)
         messages = [self._readable(step, record) for record in step.given]
         if not messages:
             raise self._diverged(step, "output", "", "joined its lanes", "a lane is missing")
-        everything = wants_all(messages[-1])
-        screen = Screen(self.trace.run_id, lines, everything=everything)
-        bodies = {
-            "ask": RecordedAsker(step.actor.name, step.actor.prompts, told),
-            "search": RecordedSearcher(told),
-            "emit": screen,
-        }
-        given: object = tuple(messages) if step.actor.joins else messages[0]
+        services = Services(replies.answer, replies.find, events)
+        taken = tuple(messages) if step.actor.joins else messages[0]
         try:
-            result = await step.actor.handle(given, **{power: bodies[power] for power in step.actor.powers})
-        except Failure as failure:
-            result = fall_back(step.actor, given, failure)
+            # Only the last try is on record, and whoever comes to it reads what was shown before.
+            result, _ = await execute(
+                step.actor, taken, step.source.key, services, deadline=math.inf, attempt=2, retries=0
+            )
         except Astray as astray:
             part = astray.path.partition("s[")[0]
             raise self._diverged(step, part, astray.path, astray.recorded, astray.now) from None
@@ -153,10 +149,10 @@ class _Player:
             # That today's code breaks on what it once took is what a replay is there to find out.
             raise self._diverged(step, "error", "", "went well", f"{type(broken).__name__}: {broken}") from broken
         self._compare(step, result)
-        if told.unused:
-            raise self._diverged(step, "ask", "asks", f"{len(told.unused)} more asked", "not asked any more")
+        if replies.unused:
+            raise self._diverged(step, "ask", "asks", f"{len(replies.unused)} more asked", "not asked any more")
         self._compare_events(step, lines, began)
-        self._compare_aside(step, screen.said_aside)
+        self._compare_aside(step, events.asides)
         if step.stage is not None and step.stage.fallback and self.frames:
             # What a step had shown before it failed is not noted: it stands as it was.
             shown = [end for end, frame in self._ends() if frame.time <= step.outputs[0].time]
@@ -188,8 +184,8 @@ class _Player:
         """What the step showed; nothing when events are no longer kept."""
         if not self.frames:
             return
-        if step.stage is not None and any(ask.prompt.startswith("answer_") for ask in step.stage.asks):
-            self._at_the_pace_of_then(lines, began)
+        if step.actor.priority == "answer":
+            self._cut_as_recorded(lines, began)
         last = not step.actor.gives
         for n in range(began, max(len(lines), len(self.recorded) if last else 0)):
             recorded = self.recorded[n] if n < len(self.recorded) else b'"nothing"'
@@ -198,7 +194,7 @@ class _Player:
                 path = f"events[{n + 1}]" + (f".{difference.path}" if difference.path else "")
                 raise self._diverged(step, "event", path, difference.recorded, difference.now)
 
-    def _at_the_pace_of_then(self, lines: list[bytes], began: int) -> None:
+    def _cut_as_recorded(self, lines: list[bytes], began: int) -> None:
         """Where an answer says the same text, let it be cut as it was: the model's own pieces are in no record."""
         now = text_of(lines[began:])
         for end in range(began, len(self.recorded) + 1):
@@ -213,8 +209,10 @@ class _Player:
         if not self._aside:
             return
         for line in said:
-            if line not in self._aside:
-                like = (each for each in self._aside if type(decode_event(each)) is type(decode_event(line)))
+            now = decode_event(line)
+            # When a stage begins and ends is not the actor's word.
+            if line not in self._aside and not isinstance(now, StageEvent):
+                like = (each for each in self._aside if type(decode_event(each)) is type(now))
                 difference = first_difference(next(like, b'"nothing"'), line)
                 if difference is not None:
                     raise self._diverged(step, "event", difference.path, difference.recorded, difference.now)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from bus.actor import Actor
 from bus.errors import Poison
 from bus.graph import Graph
+from bus.joins import joined
 from bus.journal import CAUSE, Record, Stage
-from bus.messages import BY_TYPE, Message
+from bus.messages import BY_TYPE
 from bus.subjects import POISON
 from runtime.replay.trace import FINISHED, PARENT, Trace
 
@@ -98,23 +99,6 @@ def _given(trace: Trace, record: Record, actor: Actor) -> tuple[Record, ...]:
     if not actor.joins:
         return (record,)
     try:
-        return joined(trace.records, record)
+        return joined(trace.records, record.message, record.sequence)
     except Poison:
         return (record,)  # whoever takes it will say what is wrong with it
-
-
-def joined(records: tuple[Record, ...], last: Record) -> tuple[Record, ...]:
-    """The lanes a join takes with this record, in the order of their plan; none when another is the last. Raises Poison."""
-    by_lane = {record.key.lane: record for record in records if record.key.type == last.key.type}
-    lanes = [by_lane[lane] for lane in plan_of(last.message) if lane in by_lane]
-    if len(lanes) < len(plan_of(last.message)) or max(record.sequence for record in lanes) != last.sequence:
-        return ()
-    return tuple(lanes)
-
-
-def plan_of(message: Message) -> list[str]:
-    """The lanes of the message's round. Raises Poison for a message that has none."""
-    plan = getattr(message, "plan", None)
-    if plan is None:
-        raise Poison(f"{type(message).__name__} names no lanes, so nobody can join it")
-    return [planned.id for planned in plan]

@@ -12,7 +12,7 @@ from bus.errors import Failure
 from bus.events import Done, Error, Event, Progress, Token, TokensEnd, tokens_of
 from bus.messages import Passage
 from bus.powers import Variables
-from bus.searching import SearchReply
+from bus.searching import SearchReply, SearchRequest
 from prompts.contracts import Prompt
 from runtime.engines.extractive.replies import reply_to
 
@@ -26,7 +26,7 @@ class Told:
         self.replies = dict(replies or {})
         self.asked: list[Prompt[Any]] = []
 
-    def _reply(self, variables: Variables) -> object:
+    def _reply[R](self, variables: Variables[R]) -> object:
         asked = cast(Prompt[Any], variables)
         self.asked.append(asked)
         told = self.replies.get(variables.name)
@@ -34,16 +34,16 @@ class Told:
             return reply_to(asked)
         return told(asked) if callable(told) else told
 
-    async def __call__[R](self, variables: Variables, reply: type[R]) -> R:
+    async def __call__[R](self, variables: Variables[R]) -> R:
         await asyncio.sleep(0)
         found = self._reply(variables)
-        assert isinstance(found, reply), f"{variables.name} was told {found!r}"
+        assert isinstance(found, variables.reply()), f"{variables.name} was told {found!r}"
         return found
 
-    async def map[R](self, variables: Iterable[Variables], reply: type[R]) -> list[R]:
-        return [await self(each, reply) for each in variables]
+    async def map[R](self, variables: Iterable[Variables[R]]) -> list[R]:
+        return [await self(each) for each in variables]
 
-    async def stream(self, variables: Variables, *, already_shown: str = "") -> AsyncIterator[str]:
+    async def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
         text = self._reply(variables)
         assert isinstance(text, str)
         rest = text[len(already_shown) :] if text.startswith(already_shown) else text
@@ -93,7 +93,7 @@ class Hits:
 
     passages: tuple[Passage, ...] = ()
 
-    async def __call__(self, query: str, **wanted: object) -> SearchReply:
+    async def __call__(self, request: SearchRequest) -> SearchReply:
         return SearchReply(passages=self.passages, snapshot="s1")
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from actors.pipeline import ACTORS
-from bus.actor import Actor, fall_back
+from bus.actor import Actor
 from bus.errors import BadReply, Failure, NoReply, Unavailable
 from bus.journal import decode, encode
 from bus.messages import (
@@ -17,6 +17,7 @@ from bus.messages import (
     Question,
     message_type,
 )
+from bus.powers import Ask, Powers, Search
 from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, Told
 from tests.message_samples import SAMPLES, passage
@@ -40,9 +41,8 @@ def given(actor: Actor, **changes: object) -> Any:
     return message
 
 
-def powers(actor: Actor, **bodies: object) -> dict[str, object]:
-    usual = {"ask": Told(), "search": Hits((passage(),)), "emit": Screen()}
-    return {name: bodies.get(name, usual[name]) for name in actor.powers}
+def powers(*, ask: Ask | None = None, search: Search | None = None) -> Powers:
+    return Powers(ask or Told(), search or Hits((passage(),)), Screen())
 
 
 def results(result: object) -> tuple[object, ...]:
@@ -62,12 +62,12 @@ def check_declared(actor: Actor, result: object) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
 async def test_gives_only_what_its_signature_says(actor: Actor, language: str) -> None:
-    check_declared(actor, await actor.handle(given(actor, language=language), **powers(actor)))
+    check_declared(actor, await actor.run(given(actor, language=language), powers()))
 
 
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
 async def test_the_same_message_gives_the_same_answer(actor: Actor) -> None:
-    first, second = [await actor.handle(given(actor), **powers(actor)) for _ in range(2)]
+    first, second = [await actor.run(given(actor), powers()) for _ in range(2)]
     assert first == second
 
 
@@ -75,7 +75,7 @@ async def test_the_same_message_gives_the_same_answer(actor: Actor) -> None:
 async def test_a_message_is_not_changed(actor: Actor) -> None:
     message = given(actor)
     before = msgspec.json.encode(message)
-    await actor.handle(message, **powers(actor))
+    await actor.run(message, powers())
     assert msgspec.json.encode(message) == before
 
 
@@ -85,16 +85,18 @@ async def test_a_failure_is_answered_by_the_fallback(actor: Actor, failure: Fail
     """The powers fail; what the actor does not answer by itself, its fallback does, with a declared type."""
     body = Failing(failure)
     try:
-        result = await actor.handle(given(actor), **powers(actor, ask=body, search=body))
+        result = await actor.run(given(actor), powers(ask=body, search=body))
     except Failure as raised:
-        result = fall_back(actor, given(actor), raised)
+        assert actor.fallback is not None
+        result = actor.fallback(given(actor), raised)
     check_declared(actor, result)
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda f: type(f).__name__)
-@pytest.mark.parametrize("actor", [a for a in ACTORS if a.name.startswith("answer_")], ids=lambda a: a.name)
+@pytest.mark.parametrize("actor", [a for a in ACTORS if a.priority == "answer"], ids=lambda a: a.name)
 def test_without_a_model_there_is_no_answer(actor: Actor, failure: Failure) -> None:
-    settled = cast(AnswerSettled, fall_back(actor, given(actor), failure)).settled
+    assert actor.fallback is not None
+    settled = cast(AnswerSettled, actor.fallback(given(actor), failure)).settled
     assert settled.outcome == "failed"
     assert settled.reason == ("timeout" if isinstance(failure, NoReply) else "model_unavailable")
     assert settled.answer == ""
@@ -103,7 +105,7 @@ def test_without_a_model_there_is_no_answer(actor: Actor, failure: Failure) -> N
 @pytest.mark.parametrize("actor", FAILING, ids=lambda a: a.name)
 async def test_cancellation_passes_through(actor: Actor) -> None:
     body = Hanging()
-    task = asyncio.ensure_future(actor.handle(given(actor), **powers(actor, ask=body, search=body)))
+    task = asyncio.ensure_future(actor.run(given(actor), powers(ask=body, search=body)))
     waiting = asyncio.ensure_future(body.begun.wait())
     await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
@@ -124,14 +126,14 @@ async def test_a_bug_is_nobodys_failure(actor: Actor) -> None:
             self.failure = cast(Failure, Bug("a bug"))
 
     with pytest.raises(Bug):
-        await actor.handle(given(actor), **powers(actor, ask=Buggy(), search=Buggy()))
+        await actor.run(given(actor), powers(ask=Buggy(), search=Buggy()))
 
 
 @pytest.mark.parametrize("actor", [a for a in ACTORS if "ask" in a.powers], ids=lambda a: a.name)
 async def test_asks_only_the_prompts_that_it_declares(actor: Actor) -> None:
     told = Told()
     for release in ("sentence", "draft", "token"):
-        await actor.handle(given(actor, release=release), **powers(actor, ask=told))
+        await actor.run(given(actor, release=release), powers(ask=told))
     assert {type(asked).name for asked in told.asked} <= set(actor.prompts)
     assert set(actor.prompts) <= {prompt.name for prompt in PROMPTS}
     assert actor.name in actor.prompts

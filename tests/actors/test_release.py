@@ -10,6 +10,7 @@ from actors.answer.release import LONGEST, CheckedStream, _parts
 from bus.errors import BadReply, Failure, NoReply
 from bus.events import Withheld, tokens_of
 from bus.messages import SimpleAnswerRequested
+from bus.powers import Variables
 from prompts import contracts
 from prompts.vocabulary import Release
 from tests.actors.scripted_powers import Failing, Screen, Told
@@ -134,9 +135,9 @@ async def test_the_next_sentences_are_made_while_one_is_checked() -> None:
     checked = asyncio.Event()
 
     class Slow(Told):
-        async def __call__[R](self, variables: object, reply: type[R]) -> R:
+        async def __call__[R](self, variables: Variables[R]) -> R:
             await checked.wait()
-            return await super().__call__(variables, reply)  # type: ignore[arg-type]
+            return await super().__call__(variables)
 
     async def pieces() -> AsyncIterator[str]:
         for sentence in (GOOD, FEES, GOOD):

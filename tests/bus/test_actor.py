@@ -2,13 +2,14 @@
 
 import pytest
 
-from bus.actor import DeclarationError, actor, fall_back
-from bus.errors import NoReply
+from bus.actor import DeclarationError, actor
+from bus.errors import Failure
 from bus.messages import (
     AnswerSettled,
     ComplexQuestionFound,
     EvidenceSelected,
     FollowUpAsked,
+    Message,
     PassagesJudged,
     PassagesReady,
     QuestionAsked,
@@ -67,11 +68,13 @@ async def test_an_actor_can_still_just_be_called() -> None:
 
 
 def test_powers_are_named_by_the_parameters_after_the_message() -> None:
-    @actor(fallback=lambda message, failure: message, prompts=("p",), retries=3, bound=2)
+    def unheard(message: QuestionAsked, failure: Failure) -> QuestionReady: ...  # type: ignore[empty-body]
+
+    @actor(fallback=unheard, prompts=("p",), priority="check", retries=3, bound=2)
     async def all_three(message: QuestionAsked, emit: Emit, search: Search, ask: Ask) -> QuestionReady: ...  # type: ignore[empty-body]
 
     assert all_three.powers == ("emit", "search", "ask")
-    assert (all_three.prompts, all_three.retries, all_three.bound) == (("p",), 3, 2)
+    assert (all_three.prompts, all_three.priority, all_three.retries, all_three.bound) == (("p",), "check", 3, 2)
 
 
 async def no_result(message: QuestionAsked): ...  # type: ignore[no-untyped-def]
@@ -118,7 +121,50 @@ def test_an_unknown_option_is_refused() -> None:
         actor(retry=2)  # type: ignore[call-arg]
 
 
-def test_without_a_fallback_the_failure_goes_on() -> None:
-    failure = NoReply("nobody there")
-    with pytest.raises(NoReply, match="nobody there"):
-        fall_back(actor()(one), QuestionAsked(question="?"), failure)
+def from_nothing() -> QuestionReady: ...  # type: ignore[empty-body]
+def from_message_alone(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empty-body]
+def of_another(message: QuestionReady, failure: Failure) -> QuestionReady: ...  # type: ignore[empty-body]
+def of_one_lane(message: PassagesJudged, failure: Failure) -> PassagesReady: ...  # type: ignore[empty-body]
+def of_no_failure(message: QuestionAsked, failure: str) -> QuestionReady: ...  # type: ignore[empty-body]
+def gives_another(message: QuestionAsked, failure: Failure) -> RunFinished: ...  # type: ignore[empty-body]
+def gives_several(message: QuestionAsked, failure: Failure) -> tuple[QuestionReady, ...]: ...  # type: ignore[empty-body]
+def gives_nothing(message: QuestionAsked, failure: Failure) -> QuestionReady | None: ...
+def asks_itself(message: QuestionAsked, failure: Failure, ask: Ask) -> QuestionReady: ...  # type: ignore[empty-body]
+async def later(message: QuestionAsked, failure: Failure) -> QuestionReady: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("handle", "fallback", "hint"),
+    [
+        (one, lambda message, failure: message, "give its message and its result a type"),
+        (one, from_nothing, "give its message and its result a type"),
+        (one, from_message_alone, "takes the actor's message and a Failure"),
+        (one, of_another, "takes the actor's message and a Failure"),
+        (one, of_no_failure, "takes the actor's message and a Failure"),
+        (one, asks_itself, "takes the actor's message and a Failure"),
+        (join, of_one_lane, "takes the actor's message and a Failure"),
+        (one, gives_another, "gives RunFinished, which the actor does not"),
+        (one, gives_several, r"gives .*QuestionReady.*, which the actor does not"),
+        (one, gives_nothing, "gives NoneType, which the actor does not"),
+        (one, later, "write it as `def`"),
+    ],
+)
+def test_a_fallback_that_does_not_fit_is_refused(handle: object, fallback: object, hint: str) -> None:
+    with pytest.raises(DeclarationError, match=hint) as caught:
+        actor(fallback=fallback)(handle)  # type: ignore[arg-type]
+    assert str(caught.value).startswith(f"the fallback of actor {handle.__name__}: ")  # type: ignore[attr-defined]
+
+
+def anything(message: Message, failure: Exception) -> QuestionReady: ...  # type: ignore[empty-body]
+def lanes_of(lanes: tuple[Message, ...], failure: Failure) -> PassagesReady: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(("handle", "fallback"), [(one, anything), (branch, anything), (join, lanes_of)])
+def test_a_fallback_may_take_more_and_give_less(handle: object, fallback: object) -> None:
+    assert actor(fallback=fallback)(handle).fallback is fallback  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bound", [0, -1])
+def test_a_bound_that_lets_nothing_pass_is_refused(bound: int) -> None:
+    with pytest.raises(DeclarationError, match="give 1 or more"):
+        actor(bound=bound)(one)

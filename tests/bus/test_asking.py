@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from bus import asking
-from bus.asking import Answer, Asker, AskRequest, AskServer, Piece, Whole
+from bus.asker import Asker, digest
+from bus.asking import Answer, AskClient, AskRequest, AskServer, Piece, Whole
 from bus.connection import Msg
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.journal import AskRecord
@@ -22,19 +23,30 @@ from tests.polling import until
 TEXT = "Refunds are paid within 14 days [1]."
 
 
+class Greeting(msgspec.Struct, frozen=True):
+    words: str
+
+
 class Greet(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "greet"
     who: str = "world"
 
+    @classmethod
+    def reply(cls) -> type[Greeting]:
+        return Greeting
 
-class Greeting(msgspec.Struct, frozen=True):
-    words: str
+
+class Prose(Greet, frozen=True):
+    @classmethod
+    def reply(cls) -> type[str]:  # type: ignore[override]
+        return str
 
 
 def asker(
     wire: Wire, *, deadline_s: float = 60.0, allowed: tuple[str, ...] = (), priority: Priority = "judge"
 ) -> Asker:
-    return Asker(wire.client, wire.inbox, "run1", "greeter", time.time() + deadline_s, priority, allowed, "library")
+    answer = AskClient(wire.client, wire.inbox)
+    return Asker(answer, "run1", "greeter", time.time() + deadline_s, priority, allowed, "library")
 
 
 @contextlib.asynccontextmanager
@@ -81,15 +93,15 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_reply_in_its_schema_is_parsed_and_recorded(wire: Wire) -> None:
     ask = asker(wire)
     async with device(wire, says_json):
-        assert await ask(Greet(who="세계"), Greeting) == Greeting("hello 세계")
+        assert await ask(Greet(who="세계")) == Greeting("hello 세계")
     (record,) = ask.records
     assert (record.prompt, record.text, record.failure) == ("greet", '{"words":"hello 세계"}', "")
-    assert record.variables == asking.digest(msgspec.json.encode(Greet(who="세계")))
+    assert record.variables == digest(msgspec.json.encode(Greet(who="세계")))
 
 
 async def test_a_prose_reply_is_its_text(wire: Wire) -> None:
     async with device(wire, says_words):
-        assert await asker(wire)(Greet(), str) == TEXT
+        assert await asker(wire)(Prose()) == TEXT
 
 
 async def test_many_are_asked_together_and_answered_in_order(wire: Wire) -> None:
@@ -105,7 +117,7 @@ async def test_many_are_asked_together_and_answered_in_order(wire: Wire) -> None
             yield part
 
     async with device(wire, together):
-        replies = await ask.map([Greet(who=str(n)) for n in range(5)], Greeting)
+        replies = await ask.map([Greet(who=str(n)) for n in range(5)])
     assert [reply.words for reply in replies] == [f"hello {n}" for n in range(5)]
     assert [record.text for record in ask.records] == [f'{{"words":"hello {n}"}}' for n in range(5)]
 
@@ -121,7 +133,7 @@ async def test_deltas_arrive_as_they_are_made(wire: Wire) -> None:
 
     ask = asker(wire)
     async with device(wire, slowly):
-        stream = ask.stream(Greet())
+        stream = ask.stream(Prose())
         assert await anext(stream) == "Refunds"
         step.set()
         assert [piece async for piece in stream] == [" are paid"]
@@ -134,7 +146,7 @@ async def test_what_the_deltas_left_out_comes_with_the_whole(wire: Wire) -> None
         yield AskRecord(prompt="greet", variables="", text="Refunds are paid")
 
     async with device(wire, short):
-        assert [piece async for piece in asker(wire).stream(Greet())] == ["Refunds", " are paid"]
+        assert [piece async for piece in asker(wire).stream(Prose())] == ["Refunds", " are paid"]
 
 
 async def test_a_piece_that_was_lost_on_the_way_is_asked_for_again(wire: Wire) -> None:
@@ -149,7 +161,7 @@ async def test_a_piece_that_was_lost_on_the_way_is_asked_for_again(wire: Wire) -
             await wire.client.publish(msg.reply, msgspec.json.encode(frame))
 
     subscription = await wire.client.subscribe(ASK, cb=lossy)
-    assert [piece async for piece in asker(wire).stream(Greet())] == ["Refunds", TEXT[7:]]
+    assert [piece async for piece in asker(wire).stream(Prose())] == ["Refunds", TEXT[7:]]
     assert told == ["", "Refunds"]
     await subscription.unsubscribe()
 
@@ -163,8 +175,8 @@ async def test_the_request_says_who_asks_and_how_urgently(wire: Wire) -> None:
 
     ask = asker(wire, priority="answer")
     async with device(wire, listen):
-        assert [p async for p in ask.stream(Greet(), already_shown="")] == ["x"]
-        await ask(Greet(), str)
+        assert [p async for p in ask.stream(Prose(), already_shown="")] == ["x"]
+        await ask(Prose())
     first, second = heard
     assert (first.run_id, first.actor, first.priority, first.profile) == ("run1", "greeter", "answer", "library")
     assert first.deadline == pytest.approx(ask.deadline)
@@ -179,9 +191,9 @@ async def test_a_refusal_is_the_same_failure_on_this_side(wire: Wire, failure: F
     ask = asker(wire)
     async with device(wire, fails(failure)):
         with pytest.raises(type(failure), match=str(failure)):
-            await ask(Greet(), Greeting)
+            await ask(Greet())
         with pytest.raises(type(failure)):
-            [piece async for piece in ask.stream(Greet())]
+            [piece async for piece in ask.stream(Prose())]
     assert [record.failure for record in ask.records] == [str(failure)] * 2
 
 
@@ -198,14 +210,14 @@ async def test_a_busy_device_is_asked_again(wire: Wire) -> None:
             yield part
 
     async with device(wire, busy_once):
-        assert await asker(wire)(Greet(), Greeting) == Greeting("hello world")
+        assert await asker(wire)(Greet()) == Greeting("hello world")
     assert calls == 2
 
 
 async def test_a_device_busy_until_the_deadline_is_no_reply(wire: Wire) -> None:
     async with device(wire, fails(Busy("the queue is full"))):
         with pytest.raises(NoReply, match="the queue is full"):
-            await asker(wire, deadline_s=2.0)(Greet(), Greeting)
+            await asker(wire, deadline_s=2.0)(Greet())
 
 
 @pytest.mark.parametrize("text", ["", "not json", '{"word":"x"}', '{"words":1}', '{"words":"x"'])
@@ -215,7 +227,7 @@ async def test_a_reply_outside_its_schema_is_a_bad_reply(wire: Wire, text: str) 
 
     async with device(wire, answer):
         with pytest.raises(BadReply, match="greet: the reply is not in the prompt's schema"):
-            await asker(wire)(Greet(), Greeting)
+            await asker(wire)(Greet())
 
 
 async def test_a_bug_in_the_engine_is_told_at_once_and_kept(wire: Wire) -> None:
@@ -225,26 +237,26 @@ async def test_a_bug_in_the_engine_is_told_at_once_and_kept(wire: Wire) -> None:
 
     async with device(wire, broken) as server:
         with pytest.raises(Unavailable, match="the engine broke"):
-            await asker(wire)(Greet(), Greeting)
+            await asker(wire)(Greet())
     assert [type(bug) for bug in server.bugs] == [ZeroDivisionError]
 
 
 async def test_a_prompt_that_was_not_declared_is_a_bug(wire: Wire) -> None:
     with pytest.raises(TypeError, match="greeter asks greet but declares only verify_answer"):
-        await asker(wire, allowed=("verify_answer",))(Greet(), Greeting)
+        await asker(wire, allowed=("verify_answer",))(Greet())
 
 
 @pytest.mark.usefixtures("impatient")
 async def test_nobody_there_before_the_deadline_is_no_reply(wire: Wire) -> None:
     ask = asker(wire, deadline_s=2.0)
     with pytest.raises(NoReply, match="groundwire up"):
-        await ask(Greet(), Greeting)
+        await ask(Greet())
     assert "before" not in ask.records[0].text
     assert ask.records[0].failure
 
 
 async def test_an_inference_process_that_comes_late_is_found(wire: Wire) -> None:
-    asked = asyncio.create_task(asker(wire)(Greet(), Greeting))
+    asked = asyncio.create_task(asker(wire)(Greet()))
     await wire.client.flush()
     async with device(wire, says_json):
         assert await asked == Greeting("hello world")
@@ -255,7 +267,7 @@ async def test_a_device_still_at_work_at_the_deadline_is_no_reply(wire: Wire) ->
     stopped = asyncio.Event()
     async with device(wire, works_until_cancelled(stopped)):
         with pytest.raises(NoReply, match="deadline"):
-            await asker(wire, deadline_s=2.0)(Greet(), Greeting)
+            await asker(wire, deadline_s=2.0)(Greet())
         await asyncio.wait_for(stopped.wait(), 60)
 
 
@@ -284,7 +296,7 @@ async def test_work_longer_than_the_silence_is_waited_for(wire: Wire) -> None:
         yield AskRecord(prompt=ask.prompt, variables="", text='{"words":"at last"}')
 
     async with device(wire, slow):
-        assert await asker(wire)(Greet(), Greeting) == Greeting("at last")
+        assert await asker(wire)(Greet()) == Greeting("at last")
     assert calls == 1
 
 
@@ -304,7 +316,7 @@ async def test_a_device_that_dies_is_asked_again_and_no_word_comes_twice(
     async def read() -> None:
         if not said:
             spoke.set()
-        async for piece in ask.stream(Greet()):
+        async for piece in ask.stream(Prose()):
             shown.append(piece)
             if "".join(shown) == "".join(words):
                 spoke.set()
@@ -324,7 +336,7 @@ async def test_a_device_that_dies_is_asked_again_and_no_word_comes_twice(
 @pytest.mark.usefixtures("impatient")
 async def test_a_resumed_answer_goes_on_after_what_was_shown(wire: Wire) -> None:
     async with device(wire, says_words):
-        pieces = [piece async for piece in asker(wire).stream(Greet(), already_shown="Refunds are")]
+        pieces = [piece async for piece in asker(wire).stream(Prose(), already_shown="Refunds are")]
     assert "".join(pieces) == TEXT.removeprefix("Refunds are")
 
 
@@ -332,7 +344,7 @@ async def test_a_resumed_answer_goes_on_after_what_was_shown(wire: Wire) -> None
 
 
 async def cancel_the_call(wire: Wire, begun: Callable[[], bool]) -> None:
-    task = asyncio.create_task(asker(wire)(Greet(), Greeting))
+    task = asyncio.create_task(asker(wire)(Greet()))
     await until(begun)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -340,7 +352,7 @@ async def cancel_the_call(wire: Wire, begun: Callable[[], bool]) -> None:
 
 
 async def leave_the_stream(wire: Wire, begun: Callable[[], bool]) -> None:
-    stream = asker(wire).stream(Greet())
+    stream = asker(wire).stream(Prose())
     assert await anext(stream) == "word"
     await stream.aclose()  # type: ignore[attr-defined]
 
@@ -365,14 +377,14 @@ async def test_a_failure_among_many_frees_the_others(wire: Wire) -> None:
 
     async with device(wire, one_fails):
         with pytest.raises(BadReply, match="no JSON"):
-            await asker(wire).map([Greet(who="good"), Greet(who="bad")], Greeting)
+            await asker(wire).map([Greet(who="good"), Greet(who="bad")])
         await asyncio.wait_for(stopped.wait(), 60)
 
 
 async def test_closing_the_device_ends_what_is_in_flight(wire: Wire) -> None:
     stopped = asyncio.Event()
     async with device(wire, works_until_cancelled(stopped)) as server:
-        task = asyncio.create_task(asker(wire)(Greet(), Greeting))
+        task = asyncio.create_task(asker(wire)(Greet()))
         await until(lambda: bool(server._tasks))
     assert stopped.is_set()
     task.cancel()
@@ -398,6 +410,6 @@ async def test_two_devices_share_the_asks(wire: Wire, another_wire: Opener) -> N
         return answer
 
     async with device(await another_wire(), named("one")), device(await another_wire(), named("two")):
-        await asker(wire).map([Greet(who=str(n)) for n in range(40)], Greeting)
+        await asker(wire).map([Greet(who=str(n)) for n in range(40)])
     assert len(served) == 40
     assert set(served) == {"one", "two"}

@@ -159,7 +159,10 @@ async def test_without_a_fallback_the_message_comes_again_after_a_delay(
 def buggy(bug: BaseException | None) -> Actor:
     """Raises for a question that says so, or gives what its signature does not."""
 
-    @actor(fallback=lambda message, failure: answered("must not answer a bug"))
+    def last_resort(message: QuestionAsked, failure: Failure) -> RunFinished:
+        return answered("must not answer a bug")
+
+    @actor(fallback=last_resort)
     async def intake(message: QuestionAsked, ask: Ask) -> RunFinished:
         if message.question != "bug":
             return answered()

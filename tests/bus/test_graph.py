@@ -38,6 +38,8 @@ async def again(message: QuestionReady) -> ComplexQuestionFound | RunFinished: .
 async def back(message: ComplexQuestionFound) -> QuestionReady: ...  # type: ignore[empty-body]
 @actor(bound=1)
 async def back_once(message: ComplexQuestionFound) -> QuestionReady: ...  # type: ignore[empty-body]
+@actor(bound=1)
+async def end_once(message: QuestionReady) -> RunFinished: ...  # type: ignore[empty-body]
 @actor()
 async def island(message: ComplexQuestionFound) -> QueryDecomposed: ...  # type: ignore[empty-body]
 @actor()
@@ -63,6 +65,7 @@ def test_what_holds_together_is_accepted(actors: tuple[object, ...]) -> None:
         ((*SMALLEST, lost), "actor lost is unreachable", "nobody gives PassagesJudged"),
         ((*SMALLEST, island, bridge), "actor bridge is unreachable from QuestionAsked", "wire it or remove it"),
         ((intake, again, back, done), "the loop again -> back has no bound", "declare bound="),
+        ((intake, end_once, done), "actor end_once declares bound= and closes no loop", "leave it out"),
         ((*SMALLEST, intake), "two actors are called intake", "rename one"),
         ((endless,), "no actor gives RunFinished", "no run would ever end"),
     ],
@@ -81,7 +84,7 @@ def test_the_real_pipeline_holds_together_and_uses_every_message() -> None:
 
 def test_every_actor_lives_in_a_file_of_its_name_that_says_what_it_is_for() -> None:
     for each in ACTORS:
-        assert each.handle.__module__ == f"actors.{each.name}"
+        assert each.run.__module__ == f"actors.{each.name}"
         assert each.doc
 
 

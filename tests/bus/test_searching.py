@@ -8,7 +8,7 @@ import pytest
 
 from bus.errors import Unavailable
 from bus.journal import SearchRecord
-from bus.searching import Searcher, SearchReply, SearchRequest, serve_search
+from bus.searching import Finder, SearchClient, SearchReply, SearchRequest, answers, serve_search
 from bus.subjects import SEARCH
 from tests.bus.wires import Wire
 from tests.message_samples import passage
@@ -16,8 +16,12 @@ from tests.message_samples import passage
 HITS = SearchReply(passages=(passage(), passage("opening.md", "문은 아홉 시에 열립니다.")), snapshot="s1")
 
 
-def searcher(wire: Wire, deadline_s: float = 60.0) -> Searcher:
-    return Searcher(wire.client, time.time() + deadline_s)
+def searcher(wire: Wire, deadline_s: float = 60.0) -> Finder:
+    return Finder(SearchClient(wire.client, time.time() + deadline_s))
+
+
+def asks(query: str, *, language: str = "en", k: int = 1, bm25_k: int = 5, vector_k: int = 5) -> SearchRequest:
+    return SearchRequest(query=query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k)
 
 
 async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
@@ -29,20 +33,20 @@ async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
 
     close = await serve_search(wire.client, find)
     search = searcher(wire)
-    assert await search("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4) == HITS
+    assert await search(asks("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)) == HITS
     assert heard == [SearchRequest(query="환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)]
     (record,) = search.records
-    assert record.answers("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)
-    assert not record.answers("환불", language="ko", k=7, bm25_k=3, vector_k=4)
-    assert not record.answers("환불 기간", language="en", k=7, bm25_k=3, vector_k=4)
-    assert not record.answers("환불 기간", language="ko", k=8, bm25_k=3, vector_k=4)
+    assert answers(record, asks("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4))
+    assert not answers(record, asks("환불", language="ko", k=7, bm25_k=3, vector_k=4))
+    assert not answers(record, asks("환불 기간", language="en", k=7, bm25_k=3, vector_k=4))
+    assert not answers(record, asks("환불 기간", language="ko", k=8, bm25_k=3, vector_k=4))
     assert msgspec.json.decode(record.hits, type=SearchReply) == HITS
     await close()
 
 
 def test_a_record_from_before_it_told_more_than_the_query_is_known_by_it() -> None:
     record = msgspec.json.decode(b'{"query":"x","hits":{}}', type=SearchRecord)
-    assert record.answers("x", language="en", k=5, bm25_k=5, vector_k=5)
+    assert answers(record, asks("x", language="en", k=5, bm25_k=5, vector_k=5))
 
 
 async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:
@@ -52,21 +56,21 @@ async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:
     close = await serve_search(wire.client, find)
     search = searcher(wire)
     with pytest.raises(Unavailable, match="build it again"):
-        await search("x", language="en", k=1)
+        await search(asks("x", language="en", k=1))
     assert search.records == []
     await close()
 
 
 async def test_nobody_there_until_the_deadline_is_unavailable(wire: Wire) -> None:
     with pytest.raises(Unavailable, match="groundwire up"):
-        await searcher(wire, deadline_s=0.1)("x", language="en", k=1)
+        await searcher(wire, deadline_s=0.1)(asks("x", language="en", k=1))
 
 
 async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
     async def find(request: SearchRequest) -> SearchReply:
         return HITS
 
-    asked = asyncio.create_task(searcher(wire)("x", language="en", k=1))
+    asked = asyncio.create_task(searcher(wire)(asks("x", language="en", k=1)))
     await wire.client.flush()
     close = await serve_search(wire.client, find)
     assert await asked == HITS
@@ -85,7 +89,7 @@ async def test_searches_run_side_by_side(wire: Wire) -> None:
         return SearchReply(snapshot=request.query)
 
     close = await serve_search(wire.client, find)
-    replies = await asyncio.gather(*(searcher(wire)(query, language="en", k=1) for query in ("a", "b")))
+    replies = await asyncio.gather(*(searcher(wire)(asks(query, language="en", k=1)) for query in ("a", "b")))
     assert [reply.snapshot for reply in replies] == ["a", "b"]
     await close()
 

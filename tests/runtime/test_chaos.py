@@ -28,7 +28,7 @@ OTHERS = ("nats", "inference", "search", "edge")
 
 #: The actors in four processes, cut where a run hands over: what is asked, what is read, what is answered, how it ends.
 READ = ("open_lanes", "retrieve", "judge_relevance", "judge_sufficiency", "select_evidence")
-ANSWERED = ("guard_language", "verify_answer", *(a.name for a in ACTORS if a.name.startswith("answer_")))
+ANSWERED = ("guard_language", "verify_answer", *(a.name for a in ACTORS if a.priority == "answer"))
 ENDED = ("settle_answer", "stream_answer", "stream_references")
 IN_FOUR = "; ".join(",".join(group) for group in (READ, ANSWERED, ENDED))
 EACH_ALONE = "; ".join(a.name for a in ACTORS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bus.connection import connect
 from bus.messages import Passage
-from bus.searching import Searcher
+from bus.searching import SearchClient, SearchRequest
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, Settings
@@ -57,9 +57,8 @@ async def over_the_bus(tmp_path: Path, index: Path, model: Path) -> tuple[Passag
     try:
         await stack.ready()
         client = await connect(stack.settings.bus.url, name="test")
-        reply = await Searcher(client, asyncio.get_running_loop().time() + 1e12)(
-            "Refunds are paid within 14 days.", language="en", k=2
-        )
+        search = SearchClient(client, asyncio.get_running_loop().time() + 1e12)
+        reply, _ = await search(SearchRequest(query="Refunds are paid within 14 days.", language="en", k=2))
         await client.close()
         return reply.passages
     finally:

@@ -306,7 +306,7 @@ class Breaking(Stalling):
 async def test_an_answer_whose_device_broke_in_the_middle_replays(recorder: Recorder, engine: Breaking) -> None:
     async with recorder(engine) as record:
         task = asyncio.create_task(record(LONG))
-        run_id = await until(lambda: next(iter(record.worker._tasks), ""), what="the run")
+        run_id = await until(lambda: next(iter(record.worker._in_flight), ""), what="the run")
         await until_shown(record, run_id)
         engine.shown.set()
         trace = await task
@@ -321,9 +321,9 @@ async def test_an_answer_whose_device_broke_in_the_middle_replays(recorder: Reco
 def drop(worker: Worker, run_id: str) -> None:
     """Let go of a run's work as a killed process would: no ack, and the server hands it to somebody again."""
     worker._stopping = True
-    for task in tuple(worker._tasks[run_id]):
-        task.cancel()
-        task.add_done_callback(lambda _: setattr(worker, "_stopping", False))
+    for delivery in tuple(worker._in_flight[run_id]):
+        delivery.task.cancel()
+        delivery.task.add_done_callback(lambda _: setattr(worker, "_stopping", False))
 
 
 async def test_a_run_without_its_events_replays(traces: dict[str, Trace]) -> None:

@@ -1,0 +1,106 @@
+"""The body of the power `ask`: what is asked, what came back, and the record of it, whoever it is that answers."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from bus.asking import Answer, AskRequest
+from bus.errors import BadReply, Failure, NoReply
+from bus.journal import AskRecord
+from bus.powers import Variables
+from prompts.vocabulary import Priority
+
+
+def digest(data: bytes) -> str:
+    """Names the variables of a recorded ask."""
+    return hashlib.blake2b(data, digest_size=10).hexdigest()
+
+
+@dataclass(slots=True)
+class Asker:
+    """`ask` for one delivery. `records` is what it was told, in the order it asked; `deadline` in epoch seconds."""
+
+    answer: Answer
+    run_id: str
+    actor: str
+    deadline: float
+    priority: Priority = "judge"
+    allowed: tuple[str, ...] = ()
+    profile: str = ""
+    records: list[AskRecord] = field(default_factory=list)
+
+    async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
+        place = self._reserve(variables)
+        async for _ in self._exchange(place, variables):
+            pass
+        text, reply = self.records[place].text, variables.reply()
+        try:
+            return msgspec.convert(text, reply) if reply is str else msgspec.json.decode(text, type=reply)
+        except msgspec.DecodeError as error:
+            raise BadReply(f"{variables.name}: the reply is not in the prompt's schema ({error})") from None
+
+    async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
+        asked = [asyncio.ensure_future(self(each)) for each in variables]
+        try:
+            return list(await asyncio.gather(*asked))
+        finally:
+            for task in asked:  # after one failure nobody waits for the others
+                task.cancel()
+
+    async def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
+        place = self._reserve(variables)
+        async for piece in self._exchange(place, variables, pieces=True, already_shown=already_shown):
+            yield piece
+
+    def _reserve[Reply](self, variables: Variables[Reply]) -> int:
+        if self.allowed and variables.name not in self.allowed:
+            raise TypeError(f"actor {self.actor} asks {variables.name} but declares only {', '.join(self.allowed)}")
+        self.records.append(AskRecord(prompt=variables.name, variables="", text=""))
+        return len(self.records) - 1
+
+    async def _exchange[Reply](
+        self, place: int, variables: Variables[Reply], *, pieces: bool = False, already_shown: str = ""
+    ) -> AsyncIterator[str]:
+        """Ask, yielding the text that is new; keep the record."""
+        raw = msgspec.json.encode(variables)
+        key, began, shown = digest(raw), time.monotonic(), already_shown
+        request = AskRequest(
+            prompt=variables.name,
+            variables=msgspec.Raw(raw),
+            run_id=self.run_id,
+            actor=self.actor,
+            priority=self.priority,
+            deadline=self.deadline,
+            pieces=pieces,
+            already_shown=already_shown,
+            profile=self.profile,
+        )
+        try:
+            async for part in self.answer(request):
+                if isinstance(part, str):
+                    shown += part
+                    yield part
+                    continue
+                record = part if part.variables else self._completed(part, key, already_shown, began)
+                self.records[place] = record
+                if pieces and record.said.startswith(shown) and len(record.said) > len(shown):
+                    yield record.said[len(shown) :]
+                return
+        except Failure as failure:
+            self.records[place] = AskRecord(prompt=variables.name, variables=key, text="", failure=str(failure))
+            raise
+        raise NoReply(f"{variables.name}: the engine ended without a reply")
+
+    @staticmethod
+    def _completed(record: AskRecord, key: str, already_shown: str, began: float) -> AskRecord:
+        """A device's record with what only the asking side knows; one that comes from a trace has it already."""
+        return msgspec.structs.replace(
+            record,
+            variables=key,
+            already_shown=record.already_shown or already_shown,
+            took_s=round(time.monotonic() - began, 6),
+        )

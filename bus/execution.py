@@ -1,0 +1,115 @@
+"""Run an actor on what it takes: its powers, its retries, its fallback, and the record of what it was told.
+
+The only place that does. Where the powers get their answers from is handed in: the bus, or the record of a run.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bus.actor import Actor, Result, Taken
+from bus.asker import Asker
+from bus.asking import Answer
+from bus.errors import Failure
+from bus.events import Emitter, EventStore, StageEvent
+from bus.graph import Graph
+from bus.journal import CAUSE, Record, Stage
+from bus.messages import BY_TYPE, EvidenceSelected, Message, question_about
+from bus.powers import Powers
+from bus.searching import Find, Finder
+from bus.subjects import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Who answers asks and searches, and where the run's events go."""
+
+    answer: Answer
+    find: Find
+    events: EventStore
+
+
+async def execute(
+    actor: Actor,
+    taken: Taken,
+    key: Key,
+    services: Services,
+    *,
+    deadline: float,
+    attempt: int = 1,
+    retries: int | None = None,
+    began: float | None = None,
+) -> tuple[Result, Stage]:
+    """What an actor gives for a message, or for the lanes of a join; its fallback after as many tries as it declares.
+
+    `key` is that of the message that came last, `deadline` in epoch seconds. From the second `attempt` on, an earlier one may have
+    shown something. `began` is when work on the message did, by the monotonic clock. Raises Superseded, and the Failure of an actor
+    without a fallback.
+    """
+    began = time.monotonic() if began is None else began
+    message = taken if isinstance(taken, Message) else taken[-1]
+    question = question_about(message)
+    profile, everything = (question.profile, question.events == "all") if question else ("", False)
+    retries = actor.retries if retries is None else retries
+    # Who answers shows the first words.
+    first = attempt == 1 and isinstance(message, EvidenceSelected)
+    emit = Emitter(services.events, key.run_id, everything=everything, first=first)
+    fallback = ""
+    for tried in range(retries + 1):
+        ask = Asker(services.answer, key.run_id, actor.name, deadline, actor.priority, actor.prompts, profile)
+        search = Finder(services.find)
+        if attempt > 1 or tried:
+            await emit.progress()
+        await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="start"))
+        try:
+            result = await actor.run(taken, Powers(ask, search, emit))
+            break
+        except Failure as failure:
+            if tried < retries and time.time() < deadline:
+                continue
+            if actor.fallback is None:
+                raise
+            result = actor.fallback(taken, failure)
+            fallback = f"{type(failure).__name__}: {failure}"
+            break
+    await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="end"))
+    stage = Stage(
+        actor=actor.name,
+        took_s=round(time.monotonic() - began, 6),
+        attempt=attempt,
+        fallback=fallback,
+        asks=tuple(ask.records),
+        searches=tuple(search.records),
+        first_shown_at=emit.first_shown_at,
+    )
+    return result, stage
+
+
+def outputs_of(actor: Actor, result: Result) -> tuple[Message, ...]:
+    """The messages of a result. Raises TypeError when it is not what the actor's signature says."""
+    outputs = result if isinstance(result, tuple) else () if result is None else (result,)
+    for output in outputs:
+        if type(output) not in actor.gives:
+            raise TypeError(f"{actor.name} gave {type(output).__name__}, which its signature does not")
+    return outputs
+
+
+class BoundReached(Exception):
+    """An actor sends a run round its loop more often than it declares: a bug in the actor."""
+
+
+def check_bound(graph: Graph, actor: Actor, outputs: Iterable[Message], written: Iterable[Record], cause: int) -> None:
+    """Hold what an actor gives against what it gave before in this run. `cause`: what it is made of now.
+
+    Raises BoundReached.
+    """
+    again = graph.again(actor)
+    if actor.bound is None or not any(isinstance(output, again) for output in outputs):
+        return
+    rounds = {
+        record.headers.get(CAUSE)
+        for record in written
+        if BY_TYPE.get(record.key.type) in again and (stage := record.stage) is not None and stage.actor == actor.name
+    } - {str(cause)}
+    if len(rounds) >= actor.bound:
+        raise BoundReached(f"{actor.name} sends the run round its loop again, and its bound is {actor.bound}")

@@ -1,0 +1,191 @@
+"""What becomes of one message: skipped when its run is over or its output is there, else given to its actor and the result written.
+
+A message that cannot be read is kept aside; any exception that is no failure is a bug that ends the run with an error.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from bus.actor import Actor, Taken
+from bus.asking import AskClient
+from bus.connection import Inbox
+from bus.errors import Failure, Poison
+from bus.events import Superseded
+from bus.execution import Services, check_bound, execute, outputs_of
+from bus.graph import Graph
+from bus.joins import joined
+from bus.journal import CAUSE, DEADLINE, TRACEPARENT, Journal, Stage, decode
+from bus.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
+from bus.searching import SearchClient
+from bus.settings import BusSettings
+from bus.subjects import POISON, BadId, Key, finished, key_of
+from prompts.vocabulary import Reason
+
+log = logging.getLogger("groundwire.actors")
+
+#: Runs that are known to be over; beyond this many the oldest are forgotten, and the journal knows them still.
+REMEMBERED = 50_000
+
+#: What the server is told of a message. One that is nak'ed comes again.
+type Verdict = Literal["ack", "nak", "term"]
+
+
+@dataclass(slots=True, eq=False)
+class Delivery:
+    """One message on its way through one actor, in a task of its own.
+
+    `ending`: the work ends its own run, so the news of its end must not stop it before it has settled its message.
+    """
+
+    actor: Actor
+    key: Key
+    raw: Msg
+    deadline: float = 0.0
+    began: float = field(default_factory=time.monotonic)
+    beat: float = field(default_factory=time.monotonic)
+    ending: bool = False
+    task: asyncio.Task[None] = field(init=False)
+
+    @property
+    def sequence(self) -> int:
+        return self.raw.metadata.sequence.stream
+
+    @property
+    def attempt(self) -> int:
+        return self.raw.metadata.num_delivered or 1
+
+
+class Handling:
+    """Handles deliveries. `bugs` collects exceptions that are nobody's failure."""
+
+    def __init__(self, client: Client, inbox: Inbox, graph: Graph, settings: BusSettings) -> None:
+        self.client = client
+        self.journal = Journal(client, inbox)
+        self.graph = graph
+        self.settings = settings
+        self.bugs: list[BaseException] = []
+        self._ask = AskClient(client, inbox)
+        self._over: OrderedDict[str, None] = OrderedDict()
+
+    def run_over(self, run_id: str) -> None:
+        """Nothing of that run is to be done any more."""
+        self._over[run_id] = None
+        if len(self._over) > REMEMBERED:
+            self._over.popitem(last=False)
+
+    async def cancel(self, run_id: str) -> None:
+        """End a run because its client asks for that."""
+        try:
+            asked = await self.journal.latest([key_of(QuestionAsked, run_id).subject])
+        except (BadId, Failure):
+            return
+        if asked:
+            await self._finish(run_id, Settled(outcome="cancelled", question=words_asked(asked[0].message)))
+
+    async def handle(self, delivery: Delivery) -> Verdict:
+        """What to tell the server when the work is done, however it went."""
+        name, run_id = delivery.actor.name, delivery.key.run_id
+        try:
+            await self._handle(delivery)
+        except Superseded as gone:
+            log.info("%s: %s", name, gone)
+            return "nak"
+        except Failure as failure:
+            log.warning("%s %s: %s; trying again", name, run_id, failure)
+            return "nak"
+        except Poison as poison:
+            await self._keep_aside(delivery, poison)
+            return "term"
+        except asyncio.CancelledError:
+            raise
+        except BaseException as bug:
+            log.exception("%s %s: a bug", name, run_id)
+            self.bugs.append(bug)
+            await self._fail(delivery, f"internal error in {name}: {type(bug).__name__}")
+            return "term"
+        return "ack"
+
+    async def _handle(self, delivery: Delivery) -> None:
+        actor, key = delivery.actor, delivery.key
+        closes = actor.takes is RunFinished
+        if not closes and key.run_id in self._over:
+            return
+        message = decode(key.type, delivery.raw.data)
+        delivery.deadline = self._deadline(delivery, message)
+        if not closes and time.time() > delivery.deadline:
+            await self._fail(delivery, "", reason="timeout")
+            return
+        if delivery.attempt > 1 and await self._done_before(actor, key):
+            return
+        taken: Taken = message
+        if actor.joins:
+            lanes = await self.journal.latest([key_of(type(message), key.run_id, "*").subject])
+            taken = tuple(record.message for record in joined(lanes, message, delivery.sequence))
+            if not taken:
+                return
+        services = Services(self._ask, SearchClient(self.client, delivery.deadline), self.journal)
+        result, stage = await execute(
+            actor,
+            taken,
+            key,
+            services,
+            deadline=delivery.deadline,
+            attempt=delivery.attempt,
+            began=delivery.began,
+        )
+        if stage.fallback:
+            log.warning("%s %s: %s; its fallback answers", actor.name, key.run_id, stage.fallback)
+        await self._write(delivery, outputs_of(actor, result), stage)
+
+    def _deadline(self, delivery: Delivery, message: Message) -> float:
+        if told := (delivery.raw.headers or {}).get(DEADLINE):
+            return float(told)
+        asked_at = delivery.raw.metadata.timestamp.timestamp()
+        own = message.deadline_s if isinstance(message, QuestionAsked) else None
+        return asked_at + (own or self.settings.deadline_s)
+
+    async def _done_before(self, actor: Actor, key: Key) -> bool:
+        """Whether an earlier delivery got as far as writing. Fan-outs and joins are written again, key by key."""
+        if actor.fans_out or actor.joins or not actor.gives:
+            return False
+        outputs = [key_of(given, key.run_id, lane).subject for given in actor.gives for lane in (key.lane, MAIN)]
+        return bool(await self.journal.latest([*dict.fromkeys(outputs), finished(key.run_id).subject]))
+
+    async def _write(self, delivery: Delivery, outputs: tuple[Message, ...], stage: Stage) -> None:
+        """Write what the actor gave, each key once."""
+        actor, run_id = delivery.actor, delivery.key.run_id
+        if any(isinstance(output, self.graph.again(actor)) for output in outputs):
+            written = await self.journal.latest([key_of(t, run_id, "*").subject for t in self.graph.again(actor)])
+            check_bound(self.graph, actor, outputs, written, delivery.sequence)
+        headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(delivery.sequence)}
+        if trace := (delivery.raw.headers or {}).get(TRACEPARENT):
+            headers[TRACEPARENT] = trace
+        for n, output in enumerate(outputs):
+            key = key_of(type(output), run_id, lane_of(output))
+            await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
+
+    async def _keep_aside(self, delivery: Delivery, poison: Poison) -> None:
+        """The message stays in the journal as it is; its run gets an error instead of silence."""
+        log.warning("%s: %s", delivery.key.subject, poison)
+        key = Key(POISON, delivery.key.run_id, f"{delivery.key.type}-{delivery.key.lane}"[:64])
+        await self.journal.publish(key.subject, delivery.raw.data, headers={CAUSE: str(delivery.sequence)})
+        await self._fail(delivery, str(poison))
+
+    async def _fail(self, delivery: Delivery, detail: str, *, reason: Reason | None = None) -> None:
+        delivery.ending = True
+        question = ""
+        with contextlib.suppress(Poison):
+            question = words_asked(decode(delivery.key.type, delivery.raw.data))
+        settled = Settled(outcome="failed", reason=reason, detail=detail, question=question)
+        await self._finish(delivery.key.run_id, settled)
+
+    async def _finish(self, run_id: str, settled: Settled) -> None:
+        await self.journal.write(finished(run_id), RunFinished(settled=settled))
