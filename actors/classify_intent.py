@@ -6,26 +6,22 @@ When the classifier cannot answer, the question is let in: an answer is checked 
 """
 
 from actors.answer.profile import in_language, profile_of
+from actors.answer.question import resolved
 from actors.outcome.settled import decline, refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
 from bus.powers import Ask
-from index.languages import LANGUAGES
-from index.languages.detection import detect
 from prompts import contracts, notices
-
-#: What a caller puts into a context to say that its own retrieval found nothing.
-NO_CONTEXT = "NO_CONTEXT_FOUND"
 
 
 def let_in(message: QuestionAsked, failure: Failure) -> QuestionReady | FollowUpAsked:
-    return accepted(message, question_of(message))
+    return accepted(message, resolved(message))
 
 
 @actor(prompts=("classify_intent",), fallback=let_in)
 async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | FollowUpAsked | AnswerSettled:
-    question = question_of(message)
+    question = resolved(message)
     profile = profile_of(question.profile)
     if profile.policy_word(message.question):
         return decline(question, "policy", text=in_language(profile.safe_reply, question.language))
@@ -52,23 +48,3 @@ def accepted(message: QuestionAsked, question: Question) -> QuestionReady | Foll
     if message.conversation_history:
         return FollowUpAsked(question=question, history=message.conversation_history)
     return QuestionReady(question=question)
-
-
-def question_of(message: QuestionAsked) -> Question:
-    """The request as the stages see it: its language found, its profile's defaults filled in."""
-    profile = profile_of(message.profile)
-    found = message.language or detect(message.question)
-    contexts = message.contexts
-    if contexts is not None:
-        contexts = tuple(c for c in contexts if c.content.strip() and c.content.strip() != NO_CONTEXT)
-    return Question(
-        text=message.question,
-        asked=message.question,
-        language=found if found in LANGUAGES else profile.default_language,
-        profile=message.profile,
-        style=message.style or message.constraints.style,
-        release=message.release or profile.release,
-        events=message.events,
-        constraints=message.constraints,
-        contexts=contexts,
-    )

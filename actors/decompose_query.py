@@ -5,11 +5,11 @@ ComplexQuestionFound -> QueryDecomposed        prompt: decompose_query
 When it cannot be taken apart, the question itself is the one statement.
 """
 
+from actors.evidence.lanes import usable_lanes
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import MAIN, ComplexQuestionFound, QueryDecomposed, SubQuery
 from bus.powers import Ask
-from bus.subjects import BadId, check_id
 from prompts import contracts
 
 MOST = 5
@@ -35,25 +35,3 @@ def planned(message: ComplexQuestionFound, found: tuple[contracts.SubQuery, ...]
         question=message.question,
         sub_queries=lanes or (SubQuery(id="sq_1", statement=message.question.text, focus=""),),
     )
-
-
-def usable_lanes(found: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
-    """Sub-queries with a statement, repeats dropped, renumbered where a model's id cannot be a lane."""
-    lanes: list[SubQuery] = []
-    for given, statement, focus in found:
-        text = statement.strip()
-        if not text or any(text == lane.statement for lane in lanes):
-            continue
-        name = given if given.startswith(f"{prefix}_") and _is_id(given) else f"{prefix}_{len(lanes) + 1}"
-        if any(name == lane.id for lane in lanes):
-            name = f"{prefix}_{len(lanes) + 1}x"
-        lanes.append(SubQuery(id=name, statement=text, focus=focus.strip()))
-    return tuple(lanes[:most])
-
-
-def _is_id(value: str) -> bool:
-    try:
-        check_id(value)
-    except BadId:
-        return False
-    return True

@@ -5,6 +5,7 @@ PassagesRetrieved -> PassagesJudged        prompt: judge_relevance, once per lan
 When the judge cannot answer, the passages go on unjudged: a doubtful passage costs less than a lost one.
 """
 
+from actors.evidence.analyses import blank, verbatim
 from actors.evidence.prompt_shapes import chunk_of
 from bus.actor import actor
 from bus.errors import Failure
@@ -14,13 +15,13 @@ from prompts import contracts
 
 
 def unjudged(message: PassagesRetrieved, failure: Failure) -> PassagesJudged:
-    return judged(message, message.passages, _blank(message, judged=False))
+    return judged(message, message.passages, blank(message, judged=False))
 
 
 @actor(prompts=("judge_relevance",), fallback=unjudged)
 async def judge_relevance(message: PassagesRetrieved, ask: Ask) -> PassagesJudged:
     if not message.passages:
-        return judged(message, (), _blank(message, judged=True))
+        return judged(message, (), blank(message, judged=True))
     reply = await ask(
         contracts.JudgeRelevance(
             sub_query_id=message.sub_query.id,
@@ -32,27 +33,6 @@ async def judge_relevance(message: PassagesRetrieved, ask: Ask) -> PassagesJudge
     )
     analysis = verbatim(message, reply)
     return judged(message, keep(message.passages, analysis.relevant_extracts), analysis)
-
-
-def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:
-    """The judge's analysis with only the excerpts that stand word for word in their chunk; the others are counted."""
-    texts: dict[str, list[str]] = {}
-    for passage in message.passages:
-        texts.setdefault(passage.source_id, []).append(passage.text)
-    extracts = tuple(
-        Extract(source_file=e.source_file, excerpt=e.excerpt, relevance=e.relevance)
-        for e in reply.relevant_extracts
-        if e.excerpt.strip() and any(e.excerpt in text for text in texts.get(e.source_file, ()))
-    )
-    return Analysis(
-        sub_query_id=message.sub_query.id,
-        sub_query_statement=message.sub_query.statement,
-        relevant_extracts=extracts,
-        sub_answer=reply.sub_answer,
-        confidence=reply.confidence,
-        missing_aspects=reply.missing_aspects,
-        dropped=len(reply.relevant_extracts) - len(extracts),
-    )
 
 
 def keep(passages: tuple[Passage, ...], extracts: tuple[Extract, ...]) -> tuple[Passage, ...]:
@@ -69,16 +49,4 @@ def judged(message: PassagesRetrieved, passages: tuple[Passage, ...], analysis: 
         passages=passages,
         analysis=analysis,
         snapshot=message.snapshot,
-    )
-
-
-def _blank(message: PassagesRetrieved, *, judged: bool) -> Analysis:
-    return Analysis(
-        sub_query_id=message.sub_query.id,
-        sub_query_statement=message.sub_query.statement,
-        relevant_extracts=(),
-        sub_answer="",
-        confidence="low",
-        missing_aspects=(message.sub_query.focus or message.sub_query.statement,) if judged else (),
-        judged=judged,
     )

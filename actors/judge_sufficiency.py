@@ -6,7 +6,7 @@ When it cannot be judged, what there is goes on.
 """
 
 from actors.answer.profile import profile_of
-from actors.decompose_query import usable_lanes
+from actors.evidence.lanes import usable_lanes
 from actors.evidence.prompt_shapes import analysis_to_prompt
 from bus.actor import actor
 from bus.errors import Failure

@@ -7,11 +7,12 @@ nothing was found would be a lie.
 """
 
 from actors.answer.profile import profile_of
+from actors.evidence.contexts import given
 from actors.outcome.settled import fail
 from bus.actor import actor
 from bus.errors import Failure
 from bus.events import Source, Sources
-from bus.messages import AnswerSettled, Context, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
+from bus.messages import AnswerSettled, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from bus.powers import Emit, Search
 from bus.searching import SearchRequest
 
@@ -59,24 +60,3 @@ def found(message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str
             snapshot=snapshot,
         )
     return PassagesReady(question=message.question, passages=passages, snapshot=snapshot)
-
-
-def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
-    """The caller's contexts as passages, best score first; their offsets count from the context's own start."""
-    ranked = sorted(contexts, key=lambda context: -context.score)
-    return tuple(
-        Passage(
-            source_id=context.metadata.source_id,
-            title=context.metadata.title,
-            url=context.metadata.url,
-            score=context.score,
-            score_type=context.score_type,
-            text=context.content,
-            char_start=0,
-            char_end=len(context.content),
-            language=context.metadata.language,
-            snapshot="",
-            page=context.metadata.page,
-        )
-        for context in ranked
-    )

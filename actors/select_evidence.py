@@ -5,38 +5,16 @@ PassagesReady -> one of the five answer requests | AnswerSettled (a refusal)    
 When nothing can be picked for want of a model, the window of a passage with the most terms of the question stands in.
 """
 
-from typing import Literal
-
 from actors.answer.profile import profile_of
 from actors.evidence import spans
-from actors.evidence.conflicts import conflicts_in
 from actors.evidence.prompt_shapes import chunk_of
+from actors.evidence.requests import Request, requested, style_of, unanswerable
 from actors.outcome.settled import refuse
 from bus.actor import actor
 from bus.errors import Failure
-from bus.messages import (
-    AnswerSettled,
-    HintRequested,
-    PassagesReady,
-    ReportRequested,
-    SimpleAnswerRequested,
-    Span,
-    StructureRequested,
-    SynthesisRequested,
-)
+from bus.messages import AnswerSettled, PassagesReady
 from bus.powers import Ask
 from prompts import contracts
-from prompts.vocabulary import Reason, Style
-
-type Request = SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested
-
-REQUESTS: dict[Style, type[Request]] = {
-    "simple": SimpleAnswerRequested,
-    "report": ReportRequested,
-    "synthesis": SynthesisRequested,
-    "structured": StructureRequested,
-    "hint": HintRequested,
-}
 
 
 def by_terms(message: PassagesReady, failure: Failure) -> Request | AnswerSettled:
@@ -46,9 +24,7 @@ def by_terms(message: PassagesReady, failure: Failure) -> Request | AnswerSettle
 
 
 @actor(prompts=("select_evidence",), fallback=by_terms)
-async def select_evidence(
-    message: PassagesReady, ask: Ask
-) -> SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested | AnswerSettled:
+async def select_evidence(message: PassagesReady, ask: Ask) -> Request | AnswerSettled:
     question = message.question
     if not message.passages:
         return unanswerable(message)
@@ -70,31 +46,3 @@ async def select_evidence(
         return unanswerable(message)
     slices = spans.picked(message.passages, reply.spans) or spans.window(message.passages, question.text)
     return requested(message, spans.numbered(message.passages, slices))
-
-
-def unanswerable(message: PassagesReady) -> AnswerSettled:
-    """The refusal that fits: what is missing if judges named it, else that nothing was found or nothing fits."""
-    searched = any(analysis.judged for analysis in message.analyses)
-    if message.missing:
-        return refuse(
-            message.question, "insufficient", missing=message.missing, snapshot=message.snapshot, rounds=message.rounds
-        )
-    reason: Reason = "no_evidence" if message.passages or searched else "no_results"
-    return refuse(message.question, reason, snapshot=message.snapshot, rounds=message.rounds)
-
-
-def style_of(message: PassagesReady) -> Style:
-    question = message.question
-    kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
-    return profile_of(question.profile).style(question.text, kind, question.style)
-
-
-def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> Request:
-    return REQUESTS[style_of(message)](
-        question=message.question,
-        evidence=evidence,
-        analyses=message.analyses,
-        conflicts=conflicts_in(evidence),
-        snapshot=message.snapshot,
-        rounds=message.rounds,
-    )

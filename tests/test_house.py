@@ -1,4 +1,4 @@
-"""The four tools: format and lint, types, layers, and pytest itself; and that what is known of a language is in its folder."""
+"""The four tools: format and lint, types, layers, and pytest itself; and what of the house no tool holds."""
 
 import ast
 import re
@@ -61,3 +61,31 @@ def strings(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.value
+
+
+STAGES = {path.stem for path in (ROOT / "actors").glob("*.py")} - {"__init__", "pipeline"}
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that a file imports, and every name that it may import one by."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_a_stage_is_imported_by_the_pipeline_alone() -> None:
+    """A test may call a stage by itself; the house knows them as one pipeline."""
+    stages = {f"actors.{name}" for name in STAGES}
+    house = [path for folder in ("actors", "runtime") for path in (ROOT / folder).rglob("*.py")]
+    found = {str(path.relative_to(ROOT)): imported(path) & stages for path in house}
+    assert {path for path, names in found.items() if names} == {"actors/pipeline.py"}
+    assert found["actors/pipeline.py"] == stages
+
+
+def test_a_stage_fits_on_a_page() -> None:
+    lengths = {name: len((ROOT / f"actors/{name}.py").read_text(encoding="utf-8").splitlines()) for name in STAGES}
+    assert {name: length for name, length in lengths.items() if length > 80} == {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from actors.classify_intent import question_of
+from actors.answer.question import resolved
 from bus.actor import Actor
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
@@ -67,7 +67,7 @@ def under(message: Message, profile: str) -> Message:
     question = getattr(message, "question", None)
     if not isinstance(question, Question):
         return message
-    anew = question_of(
+    anew = resolved(
         QuestionAsked(
             question=question.asked,
             profile=profile,

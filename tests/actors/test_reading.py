@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.judge_relevance import judge_relevance, keep, verbatim
+from actors.evidence.analyses import verbatim
+from actors.evidence.contexts import given as given_contexts
+from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency, merge
-from actors.retrieve import given as given_contexts
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
 from bus.events import Sources

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.settle_answer import NUMERIC_PROMOTE, citations_of, settle_answer
+from actors.outcome.settling import citations_of
+from actors.settle_answer import NUMERIC_PROMOTE, settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
 from bus.events import Done, Error, References, TokensEnd, VerdictEvent

@@ -6,9 +6,11 @@ import pytest
 from blockbuster import BlockBuster
 
 from actors.answer.profile import profile_of
-from actors.classify_intent import NO_CONTEXT, classify_intent, question_of
+from actors.answer.question import NO_CONTEXT, resolved
+from actors.classify_intent import classify_intent
 from actors.classify_query import classify_query
-from actors.decompose_query import decompose_query, usable_lanes
+from actors.decompose_query import decompose_query
+from actors.evidence.lanes import usable_lanes
 from actors.open_lanes import open_lanes
 from actors.rewrite_query import rewrite_query
 from bus.errors import Poison
@@ -44,7 +46,7 @@ def context(text: str) -> Context:
 
 @pytest.mark.parametrize("language", ASKED)
 def test_the_language_is_that_of_the_question(language: str) -> None:
-    assert question_of(QuestionAsked(question=ASKED[language])).language == language
+    assert resolved(QuestionAsked(question=ASKED[language])).language == language
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_the_language_is_that_of_the_question(language: str) -> None:
     ],
 )
 def test_a_language_may_be_given_or_falls_to_the_profile(asked: dict[str, Any], language: str) -> None:
-    assert question_of(QuestionAsked(**asked)).language == language
+    assert resolved(QuestionAsked(**asked)).language == language
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_a_language_may_be_given_or_falls_to_the_profile(asked: dict[str, Any], 
     ],
 )
 def test_what_is_asked_goes_before_the_profile(asked: dict[str, Any], style: str | None, release: str) -> None:
-    found = question_of(QuestionAsked(question=ASKED["en"], **asked))
+    found = resolved(QuestionAsked(question=ASKED["en"], **asked))
     assert (found.style, found.release) == (style, release)
 
 
@@ -89,7 +91,7 @@ def test_what_is_asked_goes_before_the_profile(asked: dict[str, Any], style: str
     ],
 )
 def test_empty_contexts_and_the_marker_are_none(contexts: tuple[Context, ...] | None, left: Any) -> None:
-    found = question_of(QuestionAsked(question="x y", contexts=contexts)).contexts
+    found = resolved(QuestionAsked(question="x y", contexts=contexts)).contexts
     assert (None if found is None else tuple(c.content for c in found)) == left
 
 

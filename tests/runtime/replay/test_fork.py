@@ -3,8 +3,8 @@
 import pytest
 
 from actors.evidence import spans
+from actors.evidence.contexts import given as given_passages
 from actors.pipeline import ACTORS, pipeline
-from actors.retrieve import given as given_passages
 from bus.errors import Unavailable
 from bus.journal import Journal, Record, encode
 from bus.messages import QuestionAsked

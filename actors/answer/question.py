@@ -1,0 +1,29 @@
+"""The request as the stages see it."""
+
+from actors.answer.profile import profile_of
+from bus.messages import Question, QuestionAsked
+from index.languages import LANGUAGES
+from index.languages.detection import detect
+
+#: What a caller puts into a context to say that its own retrieval found nothing.
+NO_CONTEXT = "NO_CONTEXT_FOUND"
+
+
+def resolved(message: QuestionAsked) -> Question:
+    """The request as the stages see it: its language found, its profile's defaults filled in."""
+    profile = profile_of(message.profile)
+    found = message.language or detect(message.question)
+    contexts = message.contexts
+    if contexts is not None:
+        contexts = tuple(c for c in contexts if c.content.strip() and c.content.strip() != NO_CONTEXT)
+    return Question(
+        text=message.question,
+        asked=message.question,
+        language=found if found in LANGUAGES else profile.default_language,
+        profile=message.profile,
+        style=message.style or message.constraints.style,
+        release=message.release or profile.release,
+        events=message.events,
+        constraints=message.constraints,
+        contexts=contexts,
+    )

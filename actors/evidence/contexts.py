@@ -1,0 +1,24 @@
+"""Contexts that came with the question, in place of what a search finds."""
+
+from bus.messages import Context, Passage
+
+
+def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
+    """The caller's contexts as passages, best score first; their offsets count from the context's own start."""
+    ranked = sorted(contexts, key=lambda context: -context.score)
+    return tuple(
+        Passage(
+            source_id=context.metadata.source_id,
+            title=context.metadata.title,
+            url=context.metadata.url,
+            score=context.score,
+            score_type=context.score_type,
+            text=context.content,
+            char_start=0,
+            char_end=len(context.content),
+            language=context.metadata.language,
+            snapshot="",
+            page=context.metadata.page,
+        )
+        for context in ranked
+    )

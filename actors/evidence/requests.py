@@ -1,0 +1,56 @@
+"""What becomes of what was found: a request for the style of answer that fits, or a refusal with its reason."""
+
+from typing import Literal
+
+from actors.answer.profile import profile_of
+from actors.evidence.conflicts import conflicts_in
+from actors.outcome.settled import refuse
+from bus.messages import (
+    AnswerSettled,
+    HintRequested,
+    PassagesReady,
+    ReportRequested,
+    SimpleAnswerRequested,
+    Span,
+    StructureRequested,
+    SynthesisRequested,
+)
+from prompts.vocabulary import Reason, Style
+
+type Request = SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested
+
+REQUESTS: dict[Style, type[Request]] = {
+    "simple": SimpleAnswerRequested,
+    "report": ReportRequested,
+    "synthesis": SynthesisRequested,
+    "structured": StructureRequested,
+    "hint": HintRequested,
+}
+
+
+def unanswerable(message: PassagesReady) -> AnswerSettled:
+    """The refusal that fits: what is missing if judges named it, else that nothing was found or nothing fits."""
+    searched = any(analysis.judged for analysis in message.analyses)
+    if message.missing:
+        return refuse(
+            message.question, "insufficient", missing=message.missing, snapshot=message.snapshot, rounds=message.rounds
+        )
+    reason: Reason = "no_evidence" if message.passages or searched else "no_results"
+    return refuse(message.question, reason, snapshot=message.snapshot, rounds=message.rounds)
+
+
+def style_of(message: PassagesReady) -> Style:
+    question = message.question
+    kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
+    return profile_of(question.profile).style(question.text, kind, question.style)
+
+
+def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> Request:
+    return REQUESTS[style_of(message)](
+        question=message.question,
+        evidence=evidence,
+        analyses=message.analyses,
+        conflicts=conflicts_in(evidence),
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+    )

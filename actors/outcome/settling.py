@@ -1,0 +1,141 @@
+"""What a verified draft comes to: the answer with its citations, or a refusal with its reason."""
+
+from actors.gate.citations import markers
+from actors.outcome.admissions import admits
+from actors.outcome.regate_table import Decision
+from actors.outcome.settled import refuse, safe_text
+from bus.messages import AnswerSettled, AnswerVerified, Citation, Reference, Sentence, Settled, Span, WithheldSentence
+from prompts import notices
+from prompts.vocabulary import Reason
+
+
+def settle(message: AnswerVerified, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
+    """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
+    kept = kept_sentences(message)
+    answer = message.shown if message.question.release != "draft" else "".join(s.text for s in kept).strip()
+    citations = citations_of(answer, message.evidence)
+    references = references_of(citations, message)
+    reason: Reason | None = None
+    if not decision.keep:
+        reason = "model_refused" if message.refused else _grounding_reason(message.sentences)
+    elif admits(kept) and not references:
+        return _admitted(message, decision, answer.strip() or "".join(s.text for s in kept).strip())
+    elif not answer.strip():
+        strong = any(flag.strength == "strong" for s in message.sentences for flag in s.flags)
+        reason = "grounding_failed" if strong or message.contradictions else "citations_invalid"
+    elif must_cite and not references:
+        reason = "citations_invalid"
+    if reason is not None:
+        return _refused(message, reason, decision, profile_reply)
+    return AnswerSettled(
+        settled=Settled(
+            outcome="answered",
+            question=message.question.asked,
+            answer=answer,
+            confidence=decision.confidence,
+            re_gate=decision.re_gate,
+            citations=citations,
+            references=references,
+            withheld=withheld(message, kept),
+            conflicts=message.conflicts,
+            contradictions=message.contradictions,
+            snapshot=message.snapshot,
+            rounds=message.rounds,
+            language=message.question.language,
+            profile=message.question.profile,
+        ),
+        shown=message.shown,
+    )
+
+
+def _admitted(message: AnswerVerified, decision: Decision, text: str) -> AnswerSettled:
+    """The model said itself that it does not know: told to the person in its own words."""
+    question = message.question
+    refusal = refuse(question, "no_evidence", text=text, snapshot=message.snapshot, rounds=message.rounds).settled
+    return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown)
+
+
+def _refused(message: AnswerVerified, reason: Reason, decision: Decision, profile_reply: str) -> AnswerSettled:
+    text = ""
+    if reason == "citations_invalid":
+        text = safe_text(message.question, message.evidence, profile_reply)
+    if message.shown:
+        text = notices.withdrawn(message.question.language)
+    refusal = refuse(
+        message.question,
+        reason,
+        refuse_reason=message.refuse_reason,
+        text=text,
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+    ).settled
+    return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown, retract=bool(message.shown))
+
+
+def _with(refusal: Settled, message: AnswerVerified, decision: Decision) -> Settled:
+    return Settled(
+        outcome=refusal.outcome,
+        question=refusal.question,
+        reason=refusal.reason,
+        answer=refusal.answer,
+        detail=refusal.detail,
+        re_gate=decision.re_gate,
+        withheld=tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s.flags),
+        conflicts=message.conflicts,
+        contradictions=message.contradictions,
+        snapshot=refusal.snapshot,
+        rounds=refusal.rounds,
+        language=refusal.language,
+        profile=refusal.profile,
+    )
+
+
+def kept_sentences(message: AnswerVerified) -> tuple[Sentence, ...]:
+    """What may be shown: under `token` all of it was; otherwise nothing that a strong flag is held against."""
+    if message.question.release == "token":
+        return message.sentences
+    return tuple(s for s in message.sentences if not s.withheld and not any(f.strength == "strong" for f in s.flags))
+
+
+def withheld(message: AnswerVerified, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:
+    return tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s not in kept)
+
+
+def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...]:
+    """One entry for each number of each marker, in order of the text, with the place of the marker in the answer."""
+    by_n = {span.n: span for span in evidence}
+    return tuple(
+        Citation(
+            n=span.n,
+            source_id=span.source_id,
+            title=span.title,
+            url=span.url,
+            page=span.page,
+            source_start=span.source_start,
+            source_end=span.source_end,
+            cited_text=span.text,
+            answer_start=marker.start,
+            answer_end=marker.end,
+        )
+        for marker in markers(answer)
+        for number in marker.numbers
+        if (span := by_n.get(number)) is not None
+    )
+
+
+def references_of(citations: tuple[Citation, ...], message: AnswerVerified) -> tuple[Reference, ...]:
+    """The sources that the answer cites, each once, in order of first citation."""
+    cited = [citation.source_id for citation in citations]
+    cited += [source for source in message.cited if any(s.source_id == source for s in message.evidence)]
+    best = {
+        source: max((s for s in message.evidence if s.source_id == source), key=lambda s: s.score) for source in cited
+    }
+    return tuple(
+        Reference(source_id=span.source_id, title=span.title, url=span.url, score=span.score)
+        for span in (best[source] for source in dict.fromkeys(cited))
+    )
+
+
+def _grounding_reason(sentences: tuple[Sentence, ...]) -> Reason:
+    strong = {flag.kind for s in sentences for flag in s.flags if flag.strength == "strong"}
+    return "citations_invalid" if strong == {"citation_out_of_range"} else "grounding_failed"
