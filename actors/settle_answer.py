@@ -5,8 +5,6 @@ AnswerVerified -> AnswerSettled
 Pure: everything it weighs is in the message.
 """
 
-import os
-
 from actors.answer.profile import in_language, profile_of
 from actors.outcome.regate_table import decide
 from actors.outcome.settling import settle
@@ -15,23 +13,19 @@ from bus.events import VerdictEvent
 from bus.messages import AnswerSettled, AnswerVerified
 from bus.powers import Emit
 
-#: Environment variable that turns on the profile setting of the same name.
-NUMERIC_PROMOTE = "VERIFIER_NUMERIC_PROMOTE"
-
 
 @actor()
 async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
-    profile = profile_of(message.question.profile)
-    promote = profile.verifier_numeric_promote or os.environ.get(NUMERIC_PROMOTE) == "1"
+    question = message.question
     decision = decide(
         [flag for sentence in message.sentences for flag in sentence.flags],
         message.contradictions,
         message.refused,
         message.confidence,
-        promote,
+        question.numeric_promote or profile_of(question.profile).verifier_numeric_promote,
     )
     settled = settle(message, decision, must_cite=cites(message), profile_reply=safe_reply(message))
-    if message.question.events == "all":
+    if question.events == "all":
         await emit.aside(
             VerdictEvent(
                 re_gate=settled.settled.re_gate or "",

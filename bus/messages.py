@@ -113,8 +113,11 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 # ---------------------------------------------------------------- understanding
 
 
-class Question(Part, frozen=True, kw_only=True):
-    """The question as the stages see it. `text` stands alone; `asked` is what the person wrote."""
+class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """The question as the stages see it. `text` stands alone; `asked` is what the person wrote.
+
+    `numeric_promote`: it was asked where the verifier's numeric conflicts count as strong in every profile.
+    """
 
     text: str
     asked: str
@@ -125,6 +128,7 @@ class Question(Part, frozen=True, kw_only=True):
     events: EventsWanted
     constraints: Constraints
     contexts: tuple[Context, ...] | None
+    numeric_promote: bool = False
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

@@ -64,9 +64,7 @@ class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[verifier]`: what its findings weigh."""
 
-    numeric_promote: bool = (
-        False  #: count its numeric conflicts as strong, in every profile; or VERIFIER_NUMERIC_PROMOTE=1
-    )
+    numeric_promote: bool = False  #: its numeric conflicts count as strong; also VERIFIER_NUMERIC_PROMOTE=1
 
 
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,8 +11,6 @@ from prompts.profiles import AgentOverride, Profile, Retrieval, Scope
 from runtime import settings
 
 ROOT = Path(__file__).parent.parent
-#: Settings that are there for what comes next.
-READ_SOON = {"verifier", "numeric_promote"}  # once the question carries it
 HOUSE = ("actors", "bus", "index", "prompts", "runtime")
 
 
@@ -36,14 +34,13 @@ def attributes() -> set[str]:
 )
 def test_every_key_is_read(struct: type[msgspec.Struct], attributes: set[str]) -> None:
     names = {field.name for field in msgspec.structs.fields(struct)}
-    unread = sorted(names - attributes - READ_SOON)
+    unread = sorted(names - attributes)
     assert not unread, f"nothing reads {', '.join(unread)} of {struct.__name__}"
 
 
 #: Modules that touch the environment beside runtime/settings.py, and why.
 MAY_TOUCH_THE_ENVIRONMENT = {
     "index/jvm.py": "JAVA_HOME and the threads of BLAS, which libraries in the same process read there",
-    "actors/settle_answer.py": "VERIFIER_NUMERIC_PROMOTE, until the message carries it",
 }
 
 

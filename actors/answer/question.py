@@ -1,5 +1,9 @@
 """The request as the stages see it."""
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+
 from actors.answer.profile import profile_of
 from bus.messages import Question, QuestionAsked
 from index.languages import LANGUAGES
@@ -7,6 +11,19 @@ from index.languages.detection import detect
 
 #: What a caller puts into a context to say that its own retrieval found nothing.
 NO_CONTEXT = "NO_CONTEXT_FOUND"
+
+
+_numeric_promote: ContextVar[bool] = ContextVar("numeric_promote", default=False)
+
+
+@contextlib.contextmanager
+def promoting_numbers(promote: bool) -> Iterator[None]:
+    """Setting `verifier.numeric_promote` for the questions resolved meanwhile: the process's, or that of a recorded run."""
+    token = _numeric_promote.set(promote)
+    try:
+        yield
+    finally:
+        _numeric_promote.reset(token)
 
 
 def resolved(message: QuestionAsked) -> Question:
@@ -26,4 +43,5 @@ def resolved(message: QuestionAsked) -> Question:
         events=message.events,
         constraints=message.constraints,
         contexts=contexts,
+        numeric_promote=_numeric_promote.get(),
     )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from actors.answer.profile import preload
+from actors.answer.question import promoting_numbers
 from actors.pipeline import pipeline
 from bus.connection import connect, declare_streams
 from bus.delivery import Worker
@@ -21,14 +22,15 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
     graph = pipeline()
     preload()
     detect("The first call loads the words of both.")
-    first = await connect(settings.bus.url, name="groundwire-declare")
-    await declare_streams(first.jetstream(timeout=2.0), settings.bus)
-    await first.close()
-    worker = Worker(graph, settings.bus, only=only)
-    await worker.start()
-    janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
-    await janitor.start()
-    await answer_health(worker.client, name, lambda: {"ready": True, "detail": f"{len(worker.actors)} actors"})
-    await stop.wait()
-    await janitor.stop()
-    await worker.stop()
+    with promoting_numbers(settings.verifier.numeric_promote):
+        first = await connect(settings.bus.url, name="groundwire-declare")
+        await declare_streams(first.jetstream(timeout=2.0), settings.bus)
+        await first.close()
+        worker = Worker(graph, settings.bus, only=only)
+        await worker.start()
+        janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
+        await janitor.start()
+        await answer_health(worker.client, name, lambda: {"ready": True, "detail": f"{len(worker.actors)} actors"})
+        await stop.wait()
+        await janitor.stop()
+        await worker.stop()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from actors.answer.question import resolved
+from actors.answer.question import promoting_numbers, resolved
 from bus.actor import Actor
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
@@ -34,8 +34,9 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
     at = next(actor for actor in graph.actors if actor.name == stage)
     kept, shown = taken_over(trace, graph, at)
     making = _Making(run_id, graph, live)
-    making.take_over(trace, kept, shown, at, profile)
-    await making.go_on([record for record in making.records if at in making.takers(record)], only=at)
+    with promoting_numbers(trace.numeric_promote):
+        making.take_over(trace, kept, shown, at, profile)
+        await making.go_on([record for record in making.records if at in making.takers(record)], only=at)
     return Trace(run_id, tuple(making.records), tuple(making.frames))
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from actors.answer.question import promoting_numbers
 from bus.errors import Poison
 from bus.events import DONE_LINE, StageEvent, decode_event
 from bus.execution import Services, execute
@@ -59,14 +60,15 @@ async def replay(trace: Trace, graph: Graph) -> Replayed:
     found: Divergence | None = None
     done = 0
     try:
-        for step in in_order(steps.done, steps.orphans):
-            if isinstance(step, Orphan):
-                took = step.source.key.type
-                raise Diverged(
-                    Divergence(step.stage, step.source.key.lane, "output", "", f"took {took}", "nobody does")
-                )
-            await player.play(step)
-            done += 1
+        with promoting_numbers(trace.numeric_promote):
+            for step in in_order(steps.done, steps.orphans):
+                if isinstance(step, Orphan):
+                    took = step.source.key.type
+                    raise Diverged(
+                        Divergence(step.stage, step.source.key.lane, "output", "", f"took {took}", "nobody does")
+                    )
+                await player.play(step)
+                done += 1
     except Diverged as diverged:
         found = diverged.divergence
     finished = any(not step.actor.gives for step in steps.done)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from bus.errors import Poison
 from bus.journal import CAUSE, Record
-from bus.messages import QuestionAsked, RunFinished, message_type
+from bus.messages import Question, QuestionAsked, RunFinished, message_type, question_about
 from bus.subjects import BadId, check_id, event_subject, parse, progress_subject
 
 VERSION = 1
@@ -64,12 +65,25 @@ class Trace:
         return next((r.headers.get(header, "") for r in self.records if r.key.type == ASKED), "")
 
     @property
+    def numeric_promote(self) -> bool:
+        """Whether it was asked where numeric conflicts count as strong."""
+        return any(_promotes(record) for record in self.records)
+
+    @property
     def lines(self) -> list[bytes]:
         """Every event of the default stream; empty when its beginning is not kept any more."""
         fenced = [frame for frame in self.frames if frame.fenced]
         if not fenced or fenced[0].headers.get(FIRST, "1") != "1":
             return []
         return [line for frame in fenced for line in frame.data.split(b"\n")]
+
+
+def _promotes(record: Record) -> bool:
+    try:
+        question = question_about(record.message)
+    except Poison:
+        return False
+    return isinstance(question, Question) and question.numeric_promote
 
 
 _NOTHING = msgspec.Raw()

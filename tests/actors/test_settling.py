@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.outcome.settling import citations_of
-from actors.settle_answer import NUMERIC_PROMOTE, settle_answer
+from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
 from bus.events import Done, Error, References, TokensEnd, VerdictEvent
@@ -132,15 +132,15 @@ async def test_a_model_that_refuses_says_why() -> None:
     assert result.detail == "the documents are about cats"
 
 
-@pytest.mark.parametrize(("value", "re_gate"), [("1", "low_confidence"), ("0", "caution"), (None, "caution")])
+@pytest.mark.parametrize(
+    ("fields", "re_gate"),
+    [({"numeric_promote": True}, "low_confidence"), ({}, "caution"), ({"profile": "myopia"}, "low_confidence")],
+)
 async def test_a_numeric_conflict_weighs_more_when_promoted(
-    monkeypatch: pytest.MonkeyPatch, value: str | None, re_gate: str
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], re_gate: str
 ) -> None:
-    if value is None:
-        monkeypatch.delenv(NUMERIC_PROMOTE, raising=False)
-    else:
-        monkeypatch.setenv(NUMERIC_PROMOTE, value)
-    message = verified(GOOD, contradictions=(contradiction("numeric_conflict"),))
+    monkeypatch.setenv("VERIFIER_NUMERIC_PROMOTE", "0" if fields else "1")  # the message tells, not the shell
+    message = verified(GOOD, contradictions=(contradiction("numeric_conflict"),), question=question(**fields))
     assert (await settled(message)).settled.re_gate == re_gate
 
 

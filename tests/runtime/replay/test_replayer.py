@@ -11,11 +11,12 @@ from actors import (
     judge_relevance,
     judge_sufficiency,
     retrieve,
-    settle_answer,
     stream_references,
 )
 from actors.answer import drafting, release
+from actors.answer.question import promoting_numbers
 from actors.evidence import spans
+from actors.outcome import settling
 from actors.pipeline import ACTORS, pipeline
 from bus.delivery import Worker
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
@@ -76,7 +77,7 @@ CHANGES = [
     (judge_relevance, "keep", lambda passages, extracts: passages[:0], "complex", "judge_relevance", "passages"),
     (judge_sufficiency, "MOST_ADDED", 0, "complex", "judge_sufficiency", "type"),
     (spans, "SHORT", 0, "simple", "select_evidence", "evidence"),
-    (settle_answer, "citations_of", lambda answer, evidence: (), "simple", "settle_answer", "settled"),
+    (settling, "citations_of", lambda answer, evidence: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
     (notices, "empty_context", lambda language: "nothing there", "nothing given", "classify_intent", "settled.answer"),
@@ -201,6 +202,15 @@ async def test_a_reply_outside_its_schema_replays(recorder: Recorder) -> None:
     async with recorder(Talking()) as record:
         trace = await record(QUESTIONS["complex"])
     assert any("BadReply" in r.stage.fallback for r in trace.records if r.stage)
+    assert (await replay(trace, pipeline())).divergence is None
+
+
+async def test_a_run_under_another_weight_of_numbers_replays(recorder: Recorder) -> None:
+    """What the process that recorded it was told stands in the trace; what this one is told does not count."""
+    with promoting_numbers(True):
+        async with recorder(ExtractiveEngine()) as record:
+            trace = await record(SIMPLE)
+    assert trace.numeric_promote
     assert (await replay(trace, pipeline())).divergence is None
 
 
