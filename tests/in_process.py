@@ -16,7 +16,7 @@ from tests.whole import whole
 
 
 @dataclass
-class Told:
+class RunResult:
     """What one question came to: every line the client got, the text they were shown, and the run's record."""
 
     run_id: str
@@ -35,13 +35,13 @@ class Told:
 class Stack:
     runs: Runs
 
-    async def ask(self, question: QuestionAsked) -> Told:
+    async def ask(self, question: QuestionAsked) -> RunResult:
         submitted = await self.runs.submit(question)
         lines = [line.decode() async for _, line in self.runs.events(submitted.run_id)]
         record = await self.runs.record(submitted.run_id)
         assert record is not None
         shown = shown_text(await self.runs.journal.frames(submitted.run_id))
-        return Told(submitted.run_id, lines, shown, record)
+        return RunResult(submitted.run_id, lines, shown, record)
 
 
 @contextlib.asynccontextmanager

@@ -8,7 +8,7 @@ import click
 
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
-from runtime.replay.event_times import paced
+from runtime.replay.event_times import with_waits
 
 
 @click.command("play")
@@ -23,7 +23,7 @@ def play_command(run_id: str, index: Path | None, speed: float, instant: bool, c
     """Print the events of RUN (an id, or a trace file), a JSON object a line, at the pace at which they came."""
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
-    events = paced(trace, None if instant else speed)
+    events = with_waits(trace, None if instant else speed)
     if not events:
         refuse(f"the events of run {trace.run_id} are no longer kept; `groundwire trace show` shows what is")
     for wait, line in events:

@@ -17,13 +17,13 @@ from bus.runs import NoSuchRun
 from bus.subjects import BadId
 from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer
-from runtime.processes.supervisor import Busy, Stack, running, state_folder
+from runtime.processes.supervisor import Stack, StackRunning, running, state_folder
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.settings import Settings
 
 #: What is wrong with the request, the file or the place: one line and exit code 2, since 1 says that runs differ.
-PROBLEMS = (BrokenTrace, NoSuchRun, BadId, Poison, Failure, NoServer, Busy)
+PROBLEMS = (BrokenTrace, NoSuchRun, BadId, Poison, Failure, NoServer, StackRunning)
 
 
 def settings_for(index: Path | None, config: Path | None) -> Settings:
@@ -62,7 +62,7 @@ async def trace_of(source: str, settings: Settings) -> Trace:
 async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
     """The journal of the stack over the settings' index; its nats-server is started while nothing runs there.
 
-    Without an index the journal that `bus.url` names. Raises Unavailable, NoServer, Busy, NoSuchRun where nothing ever ran.
+    Without an index the journal that `bus.url` names. Raises Unavailable, NoServer, StackRunning, NoSuchRun where nothing ever ran.
     """
     url, stack = settings.bus.url, None
     if settings.index.dir:

@@ -8,7 +8,7 @@ from pathlib import Path
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.journal import Journal
 from bus.runs import Runs
-from runtime.processes.supervisor import Address, Busy, Stack, running, state_folder
+from runtime.processes.supervisor import Address, Stack, StackRunning, running, state_folder
 from runtime.settings import Settings
 
 
@@ -16,7 +16,7 @@ from runtime.settings import Settings
 async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncIterator[Runs]:
     """Runs over the index of the settings. Starts what is needed and stops it afterwards.
 
-    Raises Unavailable, NoServer, Busy.
+    Raises Unavailable, NoServer, StackRunning.
     """
     folder = state_folder(settings)
     there = running(folder)
@@ -26,7 +26,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
         stack = Stack(settings, folder, ("search", "inference", "actors"), say=say)
         try:
             await stack.start()
-        except Busy:
+        except StackRunning:
             stack, there = None, await _appears(folder)
             if there is None:  # it was ending
                 stack = Stack(settings, folder, ("search", "inference", "actors"))

@@ -39,7 +39,7 @@ LOCK_TRIES = 10
 PROC = Path("/proc")
 
 
-class Busy(Unavailable):
+class StackRunning(Unavailable):
     """Another stack runs over the same state folder."""
 
 
@@ -118,7 +118,7 @@ class Stack:
         self._on_broken = on_broken
 
     async def start(self) -> None:
-        """Start everything. Raises Busy, NoServer, Unavailable."""
+        """Start everything. Raises StackRunning, NoServer, Unavailable."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = (self.folder / "lock").open("w")
         for _ in range(LOCK_TRIES):
@@ -127,7 +127,7 @@ class Stack:
             await asyncio.sleep(0.02)
         else:
             self._lock.close()
-            raise Busy(f"a stack runs over {self.folder} already; use it, or stop it first")
+            raise StackRunning(f"a stack runs over {self.folder} already; use it, or stop it first")
         with contextlib.suppress(OSError):
             (self.folder / "stack.json").unlink()
         config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)

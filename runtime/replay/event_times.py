@@ -3,7 +3,7 @@
 from runtime.replay.trace import ASKED, Trace
 
 
-def paced(trace: Trace, speed: float | None) -> list[tuple[float, bytes]]:
+def with_waits(trace: Trace, speed: float | None) -> list[tuple[float, bytes]]:
     """Seconds to wait, then an event, as often as there are events. `speed` 2 halves the waits, None leaves them out.
 
     The first wait is that from the question to the first event.

@@ -33,11 +33,11 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
     """
     at = next(actor for actor in graph.actors if actor.name == stage)
     kept, shown = taken_over(trace, graph, at)
-    making = _Making(run_id, graph, live)
+    run = _ForkedRun(run_id, graph, live)
     with promoting_numbers(trace.numeric_promote):
-        making.take_over(trace, kept, shown, at, profile)
-        await making.go_on([record for record in making.records if at in making.takers(record)], only=at)
-    return Trace(run_id, tuple(making.records), tuple(making.frames))
+        run.take_over(trace, kept, shown, at, profile)
+        await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
+    return Trace(run_id, tuple(run.records), tuple(run.frames))
 
 
 def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], list[Shown]]:
@@ -83,7 +83,7 @@ def under(message: Message, profile: str) -> Message:
 
 
 @dataclass(slots=True)
-class _Making:
+class _ForkedRun:
     """A run on its way, without a bus: the records and frames so far."""
 
     run_id: str

@@ -49,19 +49,19 @@ class Trace:
     @property
     def parent(self) -> str:
         """The run that this one forks, empty for none."""
-        return self._told_by_question(PARENT)
+        return self._header_of_question(PARENT)
 
     @property
     def forked_at(self) -> str:
         """The first stage that a fork did anew, empty for a run that is none."""
-        return self._told_by_question(FORKED_AT)
+        return self._header_of_question(FORKED_AT)
 
     @property
     def taken_over(self) -> int:
         """How many events a fork has from its parent."""
-        return int(self._told_by_question(TAKEN_OVER) or 0)
+        return int(self._header_of_question(TAKEN_OVER) or 0)
 
-    def _told_by_question(self, header: str) -> str:
+    def _header_of_question(self, header: str) -> str:
         return next((r.headers.get(header, "") for r in self.records if r.key.type == ASKED), "")
 
     @property

@@ -1,6 +1,6 @@
 """The three powers as a test tells them: replies by rule or by hand, hits from a list, a client that remembers.
 
-`Told` answers as the engine without a model would; `failing` raises; `Screen` keeps what a client would have seen.
+`ScriptedAsk` answers as the engine without a model would; `failing` raises; `Screen` keeps what a client would have seen.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from runtime.engines.extractive.replies import reply_to
 type Reply = object | Callable[[Any], object]
 
 
-class Told:
+class ScriptedAsk:
     """`ask`: replies by prompt name, a value or a function of the variables; the rules answer what is not told."""
 
     def __init__(self, replies: Mapping[str, Reply] | None = None) -> None:
@@ -29,15 +29,15 @@ class Told:
     def _reply[R](self, variables: Variables[R]) -> object:
         asked = cast(Prompt[Any], variables)
         self.asked.append(asked)
-        told = self.replies.get(variables.name)
-        if told is None:
+        reply = self.replies.get(variables.name)
+        if reply is None:
             return reply_to(asked)
-        return told(asked) if callable(told) else told
+        return reply(asked) if callable(reply) else reply
 
     async def __call__[R](self, variables: Variables[R]) -> R:
         await asyncio.sleep(0)
         found = self._reply(variables)
-        assert isinstance(found, variables.reply()), f"{variables.name} was told {found!r}"
+        assert isinstance(found, variables.reply()), f"{variables.name} replies {found!r}"
         return found
 
     async def map[R](self, variables: Iterable[Variables[R]]) -> list[R]:

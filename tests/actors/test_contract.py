@@ -19,7 +19,7 @@ from bus.messages import (
 )
 from bus.powers import Ask, Powers, Search
 from prompts.contracts import PROMPTS
-from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, Told
+from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk
 from tests.message_samples import SAMPLES, passage
 
 FAILURES = [NoReply("silent"), BadReply("no JSON"), Unavailable("not there")]
@@ -42,7 +42,7 @@ def given(actor: Actor, **changes: object) -> Any:
 
 
 def powers(*, ask: Ask | None = None, search: Search | None = None) -> Powers:
-    return Powers(ask or Told(), search or Hits((passage(),)), Screen())
+    return Powers(ask or ScriptedAsk(), search or Hits((passage(),)), Screen())
 
 
 def results(result: object) -> tuple[object, ...]:
@@ -131,10 +131,10 @@ async def test_a_bug_is_nobodys_failure(actor: Actor) -> None:
 
 @pytest.mark.parametrize("actor", [a for a in ACTORS if "ask" in a.powers], ids=lambda a: a.name)
 async def test_asks_only_the_prompts_that_it_declares(actor: Actor) -> None:
-    told = Told()
+    ask = ScriptedAsk()
     for release in ("sentence", "draft", "token"):
-        await actor.run(given(actor, release=release), powers(ask=told))
-    assert {type(asked).name for asked in told.asked} <= set(actor.prompts)
+        await actor.run(given(actor, release=release), powers(ask=ask))
+    assert {type(asked).name for asked in ask.asked} <= set(actor.prompts)
     assert set(actor.prompts) <= {prompt.name for prompt in PROMPTS}
     assert actor.name in actor.prompts
 

@@ -33,7 +33,7 @@ from bus.messages import (
     SynthesisRequested,
 )
 from prompts import contracts
-from tests.actors.scripted_powers import Hits, Screen, Told
+from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
 from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
 
 RETRIEVED = PassagesRetrieved(
@@ -79,11 +79,11 @@ def test_only_verbatim_excerpts_stay_and_the_others_are_counted(
 
 
 async def test_a_lane_without_passages_is_judged_without_a_model() -> None:
-    told = Told()
-    judged = await judge_relevance.handle(msgspec.structs.replace(RETRIEVED, passages=()), told)
+    ask = ScriptedAsk()
+    judged = await judge_relevance.handle(msgspec.structs.replace(RETRIEVED, passages=()), ask)
     assert isinstance(judged, PassagesJudged)
     assert (judged.passages, judged.analysis.judged, judged.analysis.missing_aspects) == ((), True, (LANES[0].focus,))
-    assert told.asked == []
+    assert ask.asked == []
 
 
 # ---------------------------------------------------------------- merging
@@ -164,8 +164,8 @@ def sufficiency(enough: bool, added: int) -> contracts.Sufficiency:
 async def test_at_most_one_more_round(
     enough: bool, added: int, round_: int, profile: str, more: int, missing: tuple[str, ...]
 ) -> None:
-    told = Told({"judge_sufficiency": sufficiency(enough, added)})
-    result = await judge_sufficiency.handle(lanes(round=round_, profile=profile), told)
+    ask = ScriptedAsk({"judge_sufficiency": sufficiency(enough, added)})
+    result = await judge_sufficiency.handle(lanes(round=round_, profile=profile), ask)
     if more:
         assert isinstance(result, QueryDecomposed)
         assert (result.lane, result.round, len(result.sub_queries), result.earlier) == (ROUND_2, 2, more, LANES)
@@ -206,11 +206,11 @@ async def test_given_contexts_replace_the_search_best_first() -> None:
     assert given_contexts(()) == ()
 
 
-@pytest.mark.parametrize(("events", "told"), [("default", 0), ("all", 1)])
-async def test_sources_are_told_to_whoever_wants_all_events(events: str, told: int) -> None:
+@pytest.mark.parametrize(("events", "count"), [("default", 0), ("all", 1)])
+async def test_sources_are_told_to_whoever_wants_all_events(events: str, count: int) -> None:
     screen = Screen()
     await retrieve.handle(plan(question=question(events=events)), Hits((passage(),)), screen)
-    assert [type(aside) for aside in screen.asides] == [Sources] * told
+    assert [type(aside) for aside in screen.asides] == [Sources] * count
 
 
 # ---------------------------------------------------------------- evidence
@@ -221,26 +221,26 @@ def found(*passages: Passage, **changes: object) -> PassagesReady:
     return PassagesReady(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def picks(*texts: str) -> Told:
-    return Told({"select_evidence": contracts.EvidencePick(
+def picks(*texts: str) -> ScriptedAsk:
+    return ScriptedAsk({"select_evidence": contracts.EvidencePick(
         spans=tuple(contracts.PickedSpan(passage=1, text=text) for text in texts))})  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("message", "told", "reason"),
+    ("message", "ask", "reason"),
     [
-        (found(), Told(), "no_results"),
-        (found(analyses=(ANALYSIS,), complex=True), Told(), "no_evidence"),
-        (found(missing=("who pays",), complex=True), Told(), "insufficient"),
+        (found(), ScriptedAsk(), "no_results"),
+        (found(analyses=(ANALYSIS,), complex=True), ScriptedAsk(), "no_evidence"),
+        (found(missing=("who pays",), complex=True), ScriptedAsk(), "insufficient"),
         (found(passage()), picks(), "no_evidence"),
         (found(passage(), missing=("who pays",), complex=True), picks(), "insufficient"),
-        (found(passage(text="Tulips bloom in April.", title="Garden")), Told(), "low_relevance"),
+        (found(passage(text="Tulips bloom in April.", title="Garden")), ScriptedAsk(), "low_relevance"),
     ],
 )
 async def test_what_cannot_be_answered_is_refused_with_its_reason(
-    message: PassagesReady, told: Told, reason: str
+    message: PassagesReady, ask: ScriptedAsk, reason: str
 ) -> None:
-    settled = await select_evidence.handle(message, told)
+    settled = await select_evidence.handle(message, ask)
     assert isinstance(settled, AnswerSettled)
     assert (settled.settled.outcome, settled.settled.reason) == ("refused", reason)
     assert ("who pays" in settled.settled.answer) == (reason == "insufficient")

@@ -13,7 +13,7 @@ from bus.messages import SimpleAnswerRequested
 from bus.powers import Variables
 from prompts import contracts
 from prompts.vocabulary import Release
-from tests.actors.scripted_powers import Failing, Screen, Told
+from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk
 from tests.message_samples import FEE, question, span
 
 GOOD = "Refunds are paid within 14 days of the return [1]. "
@@ -44,14 +44,14 @@ async def show(
     text: str,
     *,
     release: Release = "sentence",
-    told: Told | Failing | None = None,
+    ask: ScriptedAsk | Failing | None = None,
     cites: bool = True,
     before: str = "",
     profile: str = "general",
     language: str = "en",
 ) -> tuple[CheckedStream, Screen]:
     screen = Screen(before=before)
-    shower = CheckedStream(request(release, profile, language), told or Told(), screen, cites=cites)
+    shower = CheckedStream(request(release, profile, language), ask or ScriptedAsk(), screen, cites=cites)
     await shower.run(pieces_of(text), before=before)
     assert shower.shown == screen.text_shown
     return shower, screen
@@ -79,8 +79,8 @@ async def test_a_sentence_with_a_strong_flag_is_never_shown(bad: str, before: st
     (withheld,) = [s for s in shower.sentences if s.withheld]
     assert withheld.text == bad
     assert any(flag.strength == "strong" for flag in withheld.flags)
-    (told,) = [aside for aside in screen.asides if isinstance(aside, Withheld)]
-    assert (told.content, told.flags) == (bad, withheld.flags)
+    (shown,) = [aside for aside in screen.asides if isinstance(aside, Withheld)]
+    assert (shown.content, shown.flags) == (bad, withheld.flags)
 
 
 @pytest.mark.parametrize("number", ["1. ", "2) ", "(3) ", "  12. ", "٣. ", "\n7. "])
@@ -119,7 +119,7 @@ async def test_what_cites_nothing_waits_for_the_first_citation() -> None:
             seen.append(screen.text_shown)
 
     screen = Screen()
-    await CheckedStream(request(), Told(), screen, cites=True).run(pieces())
+    await CheckedStream(request(), ScriptedAsk(), screen, cites=True).run(pieces())
     assert seen[0] == seen[1] == ""
     assert screen.text_shown == BARE + "In short: " + GOOD + FEES
 
@@ -134,7 +134,7 @@ async def test_the_next_sentences_are_made_while_one_is_checked() -> None:
     made: list[str] = []
     checked = asyncio.Event()
 
-    class Slow(Told):
+    class Slow(ScriptedAsk):
         async def __call__[R](self, variables: Variables[R]) -> R:
             await checked.wait()
             return await super().__call__(variables)
@@ -181,22 +181,22 @@ def verdict(kind: str) -> contracts.Verdict:
 )
 async def test_only_a_direct_negation_withholds(kind: str, shown: str) -> None:
     clean = contracts.Verdict(contradictions=(), verdict="clean")
-    told = Told({"verify_answer": lambda asked: verdict(kind) if asked.answer == GOOD else clean})
-    shower, screen = await show(GOOD + FEES, told=told)
+    ask = ScriptedAsk({"verify_answer": lambda asked: verdict(kind) if asked.answer == GOOD else clean})
+    shower, screen = await show(GOOD + FEES, ask=ask)
     assert screen.text_shown == shown
     assert [c.type for c in shower.contradictions] == [kind]
 
 
 @pytest.mark.parametrize("failure", [NoReply("silent"), BadReply("no JSON")])
 async def test_a_verifier_that_fails_withholds_nothing(failure: Failure) -> None:
-    _, screen = await show(GOOD, told=Failing(failure))
+    _, screen = await show(GOOD, ask=Failing(failure))
     assert screen.text_shown == GOOD
 
 
 async def test_headings_and_rules_are_not_verified() -> None:
-    told = Told()
-    await show("# Refunds\n\n---\n\n" + GOOD, told=told)
-    assert [asked.answer for asked in told.asked if isinstance(asked, contracts.VerifyAnswer)] == [GOOD]
+    ask = ScriptedAsk()
+    await show("# Refunds\n\n---\n\n" + GOOD, ask=ask)
+    assert [asked.answer for asked in ask.asked if isinstance(asked, contracts.VerifyAnswer)] == [GOOD]
 
 
 # ---------------------------------------------------------------- other languages
@@ -216,13 +216,13 @@ FRENCH = "Les remboursements sont versés sous 14 jours après le retour [1]. "
     ],
 )
 async def test_a_sentence_in_another_language_is_brought_back(translation: str, shown: str) -> None:
-    shower, screen = await show(FRENCH, told=Told({"guard_language": translation}))
+    shower, screen = await show(FRENCH, ask=ScriptedAsk({"guard_language": translation}))
     assert screen.text_shown == shown
     assert [s.withheld for s in shower.sentences] == [not shown]
 
 
 async def test_a_guard_that_fails_leaves_the_sentence() -> None:
-    shower, screen = await show(FRENCH, told=Failing(NoReply("silent")))
+    shower, screen = await show(FRENCH, ask=Failing(NoReply("silent")))
     assert screen.text_shown == FRENCH
     assert "wrong_language" in {flag.kind for flag in shower.sentences[0].flags}
 
@@ -287,7 +287,7 @@ async def test_a_stream_that_breaks_raises_its_failure_after_what_was_shown(rele
 
     screen = Screen()
     with pytest.raises(NoReply, match="the device died"):
-        await CheckedStream(request(release), Told(), screen, cites=True).run(breaks())
+        await CheckedStream(request(release), ScriptedAsk(), screen, cites=True).run(breaks())
     assert (GOOD + FEES).startswith(screen.text_shown)
 
 
@@ -301,7 +301,7 @@ async def test_cancelling_stops_the_stream_too() -> None:
         finally:
             closed.set()
 
-    running = asyncio.ensure_future(CheckedStream(request(), Told(), Screen(), cites=True).run(endless()))
+    running = asyncio.ensure_future(CheckedStream(request(), ScriptedAsk(), Screen(), cites=True).run(endless()))
     for _ in range(20):
         await asyncio.sleep(0)
     running.cancel()
@@ -313,7 +313,7 @@ async def test_cancelling_stops_the_stream_too() -> None:
 def test_the_message_is_never_changed() -> None:
     made = request()
     before = msgspec.json.encode(made)
-    CheckedStream(made, Told(), Screen(), cites=True)
+    CheckedStream(made, ScriptedAsk(), Screen(), cites=True)
     assert msgspec.json.encode(made) == before
 
 

@@ -144,11 +144,11 @@ async def test_a_numeric_conflict_weighs_more_when_promoted(
     assert (await settled(message)).settled.re_gate == re_gate
 
 
-@pytest.mark.parametrize(("events", "told"), [("default", 0), ("all", 1)])
-async def test_the_verdict_is_told_to_whoever_wants_all_events(events: str, told: int) -> None:
+@pytest.mark.parametrize(("events", "count"), [("default", 0), ("all", 1)])
+async def test_the_verdict_is_told_to_whoever_wants_all_events(events: str, count: int) -> None:
     screen = Screen()
     await settle_answer.handle(verified(GOOD, question=question(events=events)), screen)
-    assert screen.asides == [VerdictEvent(re_gate="clean", confidence="high", outcome="answered")] * told
+    assert screen.asides == [VerdictEvent(re_gate="clean", confidence="high", outcome="answered")] * count
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from bus.messages import (
     Turn,
 )
 from prompts import contracts, notices
-from tests.actors.scripted_powers import Told
+from tests.actors.scripted_powers import ScriptedAsk
 from tests.message_samples import question
 
 ASKED = {
@@ -97,23 +97,23 @@ def test_empty_contexts_and_the_marker_are_none(contexts: tuple[Context, ...] | 
 
 @pytest.mark.parametrize("language", ASKED)
 async def test_without_any_context_there_is_a_fixed_answer_and_no_model_call(language: str) -> None:
-    told = Told()
+    ask = ScriptedAsk()
     for contexts in ((), (context(NO_CONTEXT),)):
-        settled = await classify_intent.handle(QuestionAsked(question=ASKED[language], contexts=contexts), told)
+        settled = await classify_intent.handle(QuestionAsked(question=ASKED[language], contexts=contexts), ask)
         assert isinstance(settled, AnswerSettled)
         assert (settled.settled.outcome, settled.settled.reason) == ("refused", "no_results")
         assert settled.settled.answer == notices.empty_context(language)
-    assert told.asked == []
+    assert ask.asked == []
 
 
 async def test_a_policy_word_is_declined_with_the_profiles_reply_and_no_model_call() -> None:
-    told = Told()
+    ask = ScriptedAsk()
     word = profile_of("support").policy_words["ko"][0]
-    settled = await classify_intent.handle(QuestionAsked(question=f"저는 {word} 것입니다", profile="support"), told)
+    settled = await classify_intent.handle(QuestionAsked(question=f"저는 {word} 것입니다", profile="support"), ask)
     assert isinstance(settled, AnswerSettled)
     assert (settled.settled.outcome, settled.settled.detail) == ("declined", "policy")
     assert settled.settled.answer == profile_of("support").safe_reply["ko"]
-    assert told.asked == []
+    assert ask.asked == []
 
 
 def intent(kind: str) -> contracts.Intent:
@@ -129,8 +129,8 @@ def intent(kind: str) -> contracts.Intent:
 @pytest.mark.parametrize("language", ASKED)
 @pytest.mark.parametrize("kind", ["out_of_scope", "greeting", "unclear"])
 async def test_what_is_no_question_is_declined_in_its_language(kind: Any, language: str) -> None:
-    told = Told({"classify_intent": intent(kind)})
-    settled = await classify_intent.handle(QuestionAsked(question=ASKED[language]), told)
+    ask = ScriptedAsk({"classify_intent": intent(kind)})
+    settled = await classify_intent.handle(QuestionAsked(question=ASKED[language]), ask)
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "declined"
     assert settled.settled.answer == notices.declined_text(kind, language)
@@ -142,13 +142,13 @@ async def test_what_is_no_question_is_declined_in_its_language(kind: Any, langua
 )
 async def test_what_is_one_goes_on(kind: str, history: tuple[Turn, ...], result: type) -> None:
     asked = QuestionAsked(question=ASKED["en"], conversation_history=history)
-    assert isinstance(await classify_intent.handle(asked, Told({"classify_intent": intent(kind)})), result)
+    assert isinstance(await classify_intent.handle(asked, ScriptedAsk({"classify_intent": intent(kind)})), result)
 
 
 async def test_a_profile_that_is_not_there_is_poison(nothing_blocks: BlockBuster) -> None:
     nothing_blocks.deactivate()  # a profile may be added while we run, so one not known is looked for
     with pytest.raises(Poison, match="librray"):
-        await classify_intent.handle(QuestionAsked(question="x", profile="librray"), Told())
+        await classify_intent.handle(QuestionAsked(question="x", profile="librray"), ScriptedAsk())
 
 
 # ---------------------------------------------------------------- rewriting and classifying
@@ -169,7 +169,7 @@ async def test_a_follow_up_is_rewritten_where_needed_and_keeps_what_was_asked(
         original_query="And shoes?", rewritten_query=rewritten, needs_rewrite=needed, rewrite_reason=""
     )
     asked = FollowUpAsked(question=question(text="And shoes?", asked="And shoes?"), history=())
-    ready = await rewrite_query.handle(asked, Told({"rewrite_query": reply}))
+    ready = await rewrite_query.handle(asked, ScriptedAsk({"rewrite_query": reply}))
     assert isinstance(ready, QuestionReady)
     assert (ready.question.text, ready.question.asked) == (text, "And shoes?")
 
@@ -177,7 +177,7 @@ async def test_a_follow_up_is_rewritten_where_needed_and_keeps_what_was_asked(
 @pytest.mark.parametrize(("kind", "result"), [("simple", SubQueryPlanned), ("complex", ComplexQuestionFound)])
 async def test_one_retrieval_or_several(kind: Any, result: type) -> None:
     reply = contracts.QueryClass(query_type=kind, confidence="high", reasoning="", suggested_search_term="")
-    found = await classify_query.handle(QuestionReady(question=question()), Told({"classify_query": reply}))
+    found = await classify_query.handle(QuestionReady(question=question()), ScriptedAsk({"classify_query": reply}))
     assert isinstance(found, result)
 
 
@@ -206,7 +206,9 @@ def test_lanes_have_a_statement_and_an_id_of_their_own(found: Any, ids: tuple[st
 
 async def test_a_question_that_falls_into_nothing_is_its_own_statement() -> None:
     reply = contracts.Decomposition(sub_queries=(), reasoning="")
-    planned = await decompose_query.handle(ComplexQuestionFound(question=question()), Told({"decompose_query": reply}))
+    planned = await decompose_query.handle(
+        ComplexQuestionFound(question=question()), ScriptedAsk({"decompose_query": reply})
+    )
     assert isinstance(planned, QueryDecomposed)
     assert [(q.id, q.statement) for q in planned.sub_queries] == [("sq_1", question().text)]
 

@@ -15,7 +15,7 @@ from actors.gate.citations import markers
 from bus.messages import Constraints, Context, ContextMetadata, QuestionAsked
 from index.languages.detection import detect
 from runtime.engines.extractive.engine import ExtractiveEngine
-from tests.in_process import Stack, Told, stack
+from tests.in_process import RunResult, Stack, stack
 
 DOCUMENTS = Path(__file__).parents[2] / "runtime/demo/documents"
 GOLDEN = Path(__file__).with_name("golden")
@@ -142,7 +142,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with stack(Path(folder), ExtractiveEngine()) as made:
             for profile, asked in ASKED.items():
-                told: Told = await made.ask(question(profile, *asked))
+                told: RunResult = await made.ask(question(profile, *asked))
                 golden(profile).write_text("\n".join(told.lines) + "\n", encoding="utf-8")
                 print(profile, told.record.outcome, told.record.reason, told.record.re_gate, told.record.conflicts)
                 print(told.shown)

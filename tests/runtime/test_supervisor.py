@@ -13,7 +13,7 @@ from bus.connection import connect
 from bus.errors import Unavailable
 from bus.health import answer_health
 from runtime.processes import nats_server, supervisor
-from runtime.processes.supervisor import Busy, Stack, running
+from runtime.processes.supervisor import Stack, StackRunning, running
 from runtime.settings import Settings
 from tests.polling import until
 
@@ -62,7 +62,7 @@ async def test_a_stack_at_work_is_found_and_keeps_others_out(tmp_path: Path) -> 
         there = running(tmp_path)
         assert there is not None
         assert there.nats_url == stack.settings.bus.url
-        with pytest.raises(Busy, match="already; use it"):
+        with pytest.raises(StackRunning, match="already; use it"):
             await Stack(Settings(), tmp_path, (), sync_always=False).start()
     finally:
         await stack.stop()
