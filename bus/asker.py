@@ -37,7 +37,7 @@ class Asker:
         place = self._reserve(variables)
         async for _ in self._exchange(place, variables):
             pass
-        text, reply = self.records[place].text, variables.reply()
+        text, reply = self.records[place].text, variables.reply_type()
         try:
             return msgspec.convert(text, reply) if reply is str else msgspec.json.decode(text, type=reply)
         except msgspec.DecodeError as error:

@@ -14,7 +14,7 @@ class Variables[Reply](Protocol):
     name: ClassVar[str]
 
     @classmethod
-    def reply(cls) -> type[Reply]:
+    def reply_type(cls) -> type[Reply]:
         """The type of a finished reply."""
         ...
 

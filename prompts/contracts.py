@@ -31,7 +31,7 @@ class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
     name: ClassVar[str]
 
     @classmethod
-    def reply(cls) -> type[Reply]:
+    def reply_type(cls) -> type[Reply]:
         """The type of a finished reply, `str` for the agents that write prose."""
         bases = (base for each in cls.__mro__ for base in get_original_bases(each))
         reply: type[Reply] = next(get_args(base)[0] for base in bases if get_origin(base) is Prompt)

@@ -26,7 +26,7 @@ class Renderer:
 
     def remembered(self, prompt: str) -> bool:
         """Whether the prompt says that its replies are kept for a while."""
-        return _library("general").file(prompt).remembered
+        return self._library("general").file(prompt).remembered
 
     def constants(self) -> tuple[Rendered, ...]:
         """Every prompt without its variables: what a device can read before the first question."""

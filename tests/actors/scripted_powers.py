@@ -37,7 +37,7 @@ class ScriptedAsk:
     async def __call__[R](self, variables: Variables[R]) -> R:
         await asyncio.sleep(0)
         found = self._reply(variables)
-        assert isinstance(found, variables.reply()), f"{variables.name} replies {found!r}"
+        assert isinstance(found, variables.reply_type()), f"{variables.name} replies {found!r}"
         return found
 
     async def map[R](self, variables: Iterable[Variables[R]]) -> list[R]:

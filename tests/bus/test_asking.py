@@ -32,13 +32,13 @@ class Greet(msgspec.Struct, frozen=True):
     who: str = "world"
 
     @classmethod
-    def reply(cls) -> type[Greeting]:
+    def reply_type(cls) -> type[Greeting]:
         return Greeting
 
 
 class Prose(Greet, frozen=True):
     @classmethod
-    def reply(cls) -> type[str]:  # type: ignore[override]
+    def reply_type(cls) -> type[str]:  # type: ignore[override]
         return str
 
 

@@ -204,5 +204,5 @@ def test_an_unknown_language_is_left_to_the_model(library: Library) -> None:
 def test_schemas_are_json(library: Library) -> None:
     for prompt in PROMPTS:
         schema = library.schema(prompt.name)
-        assert (schema is None) == (prompt.reply() is str)
+        assert (schema is None) == (prompt.reply_type() is str)
         assert json.loads(json.dumps(schema)) == schema

@@ -14,7 +14,7 @@ from prompts.documentation import documentation
 from prompts.library import Library
 
 ALL = [pytest.param(prompt, id=prompt.name) for prompt in PROMPTS]
-WITH_SCHEMA = [pytest.param(prompt, id=prompt.name) for prompt in PROMPTS if prompt.reply() is not str]
+WITH_SCHEMA = [pytest.param(prompt, id=prompt.name) for prompt in PROMPTS if prompt.reply_type() is not str]
 
 
 def disagreements(  # noqa: PLR0912 - one branch a kind of type
@@ -74,7 +74,7 @@ def picoschema(wanted: inspect.Type) -> object:
 def test_the_reply_struct_and_the_output_schema_agree(prompt: type[Prompt[Any]], library: Library) -> None:
     schema = library.schema(prompt.name)
     assert schema is not None
-    assert list(disagreements(inspect.type_info(prompt.reply()), schema)) == []
+    assert list(disagreements(inspect.type_info(prompt.reply_type()), schema)) == []
 
 
 def test_a_disagreement_is_noticed() -> None:
@@ -104,7 +104,7 @@ def test_the_examples_in_the_prompt_are_replies_of_its_schema(prompt: type[Promp
     system = library.file(prompt.name).system
     examples = [line.partition("-> ")[2] for line in system.splitlines() if "-> {" in line]
     for example in examples:
-        msgspec.json.decode(example.encode(), type=prompt.reply(), strict=True)
+        msgspec.json.decode(example.encode(), type=prompt.reply_type(), strict=True)
     assert examples or "(statement and focus only)" in system or "of a choice" in system or "of a decision" in system
 
 

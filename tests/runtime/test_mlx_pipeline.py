@@ -67,15 +67,15 @@ class Steered:
             if isinstance(part, Finished):
                 self.replies[variables.name] += 1
                 yield msgspec.structs.replace(part, text=self._steer(request, part.text))
-            elif variables.reply is str:
+            elif variables.reply_type() is str:
                 yield part
 
     @staticmethod
     def _steer(request: Request, text: str) -> str:
         variables = request.variables
-        if variables.reply is str:
+        if variables.reply_type() is str:
             return text
-        reply = msgspec.json.decode(text, type=variables.reply)
+        reply = msgspec.json.decode(text, type=variables.reply_type())
         if isinstance(variables, contracts.ClassifyIntent):
             reply = msgspec.structs.replace(reply, intent="in_scope")
         elif isinstance(variables, contracts.ClassifyQuery):

@@ -42,7 +42,7 @@ class ScriptedEngine:
         self.requests.append(request)
         reply = self._script(request)
         if isinstance(reply, str):
-            reply = words(reply) if request.variables.reply() is str else [reply]
+            reply = words(reply) if request.variables.reply_type() is str else [reply]
         for event in play(request, reply, engine=self.name, model=self.model):
             yield event
 

@@ -19,7 +19,7 @@ def full_schemas() -> dict[str, dict[str, Any]]:
     try:
         from prompts.library import Library
     except ImportError:
-        return {prompt.name: _from_type(prompt.reply()) for prompt in PROMPTS if prompt.reply() is not str}
+        return {prompt.name: _from_type(prompt.reply_type()) for prompt in PROMPTS if prompt.reply_type() is not str}
     library = Library()
     schemas = {prompt.name: library.schema(prompt.name) for prompt in PROMPTS}
     return {name: schema for name, schema in schemas.items() if schema is not None}

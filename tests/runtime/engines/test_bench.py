@@ -35,7 +35,7 @@ def test_percentile_of_few():
 
 def test_every_json_prompt_has_a_short_schema_of_the_same_shape():
     short, full = short_schemas(), full_schemas()
-    assert sorted(short) == sorted(full) == sorted(p.name for p in PROMPTS if p.reply is not str)
+    assert sorted(short) == sorted(full) == sorted(p.name for p in PROMPTS if p.reply_type() is not str)
     for name, schema in short.items():
         assert schema["required"] == full[name]["required"]
         assert list(schema["properties"]) == list(full[name]["properties"])

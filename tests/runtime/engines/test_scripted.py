@@ -15,8 +15,8 @@ def test_samples_cover_every_prompt():
 async def test_default_script_answers_in_the_contract(variables):
     deltas, finished = await collect(ScriptedEngine(), request(variables))
     assert "".join(deltas) == finished.text
-    if variables.reply is not str:
-        msgspec.json.decode(finished.text, type=variables.reply)
+    if variables.reply_type() is not str:
+        msgspec.json.decode(finished.text, type=variables.reply_type())
 
 
 async def test_default_answer_is_sixty_tokens_with_a_citation():

@@ -104,12 +104,12 @@ def test_there_is_a_rule_for_every_prompt() -> None:
 def test_every_reply_is_of_its_type_and_in_its_bounds(language: Language, times: int, library: Library) -> None:
     for given in variables(language, times=times):
         reply = reply_to(given)
-        assert isinstance(reply, given.reply)
+        assert isinstance(reply, given.reply_type())
         schema = library.schema(given.name)
         if schema is not None:
             raw = msgspec.json.decode(msgspec.json.encode(reply))
             assert outside(schema, raw, given.name) == []
-            assert msgspec.convert(raw, given.reply) == reply
+            assert msgspec.convert(raw, given.reply_type()) == reply
 
 
 async def collected(given: Prompt[Any], shown: str = "") -> tuple[list[str], Finished]:
@@ -128,10 +128,10 @@ async def test_deltas_are_the_text_in_small_pieces(language: Language) -> None:
     for given in variables(language):
         deltas, last = await collected(given)
         assert "".join(deltas) == last.text
-        if given.reply is str:
+        if given.reply_type() is str:
             assert all(len(delta.split()) <= 1 for delta in deltas)
         else:
-            assert msgspec.json.decode(last.text, type=given.reply) == reply_to(given)
+            assert msgspec.json.decode(last.text, type=given.reply_type()) == reply_to(given)
 
 
 @pytest.mark.parametrize("cut", [1, 7, 10_000])

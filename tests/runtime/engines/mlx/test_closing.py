@@ -13,7 +13,7 @@ from runtime.engines.openai.schema import problem
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
 LIBRARY = Library()
-JSON_PROMPTS = [v for v in VARIABLES if v.reply is not str]
+JSON_PROMPTS = [v for v in VARIABLES if v.reply_type() is not str]
 ITEM = shape(id={"type": "string", "minLength": 2}, kind={"enum": ["a", "longest"]})
 
 
@@ -43,7 +43,7 @@ async def test_every_prompt_of_the_library_is_answered_in_its_contract(mlx, vari
         assert "".join(deltas) == finished.text
         if rendered.schema is not None:
             assert problem(json.loads(finished.text), rendered.schema) == ""
-            msgspec.json.decode(finished.text, type=variables.reply)
+            msgspec.json.decode(finished.text, type=variables.reply_type())
 
 
 @pytest.mark.parametrize("room", [60, 80, 100])
@@ -63,4 +63,4 @@ async def test_a_reply_without_room_says_that_it_was_cut(mlx, room):
 
 
 def test_every_json_prompt_is_among_the_samples():
-    assert len(JSON_PROMPTS) == sum(prompt.reply is not str for prompt in PROMPTS)
+    assert len(JSON_PROMPTS) == sum(prompt.reply_type() is not str for prompt in PROMPTS)
