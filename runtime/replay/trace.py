@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bus.errors import Poison
+from bus.events import FIRST
 from bus.journal import CAUSE, Record
 from bus.messages import Question, QuestionAsked, RunFinished, message_type, question_about
 from bus.subjects import BadId, check_id, event_subject, parse, progress_subject
@@ -20,7 +21,6 @@ ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
 #: On the records that a fork took over: the run they come from. On its question also the stage it forks at, and how many
 #: events it took over.
 PARENT, FORKED_AT, TAKEN_OVER = "Gw-Parent", "Gw-Forked-At", "Gw-Taken-Over"
-FIRST = "Gw-First"
 
 
 class BrokenTrace(ValueError):
