@@ -18,13 +18,13 @@ from bus.messages import (
     message_type,
 )
 from bus.powers import Ask, Powers, Search
+from index.languages import LANGUAGES
 from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk
 from tests.message_samples import SAMPLES, passage
 
 FAILURES = [NoReply("silent"), BadReply("no JSON"), Unavailable("not there")]
 FAILING = [a for a in ACTORS if {"ask", "search"} & set(a.powers)]
-LANGUAGES = ("ko", "en", "zh", "fr", "ar")
 
 
 def given(actor: Actor, **changes: object) -> Any:

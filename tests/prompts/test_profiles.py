@@ -128,7 +128,7 @@ def test_a_folder_adds_profiles_and_goes_first(tmp_path: Path) -> None:
         ),
         (GOOD + '[agents.judge_relevance]\nreasoning_effort = "hig"', "did you mean 'high'?"),
         (GOOD + '[safe_reply]\nkr = "x"', "safe_reply.kr: unknown value 'kr'; did you mean 'ko'?"),
-        (GOOD.replace('"fr"', '"de"'), "languages[1]: unknown value 'de'; did you mean 'en'?"),
+        (GOOD.replace('"fr"', '"dn"'), "languages[1]: unknown value 'dn'; did you mean 'en'?"),
         (GOOD + "[agents.answer_hint]\ntemperature = 3.0", "agents.answer_hint.temperature: expected `float` <= 2.0"),
         (GOOD + 'max_tokens = "many"', "max_tokens: expected `int`, got `str`"),
         ('description = "x"\nlanguages = ["en"]', "missing required field `default_language`"),

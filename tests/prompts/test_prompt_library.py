@@ -197,7 +197,7 @@ def test_a_source_without_a_title_is_named_by_its_id(library: Library) -> None:
 
 
 def test_an_unknown_language_is_left_to_the_model(library: Library) -> None:
-    rendered = library.render(AnswerStructured(question="¿Qué?", contexts=EVIDENCE, language="es"))
+    rendered = library.render(AnswerStructured(question="Was?", contexts=EVIDENCE, language="de"))
     assert "Answer in the language of the question" in rendered.user
 
 

@@ -14,7 +14,8 @@ from runtime.engines.extractive.words import FUNCTION_WORDS
 LONGEST_TOPIC_WORDS = 8
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-_SENTENCE_START = re.compile(r"[.!?:]\s*$")
+#: The beginning of a text or of a sentence in it, with what may open one.
+_SENTENCE_START = re.compile(r"(?:^|[.!?:])[\s¿¡]*$")
 
 
 def topics(history: tuple[Turn, ...], language: str) -> tuple[str, str]:
@@ -74,7 +75,7 @@ def phrases_of(text: str, own: Topic) -> list[str]:
     found: list[tuple[int, int]] = []
     open_at: tuple[int, int] | None = None
     for match in _WORD.finditer(text):
-        first = not text[: match.start()].strip() or bool(_SENTENCE_START.search(text[: match.start()]))
+        first = bool(_SENTENCE_START.search(text[: match.start()]))
         if _breaks(match.group(), own, first=first):
             open_at = None
             continue

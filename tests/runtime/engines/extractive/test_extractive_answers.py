@@ -6,7 +6,7 @@ import pytest
 
 from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers, strip_markers
-from index.languages import of
+from index.languages import LANGUAGES, of
 from index.sentences import split
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
 from prompts.vocabulary import Language
@@ -15,8 +15,6 @@ from runtime.engines.extractive.hints import answer_hint
 from runtime.engines.extractive.quoting import cite, clean, shorten
 from runtime.engines.extractive.report import answer_report
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, evidence
-
-LANGUAGES: tuple[Language, ...] = ("ko", "en", "zh", "fr", "ar")
 
 
 def squeezed(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from index.languages import LANGUAGES
 from prompts.contracts import (
     PROMPTS,
     AnswerHint,
@@ -35,8 +36,6 @@ from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.extractive.judging import judge_relevance
 from runtime.engines.extractive.replies import REPLIES, reply_to
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
-
-LANGUAGES: tuple[Language, ...] = ("ko", "en", "zh", "fr", "ar")
 
 
 def variables(language: Language, *, times: int = 1) -> list[Prompt[Any]]:
