@@ -17,6 +17,7 @@ LIES: tuple[Kind, ...] = ("number", "swapped", "negation", "quote", "citation")
 
 SAYS = {
     "en": "The text says: “{}” {}.",
+    "es": "El texto dice: «{}» {}.",
     "fr": "Le texte dit : « {} » {}.",
     "ko": "본문에는 “{}”라고 적혀 있다 {}.",
     "zh": "文中写道：“{}”{}。",
@@ -31,6 +32,13 @@ NEGATIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "fr": (
         (r"\b(sont|peut|peuvent|doit|doivent|permet|permettent|reste|devra|seront|sera) (?!pas\b)", r"ne \1 pas "),
         (r"(?<!n')\b(est|était|a été|êtes|avez) (?!pas\b)", r"n'\1 pas "),
+    ),
+    "es": (
+        (
+            r"(?<!no )\b(es|son|era|eran|fue|fueron|puede|pueden|debe|deben|permite|permiten|será|está|están|hay|tiene|tienen) ",
+            r"no \1 ",
+        ),
+        (r"\bno (?=se|es|puede|debe)", ""),
     ),
     "ko": (
         (r"할 수 있(다|습니다)$", r"할 수 없\1"),

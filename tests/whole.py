@@ -55,6 +55,11 @@ PAGES = {
         "يجب على الطالب حضور 75 في المئة من المحاضرات. يبدأ الفصل الدراسي في شهر سبتمبر. "
         "تغلق المكتبة أبوابها في الساعة الثامنة مساء.",
     ),
+    "biblioteca.md": (
+        "es",
+        "La biblioteca abre de 9:00 a 21:00. Un investigador puede llevarse diez libros durante dos meses. "
+        "Cada día de retraso cuesta 0,30 euros.",
+    ),
 }
 
 

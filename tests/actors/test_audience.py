@@ -13,6 +13,11 @@ PAIRS = [
         "Only students in their second year may borrow laptops from the library desk.",
     ),
     (
+        "es",
+        "Todos los estudiantes pueden pedir un ordenador portátil en la biblioteca.",
+        "Solo los estudiantes becados pueden pedir un ordenador portátil en la biblioteca.",
+    ),
+    (
         "fr",
         "Tous les étudiants peuvent emprunter un ordinateur portable à la bibliothèque.",
         "Seuls les étudiants boursiers peuvent emprunter un ordinateur portable à la bibliothèque.",

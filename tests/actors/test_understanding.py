@@ -35,6 +35,7 @@ ASKED = {
     "ko": "환불은 며칠 안에 받을 수 있나요?",
     "en": "How many days until refunds are paid?",
     "zh": "退款需要多少天才能到账？",
+    "es": "¿En cuántos días se pagan los reembolsos?",
     "fr": "Sous combien de jours les remboursements sont-ils versés ?",
     "ar": "كم يومًا يستغرق رد المبالغ المدفوعة؟",
 }

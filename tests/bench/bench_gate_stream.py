@@ -40,7 +40,7 @@ TRUE: tuple[Kind, ...] = ("true", "true", "true_quote") * 2
 ROUND: tuple[Kind, ...] = tuple(kind for lie, true in zip(TURNED, TRUE, strict=True) for kind in (lie, true))
 QUESTIONS = {
     "ko": "이 문서들은 무엇을 말하고 있나요?", "en": "What do these documents say?", "zh": "这些文件说了什么？",
-    "fr": "Que disent ces documents ?", "ar": "ماذا تقول هذه المستندات؟",
+    "es": "¿Qué dicen estos documentos?", "fr": "Que disent ces documents ?", "ar": "ماذا تقول هذه المستندات؟",
 }  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from index.languages.negation import is_negated, negations
 TURNED = [
     ("en", "the fee is not refunded, but the deposit is", "not", " refunded"),
     ("en", "they don't open however late it is", "don't", " open "),
+    ("es", "la fianza no se devuelve, pero el pago sí", "no", " se devuelve"),
+    ("es", "una entrada sin billete pero gratuita", "sin", " billete "),
     ("fr", "le dépôt n'est pas remboursé, sauf accord", "pas", "n'est pas remboursé"),
     ("fr", "une entrée sans billet mais gratuite", "sans", " billet "),
     ("ko", "표는 안 팝니다", "안", "팝니다"),
@@ -20,6 +22,7 @@ TURNED = [
 #: Phrases with a cue in them that deny nothing.
 DENY_NOTHING = [
     ("en", "it is not only large but old"),
+    ("es", "no solo es grande sino también antiguo"),
     ("ko", "그것뿐만 아니라 이것도 판다"),
     ("zh", "不仅大"),
     ("ar", "لا شك في هذا"),
@@ -27,6 +30,7 @@ DENY_NOTHING = [
 #: As written.
 DENIES = {
     "en": ("Which park isn't open?", "Which park is open?"),
+    "es": ("¿Qué parque está excluido?", "¿Qué parque está abierto?"),
     "fr": ("Quel parc n’est pas ouvert ?", "Quel parc est ouvert ?"),
     "ko": ("열지 않은 공원은?", "연 공원은?"),
     "zh": ("哪个公园没有开放？", "哪个公园开放？"),

@@ -16,6 +16,7 @@ ADMISSIONS = {
     "ko": ("요금은 얼마인가요?", "모르겠습니다. 제공된 자료에는 요금에 대한 정보가 없습니다."),
     "en": ("What is the fee?", "I don't know. The documents do not mention the fee."),
     "zh": ("费用是多少？", "我不知道。资料中没有说明费用。"),
+    "es": ("¿Cuál es el precio?", "No lo sé. Los documentos no mencionan el precio."),
     "fr": ("Quel est le prix ?", "Je ne sais pas. Les documents ne précisent pas le prix."),
     "ar": ("كم تبلغ الرسوم؟", "لا أعرف. لا تذكر المستندات الرسوم."),
 }
@@ -23,6 +24,7 @@ PAGES = {
     "ko": "도서관은 평일 아홉 시에 문을 열고 주말에는 쉽니다.",
     "en": "The library opens at nine on weekdays and stays shut at weekends.",
     "zh": "图书馆工作日九点开门，周末不开放。",
+    "es": "La biblioteca abre a las nueve entre semana y cierra los fines de semana.",
     "fr": "La bibliothèque ouvre à neuf heures en semaine et reste fermée le week-end.",
     "ar": "تفتح المكتبة في التاسعة في أيام العمل وتبقى مغلقة في عطلة نهاية الأسبوع.",
 }

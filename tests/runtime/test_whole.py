@@ -31,6 +31,7 @@ ASKED = {
     "ko": ("환불은 며칠 안에 지급되나요?", "환불.md", "14일"),
     "en": ("How many days until refunds are paid?", "refunds.md", "14 days"),
     "zh": ("儿童每天应在户外活动多久？", "近视.md", "两小时"),
+    "es": ("¿Cuántos libros puede llevarse un investigador?", "biblioteca.md", "diez libros"),
     "fr": ("Combien de livres un étudiant peut-il emprunter ?", "bibliotheque.md", "cinq livres"),
     "ar": ("متى يبدأ الفصل الدراسي؟", "الحضور.md", "سبتمبر"),
 }

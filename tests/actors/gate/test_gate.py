@@ -22,6 +22,9 @@ PASSAGES = {
     "35 000 wons. Les produits ouverts ne peuvent pas être remboursés. Il est recommandé de garder le reçu. Le magasin a "
     "ouvert à Séoul le 5 mars 1998. Une employée a dit : « nous sommes heureux d'aider à tout moment ». La livraison est "
     "gratuite.",
+    "es": "El reembolso debe solicitarse en los 7 días siguientes a la compra. La comisión es del 3,5 % del precio, como máximo "
+    "35.000 wones. Los productos abiertos no se pueden devolver. Se recomienda guardar el recibo. La tienda abrió en Seúl el "
+    "5 de marzo de 1998. Una empleada dijo: «nos alegra ayudar en cualquier momento». El envío es gratuito.",
     "ar": "يجب طلب استرداد المال خلال 7 أيام من الشراء. الرسوم 3.5% من السعر، وتبلغ 35,000 وون كحد أقصى. لا يمكن استرداد ثمن "
     "السلع المفتوحة. يوصى الزبائن بالاحتفاظ بالإيصال. افتتح المتجر في سيول في 5 مارس 1998. قال الموظف «نحن سعداء "
     "بالمساعدة في أي وقت».",
@@ -63,6 +66,10 @@ def strong(sentence: str, language: str) -> set[str]:
         ("fr", "Le remboursement doit être demandé dans les sept jours suivant l'achat [1]."),
         ("fr", "Les frais sont de 3.5 % du prix, au maximum 35.000 wons [1]."),
         ("fr", "Le magasin a ouvert à Séoul le 5/3/1998 [1]."),
+        ("es", "El reembolso debe solicitarse en los siete días siguientes a la compra [1]."),
+        ("es", "La comisión es del 3.5 por ciento del precio, como máximo treinta y cinco mil wones [1]."),
+        ("es", "La tienda abrió en Seúl el 5/3/1998 [1]."),
+        ("es", "Los productos abiertos no se pueden devolver [1]."),
         ("ar", "يجب طلب استرداد المال خلال سبعة أيام من الشراء [١]."),
         ("ar", "الرسوم ٣٫٥٪ من السعر، وتبلغ ٣٥٬٠٠٠ وون كحد أقصى [1]."),
         ("ar", "افتتح المتجر في سيول في 5 مارس 1998 [1]."),
@@ -114,6 +121,15 @@ def test_true_sentences_pass(language: str, sentence: str) -> None:
         ("fr", "La livraison est payante [1].", "reversed_term"),
         ("fr", "Une employée a dit : « nous n'aidons jamais » [1].", "fabricated_quote"),
         ("fr", "La livraison est gratuite [7].", "citation_out_of_range"),
+        ("es", "El reembolso debe solicitarse en los 9 días siguientes a la compra [1].", "fabricated_number"),
+        ("es", "El reembolso debe solicitarse en los doce días siguientes a la compra [1].", "fabricated_number"),
+        ("es", "La tienda abrió en Seúl el 5 de mayo de 1998 [1].", "fabricated_number"),
+        ("es", "Los productos abiertos se pueden devolver [1].", "reversed_term"),
+        ("es", "El reembolso puede solicitarse en los 7 días siguientes a la compra [1].", "reversed_term"),
+        ("es", "Es obligatorio guardar el recibo [1].", "reversed_term"),
+        ("es", "El envío no es gratuito [1].", "reversed_term"),
+        ("es", "Una empleada dijo: «no ayudamos nunca» [1].", "fabricated_quote"),
+        ("es", "El envío es gratuito [7].", "citation_out_of_range"),
         ("ar", "يجب طلب استرداد المال خلال 9 أيام من الشراء [1].", "fabricated_number"),
         ("ar", "يجب طلب استرداد المال خلال 7 أشهر من الشراء [1].", "fabricated_number"),
         ("ar", "يمكن استرداد ثمن السلع المفتوحة [1].", "reversed_term"),

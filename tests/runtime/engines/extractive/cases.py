@@ -18,6 +18,11 @@ PASSAGES = {
         "海港图书馆于1964年由市长李文华揭幕。图书馆位于宁波市中山路。读者最多可借八本书，借期三周。由于台风损坏，屋顶后来重新修缮。",
         "博物馆商店出售明信片。星期一闭馆。十二人以上的团体可享受优惠。",
     ),
+    "es": (
+        "La biblioteca del puerto fue inaugurada en 1964 por la alcaldesa Elena Ríos. Está en la calle Mayor de Gijón. "
+        "Los lectores pueden pedir ocho libros durante tres semanas. El tejado se renovó porque las tormentas lo habían dañado.",
+        "La tienda del museo vende postales. Cierra los lunes. Los grupos de doce personas pagan menos.",
+    ),
     "fr": (
         "La bibliothèque du port a été ouverte en 1964 par le maire Henri Lambert. Elle se trouve quai Voltaire à Nantes. "
         "Les lecteurs peuvent emprunter huit livres pendant trois semaines. Le toit a été refait car la tempête l'avait abîmé.",
@@ -46,6 +51,10 @@ ANSWERED = [
     ("zh", "读者最多可以借多少本书？", "八本书"),
     ("zh", "图书馆位于哪里？", "宁波市"),
     ("zh", "屋顶为什么重新修缮？", "台风"),
+    ("es", "¿Quién inauguró la biblioteca del puerto?", "Elena Ríos"),
+    ("es", "¿Cuántos libros pueden pedir los lectores?", "ocho libros"),
+    ("es", "¿Cuándo cierra la tienda del museo?", "lunes"),
+    ("es", "¿Por qué se renovó el tejado?", "tormentas"),
     ("fr", "Qui a ouvert la bibliothèque du port ?", "Henri Lambert"),
     ("fr", "Combien de livres les lecteurs peuvent-ils emprunter ?", "huit livres"),
     ("fr", "Quand la boutique du musée est-elle fermée ?", "lundi"),
@@ -62,6 +71,7 @@ UNANSWERED = [
     ("en", "Who painted the ceiling of the Sistine Chapel?"),
     ("ko", "수은의 끓는점은 몇 도입니까?"),
     ("zh", "汞的沸点是多少度？"),
+    ("es", "¿Cuál es el punto de ebullición del mercurio?"),
     ("fr", "Quel est le point d'ébullition du mercure ?"),
     ("ar", "كم تبلغ درجة غليان الزئبق؟"),
 ]

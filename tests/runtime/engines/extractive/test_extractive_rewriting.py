@@ -56,6 +56,14 @@ def rewritten(language: str, before: list[str], question: str) -> str:
         ("zh", ["近视的症状是什么？"], "它可以治疗吗？", "近视可以治疗吗？"),
         ("zh", ["介绍一下故宫"], "其建筑面积是多少？", "故宫的建筑面积是多少？"),
         ("zh", ["什么是低浓度阿托品？"], "有哪些副作用？", "关于低浓度阿托品，有哪些副作用？"),
+        ("es", ["¿Qué es la miopía?"], "¿Cómo se trata?", "¿Cómo se trata, sobre la miopía?"),
+        ("es", ["¿Qué museos hay en Toledo?"], "¿Son baratos los hoteles allí?", "¿Son baratos los hoteles en Toledo?"),
+        (
+            "es",
+            ["¿Cuál es el plazo para la beca?"],
+            "¿Y para la residencia?",
+            "¿Cuál es el plazo para la residencia?",
+        ),
         (
             "fr",
             ["Parle-moi de la bibliothèque universitaire."],
