@@ -1,4 +1,5 @@
-"""Messages, actors, the journal and the three powers' Protocols: everything that knows NATS.
+"""Everything that knows NATS: messages, actors, the journal, and the Protocols of the three powers with their bodies.
 
-Imports neither `prompts` nor `index`. faststream and nats-py are imported here and nowhere else.
+From `prompts` it takes only `vocabulary`, from `index` only the ranges of the scripts. faststream and nats-py are imported
+here and nowhere else.
 """

@@ -1,7 +1,7 @@
 """What an actor is: a plain async function whose signature is its wiring.
 
-`A -> B` one output, `A -> B | C` a branch, `A -> tuple[B, ...]` a fan-out, `A -> None` a sink; `tuple[A, ...] -> B` joins the
-lanes of a round. The parameters after the message name the powers it wants: `ask`, `search`, `emit`, and nothing else.
+`A -> B` is one output, `A -> B | C` a branch, `A -> tuple[B, ...]` a fan-out, `A -> None` a sink; `tuple[A, ...] -> B` joins
+the lanes of a round. Parameters after the message name the powers the actor needs: `ask`, `search` or `emit`.
 """
 
 import functools
@@ -19,19 +19,19 @@ from prompts.vocabulary import Priority
 
 #: What an actor takes: a message, or all the lanes of a join in the order of their plan.
 type Taken = Message | tuple[Message, ...]
-#: What it gives: a message, the several of a fan-out, or nothing.
+#: What an actor returns: a message, several of them (a fan-out), or nothing.
 type Result = Message | tuple[Message, ...] | None
 
 POWERS: dict[str, object] = {"ask": Ask, "search": Search, "emit": Emit}
 
 
 class DeclarationError(Exception):
-    """An actor's signature or options do not fit; says which and what would."""
+    """An actor's signature or options are invalid; the message says which, and what would be valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A declared actor. `run` calls it with those of the powers that it names; `fallback` answers for it on a Failure."""
+    """A declared actor. `run` calls it with the powers it names; `fallback` answers for it on a Failure."""
 
     name: str
     takes: type[Message]
@@ -50,7 +50,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Declared[**P, R](Actor):
-    """An actor that can still just be called, as the function it was declared from."""
+    """An actor that can still be called as the plain function it was declared from."""
 
     handle: Callable[P, Coroutine[Any, Any, R]]
 
@@ -59,7 +59,7 @@ class Declared[**P, R](Actor):
 
 
 class Declare(Protocol):
-    """What `actor(...)` is: the decorator of an actor's function."""
+    """The decorator that `actor(...)` returns."""
 
     def __call__[**P, R: Result](self, handle: Callable[P, Coroutine[Any, Any, R]], /) -> Declared[P, R]: ...
 
@@ -74,25 +74,26 @@ def actor[T: Taken](
 ) -> Declare:
     """Declare an actor.
 
-    `fallback(message, failure)` is a pure function that answers when a power fails; an actor that asks or searches must have one.
-    `priority` is that of its asks. `bound` is how often a run may go round a loop that the actor closes.
+    `fallback(message, failure)` is a pure function that answers when a power fails; an actor that asks or searches must
+    have one. `priority` is the priority of its asks. `bound` limits how often a run may go round a loop that the actor
+    closes.
 
-    Raises DeclarationError for a signature that is no wiring.
+    Raises DeclarationError for a signature that is not a valid wiring.
     """
 
     def declare[**P, R: Result](handle: Callable[P, Coroutine[Any, Any, R]], /) -> Declared[P, R]:
         who = f"actor {handle.__name__}"
         if not inspect.iscoroutinefunction(handle):
-            raise DeclarationError(f"{who}: it blocks whoever calls it; write it as `async def`")
+            raise DeclarationError(f"{who}: an actor must not block its caller; write it as `async def`")
         if bound is not None and bound < 1:
-            raise DeclarationError(f"{who}: bound={bound} lets no run pass; give 1 or more, or leave it out")
+            raise DeclarationError(f"{who}: bound={bound} would stop every run; use 1 or more, or leave it out")
         (first, *powers), hints = _signature(who, handle)
         takes, joins = _one(who, hints[first])
         gives, fans_out = _many(who, hints["return"])
         if unknown := [power for power in powers if power not in POWERS]:
             raise DeclarationError(f"{who}: no such power: {', '.join(unknown)}; there are {', '.join(POWERS)}")
         if fallback is None and ("ask" in powers or "search" in powers):
-            raise DeclarationError(f"{who}: it uses a power that can fail, so declare fallback=")
+            raise DeclarationError(f"{who}: it uses a power that can fail; declare fallback=")
         if fallback is not None:
             _check_fallback(f"the fallback of {who}", fallback, hints[first], hints["return"])
         return Declared(
@@ -122,7 +123,7 @@ class _Handle(Protocol):
 def _with_powers[**P, R: Result](
     handle: Callable[P, Coroutine[Any, Any, R]], names: Sequence[str]
 ) -> Callable[[Taken, Powers], Awaitable[Result]]:
-    """The function as everybody runs it. Its signature has been read: what follows the message are powers of these names."""
+    """The function in the form that everyone runs. Its signature was checked before: the names after the message are powers."""
     called = cast(_Handle, handle)
 
     @functools.wraps(handle)
@@ -133,39 +134,41 @@ def _with_powers[**P, R: Result](
 
 
 def _signature(who: str, function: Callable[..., object]) -> tuple[list[str], dict[str, Any]]:
-    """The names of its parameters, and the types of these and of its result."""
+    """The parameter names, and the types of the parameters and the result."""
     hints = typing.get_type_hints(function)
     parameters = list(inspect.signature(function).parameters)
     if not parameters or parameters[0] not in hints or "return" not in hints:
-        raise DeclarationError(f"{who}: give its message and its result a type")
+        raise DeclarationError(f"{who}: annotate its message and its result with types")
     return parameters, hints
 
 
 def _check_fallback(who: str, fallback: Callable[..., object], taken: Any, given: Any) -> None:
-    """That it takes the actor's message and a Failure, and gives at once what the actor may give."""
+    """Check that the fallback takes the actor's message and a Failure, and returns, synchronously, what the actor may
+    return.
+    """
     if inspect.iscoroutinefunction(fallback):
-        raise DeclarationError(f"{who}: it answers at once and from its message alone; write it as `def`")
+        raise DeclarationError(f"{who}: a fallback is synchronous and uses only its message; write it as `def`")
     parameters, hints = _signature(who, fallback)
     if (
         len(parameters) != 2
         or not _covers(hints[parameters[0]], taken)
         or not _covers(hints.get(parameters[1]), Failure)
     ):
-        raise DeclarationError(f"{who}: it takes the actor's message and a Failure, and nothing else")
+        raise DeclarationError(f"{who}: a fallback takes the actor's message and a Failure, and nothing else")
     allowed = _parts(given)
     if wrong := [part for part in _parts(hints["return"]) if part not in allowed]:
         raise DeclarationError(f"{who}: it gives {', '.join(map(_name, wrong))}, which the actor does not")
 
 
 def _covers(accepted: Any, given: Any) -> bool:
-    """Whether a parameter of the one type accepts a value of the other."""
+    """Whether a parameter of the first type accepts a value of the second."""
     if typing.get_origin(given) is tuple:
         return typing.get_origin(accepted) is tuple and _covers(typing.get_args(accepted)[0], typing.get_args(given)[0])
     return isinstance(accepted, type) and issubclass(given, accepted)
 
 
 def _parts(hint: Any) -> list[Any]:
-    """The members of a union, however it is named."""
+    """The members of a union, whichever way it is written."""
     if isinstance(hint, typing.TypeAliasType):
         return _parts(hint.__value__)
     if typing.get_origin(hint) in (types.UnionType, typing.Union):

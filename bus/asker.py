@@ -1,4 +1,4 @@
-"""The body of the power `ask`: what is asked, what came back, and the record of it, whoever it is that answers."""
+"""The body of the power `ask`: sends the prompt, checks the reply and records both, whoever answers."""
 
 import asyncio
 import hashlib
@@ -16,13 +16,13 @@ from prompts.vocabulary import Priority
 
 
 def digest(data: bytes) -> str:
-    """Names the variables of a recorded ask."""
+    """A digest that identifies the variables of a recorded ask."""
     return hashlib.blake2b(data, digest_size=10).hexdigest()
 
 
 @dataclass(slots=True)
 class Asker:
-    """`ask` for one delivery. `records` is what it was told, in the order it asked; `deadline` in epoch seconds."""
+    """`ask` for one delivery. `records` are the replies in the order of the asks; `deadline` is in epoch seconds."""
 
     answer: Answer
     run_id: str
@@ -48,7 +48,7 @@ class Asker:
         try:
             return list(await asyncio.gather(*asked))
         finally:
-            for task in asked:  # after one failure nobody waits for the others
+            for task in asked:  # after one failure the other replies are no longer needed
                 task.cancel()
 
     async def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
@@ -65,7 +65,7 @@ class Asker:
     async def _exchange[Reply](
         self, place: int, variables: Variables[Reply], *, pieces: bool = False, already_shown: str = ""
     ) -> AsyncIterator[str]:
-        """Ask, yielding the text that is new; keep the record."""
+        """Ask, yield new text as it comes, and keep the record."""
         raw = msgspec.json.encode(variables)
         key, began, shown = digest(raw), time.monotonic(), already_shown
         request = AskRequest(
@@ -97,7 +97,7 @@ class Asker:
 
     @staticmethod
     def _completed(record: AskRecord, key: str, already_shown: str, began: float) -> AskRecord:
-        """A device's record with what only the asking side knows; one that comes from a trace has it already."""
+        """A device's record, completed with what only the asking side knows; a record from a trace is complete already."""
         return msgspec.structs.replace(
             record,
             variables=key,

@@ -1,6 +1,7 @@
-"""The power `ask` over the bus, both ends: a request on `gw.ask`, answered by frames until the reply is whole.
+"""The power `ask` over the bus, both ends: a request on `gw.ask`, answered by frames until the reply is complete.
 
-Core NATS only: whoever asked asks again when the device falls silent, with what was already shown as the reply's beginning.
+Core NATS only: when the device falls silent the client asks again, and sends the text already shown as the beginning of the
+reply.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from prompts.vocabulary import Priority
 
 log = logging.getLogger("groundwire.bus")
 
-#: A device that says nothing for this long is taken for dead; it says it is alive every second.
+#: A device that is silent for this long counts as dead; a live one sends a sign of life every second.
 SILENCE_S = 3.5
 ALIVE_S = 1.0
 
@@ -32,7 +33,7 @@ FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
 
 
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`deadline` in epoch seconds. `pieces`: send deltas as they are made, not the whole alone."""
+    """`deadline` is in epoch seconds. `pieces`: send deltas as they are generated, not only the whole reply."""
 
     prompt: str
     variables: msgspec.Raw
@@ -45,16 +46,16 @@ class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
 
 
-#: Where an ask is answered from: pieces of text, then the record. Raises Failure.
+#: What answers an ask: pieces of text, then the record. Raises Failure.
 type Answer = Callable[[AskRequest], AsyncIterator[str | AskRecord]]
 
 
 class AskFrame(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
-    """What the device sends back."""
+    """One frame of a reply from the device."""
 
 
 class Piece(AskFrame, frozen=True, kw_only=True, tag="d"):
-    """`at`: how many characters of this exchange came before it, so that a piece lost on the way is noticed."""
+    """`at`: how many characters of this exchange came before it, so that a lost piece is noticed."""
 
     text: str
     at: int
@@ -76,7 +77,7 @@ class Refused(AskFrame, frozen=True, kw_only=True, tag="x"):
 _encoder = msgspec.json.Encoder()
 _frames = msgspec.json.Decoder(Piece | Alive | Whole | Refused)
 _requests = msgspec.json.Decoder(AskRequest)
-#: The first that fits names a failure on the wire.
+#: How failures are named on the wire: the first class that matches.
 _FAILURES: dict[FailureKind, type[Failure]] = {
     "no_reply": NoReply,
     "bad_reply": BadReply,
@@ -93,7 +94,9 @@ class AskClient:
     inbox: Inbox
 
     async def __call__(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
-        """Pieces of the reply, each once, then its record. Raises NoReply at the deadline, and the device's own Failure."""
+        """Pieces of the reply, each once, then its record. Raises NoReply at the deadline, and any Failure the device
+        reports.
+        """
         why = ""
         while True:
             before = request.already_shown
@@ -111,14 +114,14 @@ class AskClient:
                         raise _FAILURES[frame.kind](frame.why)
             except Silent as silent:
                 if time.time() >= request.deadline:
-                    why = why or str(silent)  # a try that the deadline cut off knows less than the one before
+                    why = why or str(silent)  # an attempt cut off by the deadline knows less than the previous one
                     raise NoReply(f"{request.prompt}: no reply before the deadline ({why})") from None
                 why = str(silent)
             request = msgspec.structs.replace(request, already_shown=before)
             await asyncio.sleep(0.1)
 
     async def _frames(self, request: AskRequest) -> AsyncIterator[Piece | Whole | Refused]:
-        """The frames of one attempt. Raises Silent when nobody listens, the device stops talking or a piece was lost."""
+        """The frames of one attempt. Raises Silent when nobody listens, the device stops sending or a piece was lost."""
         queue: asyncio.Queue[Msg] = asyncio.Queue()
         reply = await self.inbox.open(queue.put_nowait)
         finished, heard = False, 0
@@ -132,13 +135,13 @@ class AskClient:
                 except TimeoutError:
                     raise Silent("the device is silent") from None
                 if status_of(msg) == "503":
-                    raise Silent("no inference process listens; start one with `groundwire up`")
+                    raise Silent("no inference process is running; start one with `groundwire up`")
                 frame = _frames.decode(msg.data)
                 if isinstance(frame, Alive):
                     continue
                 if isinstance(frame, Piece):
                     if frame.at != heard:
-                        raise Silent("a piece was lost on the way")
+                        raise Silent("a piece of the reply was lost")
                     heard += len(frame.text)
                 finished = isinstance(frame, Whole | Refused)
                 yield frame
@@ -150,19 +153,19 @@ class AskClient:
                 await self._give_up(reply)
 
     async def _give_up(self, reply: str) -> None:
-        """Tell the device that nobody waits any more: its slot is free again at once."""
+        """Tell the device that nobody is waiting any more, so that it frees the slot at once."""
         if self.client.is_connected:
             await self.client.publish(f"{ASK}.stop", reply.encode())
 
 
 class Silent(Exception):
-    """The device did not answer; worth asking again until the deadline."""
+    """The device did not answer; worth retrying until the deadline."""
 
 
 class AskServer:
-    """The other end: hands requests to `answer`, one task each, and stops those that nobody waits for.
+    """The other end: passes requests to `answer`, one task each, and stops those that nobody waits for.
 
-    `bugs` collects exceptions that are no Failure.
+    `bugs` collects exceptions that are not a Failure.
     """
 
     def __init__(self, client: Client, answer: Answer) -> None:
@@ -172,13 +175,13 @@ class AskServer:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(self, *, queue: str = "inference") -> Callable[[], Awaitable[None]]:
-        """Listen. Returns what stops listening and ends the work in flight."""
+        """Start listening. Returns a function that stops listening and ends the work in flight."""
         asked = await self.client.subscribe(ASK, queue=queue, cb=self._take, pending_msgs_limit=-1)
         stops = await self.client.subscribe(f"{ASK}.stop", cb=self._stop)
         alive = asyncio.create_task(self._say_alive())
 
         async def close() -> None:
-            with contextlib.suppress(nats.errors.Error):  # a connection that is gone delivers nothing any more
+            with contextlib.suppress(nats.errors.Error):  # a lost connection delivers nothing more anyway
                 await asked.unsubscribe()
                 await stops.unsubscribe()
             tasks = [*self._tasks.values(), alive]
@@ -199,7 +202,7 @@ class AskServer:
 
     async def _serve(self, msg: Msg) -> None:
         loop = asyncio.get_running_loop()
-        made: list[str] = []  # pieces of this turn of the loop: they leave together, as one frame
+        made: list[str] = []  # pieces from this turn of the event loop are sent together, as one frame
         sending: list[asyncio.Task[None]] = []
         left = 0
 
@@ -214,7 +217,7 @@ class AskServer:
 
         async def all_left() -> None:
             leave()
-            await asyncio.gather(*sending)  # nothing may overtake the pieces
+            await asyncio.gather(*sending)  # the record must not overtake the pieces
 
         try:
             request = _requests.decode(msg.data)
@@ -232,13 +235,13 @@ class AskServer:
         except msgspec.DecodeError as error:
             await self._send(msg.reply, Refused(kind="bad_reply", why=f"this ask cannot be read: {error}"))
         except Exception as bug:
-            # The edge of the process: whoever asked must not wait in silence for what will never come.
+            # The outermost handler of this process: the client must not be left waiting for a reply that will never come.
             log.exception("a bug in the engine")
             self.bugs.append(bug)
             await self._send(msg.reply, Refused(kind="unavailable", why=f"the engine broke ({type(bug).__name__})"))
 
     async def _say_alive(self) -> None:
-        """Tell everybody who waits, each second, that their answer is still being made."""
+        """Tell every waiting client, each second, that its reply is still being generated."""
         while True:
             await asyncio.sleep(ALIVE_S)
             for reply in tuple(self._tasks):
@@ -248,7 +251,7 @@ class AskServer:
         try:
             await self.client.publish(reply, _encoder.encode(frame))
         except nats.errors.Error:
-            return  # whoever asked will ask again
+            return  # the client will ask again
 
 
 def _kind(failure: Failure) -> FailureKind:

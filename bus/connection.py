@@ -1,6 +1,6 @@
-"""One NATS connection as every process opens it, its streams, and an inbox that many requests share.
+"""A NATS connection as every process opens it, the streams, and one inbox shared by many requests.
 
-Whoever outside this folder must name a connection or a message takes `Client` and `Msg` from here.
+Code outside this folder that has to name a connection or a message uses `Client` and `Msg` from here.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from bus.subjects import EVENTS, EVENTS_SUBJECTS, RUNS, RUNS_SUBJECTS
 
 log = logging.getLogger("groundwire.bus")
 
-#: nats-py gives up on a black-holed link only after minutes, and closes for good after 60 tries, unless told otherwise.
+#: By default nats-py takes minutes to give up on a black-holed link, and closes for good after 60 attempts.
 CONNECT_OPTIONS: dict[str, Any] = {
     "ping_interval": 5,
     "max_outstanding_pings": 2,
@@ -30,15 +30,17 @@ CONNECT_OPTIONS: dict[str, Any] = {
     "reconnect_time_wait": 0.1,
     "allow_reconnect": True,
 }
-#: The first connection must fail while nobody answers: told to try for ever, `nats.connect` would never return.
+#: The first connection must fail while nobody answers: with unlimited attempts, `nats.connect` would never return.
 _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
 
 
 class Connection(Client):
-    """nats-py's client, which may also be closed while the server is away, and whose `flush` flushes."""
+    """nats-py's client, with a close that works while the server is away and a `flush` that really flushes."""
 
     async def flush(self, timeout: int = 10) -> None:
-        """Until the server has all that was sent before: nats-py's own ping overtakes what still waits for its socket."""
+        """Wait until the server has everything sent so far: nats-py's own ping overtakes data that still waits for the
+        socket.
+        """
         await self._flush_pending(force_flush=True)
         await super().flush(timeout)
 
@@ -48,22 +50,22 @@ class Connection(Client):
 
 
 def forget_unsent(client: Client) -> None:
-    """Before a client is closed whose server is away: what waits to be sent would be written to a socket that is gone."""
+    """Call before closing a client whose server is away: pending data would be written to a socket that is gone."""
     if not client.is_connected:
         client._pending, client._pending_data_size = [], 0
 
 
 async def log_error(error: Exception) -> None:
-    """Dropped messages and refused permissions arrive nowhere but here."""
+    """Log dropped messages and refused permissions, which are reported nowhere else."""
     log.warning("bus: %s: %s", type(error).__name__, error)
 
 
 async def _quiet(error: Exception) -> None:
-    """While connecting, the caller's own patience decides what is worth saying."""
+    """Ignore errors while connecting: the caller decides, by its patience, what to report."""
 
 
 async def connect(url: str, *, name: str, patience_s: float = 10.0) -> Client:
-    """A connection. Raises Unavailable when nothing answers within `patience_s`."""
+    """Open a connection. Raises Unavailable when nothing answers within `patience_s`."""
     give_up = asyncio.get_running_loop().time() + patience_s
     while True:
         client = Connection()
@@ -77,13 +79,13 @@ async def connect(url: str, *, name: str, patience_s: float = 10.0) -> Client:
 
 
 def keep_trying(client: Client) -> None:
-    """From now on the client reconnects for ever: the first connection has shown that the address is right."""
+    """Reconnect for ever from now on: the first connection has shown that the address is right."""
     client.options.update(CONNECT_OPTIONS)
     client._error_cb = log_error
 
 
 async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patience_s: float = 15.0) -> None:
-    """Create both streams, or bring their limits to the settings. Raises Unavailable when the server refuses."""
+    """Create both streams, or update their limits from the settings. Raises Unavailable when the server refuses."""
     runs = StreamConfig(
         name=RUNS,
         subjects=RUNS_SUBJECTS,
@@ -131,7 +133,7 @@ async def _declare(js: JetStreamContext, config: StreamConfig) -> None:
     try:
         await js.add_stream(config)
     except APIError as error:
-        if error.err_code != 10058:  # exists with another configuration
+        if error.err_code != 10058:  # exists with a different configuration
             raise
         await js.update_stream(config)
 
@@ -145,7 +147,7 @@ async def stream_exists(js: JetStreamContext, name: str) -> bool:
 
 
 class Inbox:
-    """One wildcard subscription for all the replies of a connection: a request costs a token, not a subscription."""
+    """One wildcard subscription for all replies on a connection, so that a request costs a token, not a subscription."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -176,7 +178,7 @@ class Inbox:
 
 
 def status_of(msg: Msg) -> str:
-    """The status a server put on a reply (`404`, `503`, `100`…), empty for a message proper."""
+    """The status that a server put on a reply (`404`, `503`, `100`…); empty for an ordinary message."""
     return (msg.headers or {}).get("Status", "") if msg.headers and not msg.data else ""
 
 

@@ -1,7 +1,7 @@
 """Deliver messages to actors: the one place that knows FastStream, acks and heartbeats.
 
-Each message is handled in a task of its own, so many at a time as the settings say; heartbeats keep long work from being handed to
-somebody else, and the news that a run is over stops what is being done for it.
+Each message is handled in its own task, with as much concurrency as the settings allow. Heartbeats keep the server from
+redelivering long work to another process, and news that a run is over cancels the work in progress for it.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ log = logging.getLogger("groundwire.actors")
 
 
 class Worker:
-    """The actors of one process. `bugs` collects exceptions that are nobody's failure: tests hold it empty."""
+    """The actors of one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
 
     def __init__(self, graph: Graph, settings: BusSettings, *, only: Sequence[str] = ()) -> None:
         self.graph = graph
@@ -52,10 +52,10 @@ class Worker:
         self._heart: asyncio.Task[None]
         self._stopping = False
 
-    # ------------------------------------------------------------ starting and stopping
+    # ------------------------------------------------------------ start and stop
 
     async def start(self) -> None:
-        """Bind every actor to its durable and begin. Streams must be there."""
+        """Bind every actor to its durable consumer and begin. The streams must exist."""
         client = await self._broker.connect()
         self.inbox = Inbox(client)
         self._handling = Handling(client, self.inbox, self.graph, self.settings)
@@ -67,7 +67,7 @@ class Worker:
         self._heart = asyncio.create_task(self._heartbeats())
 
     async def stop(self) -> None:
-        """Take no more, finish what is in flight, close."""
+        """Take no new messages, finish those in flight, close."""
         self._stopping = True
         self._heart.cancel()
         pending = [delivery.task for deliveries in self._in_flight.values() for delivery in deliveries]
@@ -75,7 +75,7 @@ class Worker:
             await asyncio.wait(pending, timeout=5.0)
         try:
             await self._broker.stop()
-        except nats.errors.Error:  # the server is away: nothing can be drained
+        except nats.errors.Error:  # the server is away, so nothing can be drained
             forget_unsent(self.client)
             await self.client.close()
 
@@ -139,7 +139,7 @@ class Worker:
         run_id = msg.subject.split(".")[2]
         self._handling.run_over(run_id)
         for delivery in tuple(self._in_flight.get(run_id, ())):
-            # What ends the run itself, or takes its end, must settle its message first.
+            # Work that ends the run itself, or handles its end, must settle its own message first.
             if not delivery.ending and delivery.actor.takes is not RunFinished:
                 delivery.task.cancel()
 
@@ -169,7 +169,7 @@ class Worker:
 
 
 async def _settle(raw: Msg, verdict: Verdict) -> None:
-    """Tell the server. A lost word only means that the message comes again."""
+    """Tell the server what to do with the message. If that is lost, the message is only delivered again."""
     with contextlib.suppress(nats.errors.Error):
         if verdict == "ack":
             await raw.ack()
@@ -180,5 +180,5 @@ async def _settle(raw: Msg, verdict: Verdict) -> None:
 
 
 async def _undecoded(msg: NatsMessage) -> Msg:
-    """Handlers get nats-py's own message; bodies are decoded by their type, where "1" stays text."""
+    """Pass on nats-py's own message: bodies are decoded later by their type, so that "1" stays text."""
     return msg.raw_message

@@ -1,4 +1,4 @@
-"""Vectors over the bus, both ends: `gw.embed`, served by the process that owns the device."""
+"""Embeddings over the bus, both ends: requests on `gw.embed`, served by the process that owns the device."""
 
 import asyncio
 import time
@@ -15,14 +15,14 @@ EMBED = "gw.embed"
 
 
 class EmbedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`query`: the texts are queries, for models that tell queries from passages."""
+    """`query`: the texts are queries, for models that encode queries and passages differently."""
 
     texts: tuple[str, ...]
     query: bool
 
 
 class EmbedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """One vector a text, same order; or why there is none."""
+    """One vector per text, in the same order; or the reason why there are none."""
 
     model: str = ""
     vectors: tuple[tuple[float, ...], ...] = ()
@@ -35,7 +35,7 @@ _replies = msgspec.json.Decoder(EmbedReply)
 
 
 async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, patience_s: float = 30.0) -> EmbedReply:
-    """The vectors, asked for again while nobody answers. Raises Unavailable."""
+    """The vectors; retries while nobody answers. Raises Unavailable."""
     request = _encoder.encode(EmbedRequest(texts=tuple(texts), query=query))
     give_up = time.monotonic() + patience_s
     while True:
@@ -44,7 +44,7 @@ async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, pati
         except (nats.errors.Error, TimeoutError) as error:
             if time.monotonic() > give_up:
                 raise Unavailable(
-                    f"nobody embeds ({error}); start the inference process with the same embedder"
+                    f"no process answers embedding requests ({error}); start the inference process with the same embedder"
                 ) from None
             await asyncio.sleep(0.1)
             continue
@@ -57,7 +57,7 @@ async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, pati
 async def serve_vectors(
     client: Client, embed: Callable[[EmbedRequest], Awaitable[list[list[float]]]], *, model: str
 ) -> None:
-    """Answer with `embed` until the connection closes."""
+    """Answer requests with `embed` until the connection closes."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def answer(msg: Msg) -> None:

@@ -1,4 +1,4 @@
-"""The ways an actor or a power may fail. Anything else is a bug and propagates.
+"""The ways an actor or a power may fail. Any other exception is a bug and propagates.
 
 A failure's message is one line for a person: what is wrong, where, and the likely remedy.
 """
@@ -17,12 +17,12 @@ class BadReply(Failure):
 
 
 class Unavailable(Failure):
-    """The index or the engine is not there yet; the message comes again after a delay."""
+    """The index or the engine is not ready yet; the message is redelivered after a delay."""
 
 
 class Busy(Unavailable):
-    """The device is there but cannot start this soon; it is asked again, and another device may take it."""
+    """The device is there but cannot start soon; the client asks again, and another device may take the request."""
 
 
 class Poison(Exception):
-    """A message that cannot be decoded or breaks an invariant; it is kept aside and its run ends with an error."""
+    """A message that cannot be decoded or breaks an invariant; it is set aside and its run ends with an error."""

@@ -1,9 +1,10 @@
-"""What a client sees: the event types, and the one writer that may add to a run's stream.
+"""What a client sees: the event types, and the only writer that may add to a run's stream.
 
-A new event type is a Struct here and its place in one of the two unions; the stream's readers and the documents read those.
+To add an event type, write a Struct here and put it into one of the two unions; the readers of the stream and the documents
+use those.
 
-A frame (one message on `gw.event.<run_id>`) is written only after the frame its writer saw last: a writer that was thought dead and
-comes back is refused, so tokens never interleave, and nothing follows `DONE`.
+A frame (one message on `gw.event.<run_id>`) is only written directly after the last frame its writer saw: a writer that was
+thought dead and comes back is refused, so tokens never interleave and nothing follows `DONE`.
 """
 
 import re
@@ -65,7 +66,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sources(Event, frozen=True, kw_only=True, tag="sources"):
-    """What retrieval found, before anything is cited: provisional."""
+    """What retrieval found, before anything is cited; provisional."""
 
     items: tuple[Source, ...]
     status: Literal["provisional"] = "provisional"
@@ -82,9 +83,9 @@ class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
     outcome: str
 
 
-#: What every client is shown.
+#: Events that every client gets.
 type AnswerEvent = Token | TokensEnd | References | Error | Done
-#: What `events=all` adds.
+#: Events added by `events=all`.
 type ProgressEvent = StageEvent | Sources | Withheld | VerdictEvent
 type StreamEvent = AnswerEvent | ProgressEvent
 
@@ -96,24 +97,24 @@ DONE_LINE = b'{"type":"DONE"}'
 FIRST, TOKENS, PHASE, AFTER = "Gw-First", "Gw-Tokens", "Gw-Phase", "Nats-Expected-Last-Subject-Sequence"
 _encode = msgspec.json.Encoder().encode
 
-#: A token of shown text: a run of non-space characters with the space before it; Chinese leaves two characters at a time.
+#: A token of shown text: non-space characters with the space before them; Chinese is sent two characters at a time.
 _TOKEN = re.compile(rf"\s*(?:[{HAN}][{HAN}、，。！？；：]?|[^\s{HAN}]+)|\s+")
 
 
 def tokens_of(text: str) -> list[str]:
-    """The pieces a text is streamed in; their concatenation is the text."""
+    """The pieces a text is streamed in; concatenated, they are the text."""
     return _TOKEN.findall(text)
 
 
 class Superseded(Exception):
-    """Another writer has gone on with this run; what this one was about to say must not be said."""
+    """Another writer has continued this run, so this one must not write any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a run's stream has come.
 
-    `phase`: open, ended (its tokens are over, or an error came in their place) or closed (DONE is there).
+    `phase`: open, ended (its tokens are complete, or an error replaced them) or closed (DONE is written).
     """
 
     events: int = 0
@@ -122,7 +123,7 @@ class Progress:
     sequence: int = 0
 
     def after(self, events: Sequence[Event]) -> "Progress":
-        """The same stream with these events added; `sequence` stays."""
+        """The progress after these events were added; `sequence` is unchanged."""
         phase = self.phase
         if any(isinstance(event, TokensEnd | Error) for event in events):
             phase = "ended"
@@ -133,21 +134,21 @@ class Progress:
 
 
 class EventStore(Protocol):
-    """Where the frames of events stand: the journal, or a replay's own memory."""
+    """Where frames of events are kept: the journal, or memory in a replay."""
 
     async def last_frame(self, run_id: str) -> EventFrame | None: ...
     async def frames(self, run_id: str) -> list[EventFrame]: ...
     async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
-        """Its sequence, None when the last frame is not the one that `AFTER` names. Raises Unavailable."""
+        """The new frame's sequence; None when the last frame is not the one that `AFTER` names. Raises Unavailable."""
         ...
 
     async def add_aside(self, run_id: str, data: bytes) -> None: ...
 
 
 class Emitter:
-    """The power `emit`: adds to one run's stream, in order, once.
+    """The power `emit`: adds to one run's stream, in order, each event once.
 
-    The first write assumes that nothing is there; whoever may come second calls `progress` or `shown` first.
+    The first write assumes an empty stream; a writer that may not be the first calls `progress` or `shown` before it.
     """
 
     def __init__(self, store: EventStore, run_id: str, *, everything: bool = False, first: bool = False) -> None:
@@ -156,11 +157,11 @@ class Emitter:
         self.run_id = run_id
         self.everything = everything
         self.first = first
-        self.first_shown_at = 0.0  # epoch seconds, 0 until a token was written
+        self.first_shown_at = 0.0  # epoch seconds; 0 until a token is written
         self._at: Progress | None = None
 
     async def progress(self) -> Progress:
-        """How far the stream is, read from it. Raises Unavailable."""
+        """The progress of the stream, read from the store. Raises Unavailable."""
         last = await self.store.last_frame(self.run_id)
         self._at = _progress_after(last)
         return self._at
@@ -174,7 +175,7 @@ class Emitter:
         return shown_text(await self.store.frames(self.run_id))
 
     async def tokens(self, pieces: Sequence[str]) -> None:
-        """Show these pieces, as one frame. Raises Superseded when another writer was there, Unavailable."""
+        """Show these pieces, as one frame. Raises Superseded when another writer came between, Unavailable."""
         if not pieces:
             return
         at = self._at or Progress()
@@ -190,7 +191,7 @@ class Emitter:
             await self._write(events)
 
     async def aside(self, event: Event) -> None:
-        """Tell what only `events=all` shows: unfenced, and lost with the process."""
+        """Send what only `events=all` shows: not fenced, and lost if the process dies."""
         if self.everything:
             await self.store.add_aside(self.run_id, _encode(event))
 
@@ -212,11 +213,11 @@ class Emitter:
         self._at = replace(after, sequence=sequence)
 
     async def _written_before(self, data: bytes, at: Progress) -> int:
-        """Whether the refused frame is there already, because its ack was lost. Raises Superseded if not."""
+        """Whether the refused frame is already in the stream because its ack was lost. Raises Superseded if not."""
         last = await self.store.last_frame(self.run_id)
         if last is not None and last.data == data and last.headers.get(FIRST) == str(at.events + 1):
             return last.sequence
-        raise Superseded(f"another writer has gone on with run {self.run_id}")
+        raise Superseded(f"another writer has continued run {self.run_id}")
 
 
 def _progress_after(frame: EventFrame | None) -> Progress:
@@ -237,12 +238,12 @@ class _Tag(msgspec.Struct):
 
 
 _tag = msgspec.json.Decoder(_Tag)
-# Token and TokensEnd share a tag, so the second is told apart by its status.
+# Token and TokensEnd share a tag; only TokensEnd has a status.
 _events: Any = msgspec.json.Decoder(Union[*(each for each in EVENT_TYPES if each is not TokensEnd)])
 
 
 def decode_event(line: bytes) -> StreamEvent:
-    """An event as it stands on the wire. Raises msgspec.DecodeError."""
+    """Decode an event from its wire form. Raises msgspec.DecodeError."""
     tag = _tag.decode(line)
     event: StreamEvent = TokensEnd() if (tag.type, tag.status) == ("token", "end") else _events.decode(line)
     return event

@@ -1,6 +1,6 @@
-"""Run an actor on what it takes: its powers, its retries, its fallback, and the record of what it was told.
+"""Run an actor: give it its powers, retry it, take its fallback, and record what the powers returned.
 
-The only place that does. Where the powers get their answers from is handed in: the bus, or the record of a run.
+The only place that does so. What answers the powers is passed in: the bus, or the record of a run.
 """
 
 import time
@@ -22,7 +22,7 @@ from bus.subjects import Key
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Who answers asks and searches, and where the run's events go."""
+    """What answers asks and searches, and where the run's events go."""
 
     answer: Answer
     find: Find
@@ -40,18 +40,18 @@ async def execute(
     retries: int | None = None,
     began: float | None = None,
 ) -> tuple[Result, Stage]:
-    """What an actor gives for a message, or for the lanes of a join; its fallback after as many tries as it declares.
+    """The actor's result for a message, or for the lanes of a join; its fallback after all declared attempts have failed.
 
-    `key` is that of the message that came last, `deadline` in epoch seconds. From the second `attempt` on, an earlier one may have
-    shown something. `began` is when work on the message did, by the monotonic clock. Raises Superseded, and the Failure of an actor
-    without a fallback.
+    `key` is the key of the message that came last, `deadline` is in epoch seconds. From the second `attempt` on, an
+    earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. Raises
+    Superseded, and the Failure of an actor without a fallback.
     """
     began = time.monotonic() if began is None else began
     message = taken if isinstance(taken, Message) else taken[-1]
     question = question_about(message)
     profile, everything = (question.profile, question.events == "all") if question else ("", False)
     retries = actor.retries if retries is None else retries
-    # Who answers shows the first words.
+    # An answering actor shows the first words.
     first = attempt == 1 and isinstance(message, EvidenceSelected)
     emit = Emitter(services.events, key.run_id, everything=everything, first=first)
     fallback = ""
@@ -86,11 +86,11 @@ async def execute(
 
 
 def outputs_of(actor: Actor, result: Result) -> tuple[Message, ...]:
-    """The messages of a result. Raises TypeError when it is not what the actor's signature says."""
+    """The messages of a result. Raises TypeError when they do not match the actor's signature."""
     outputs = result if isinstance(result, tuple) else () if result is None else (result,)
     for output in outputs:
         if type(output) not in actor.gives:
-            raise TypeError(f"{actor.name} gave {type(output).__name__}, which its signature does not")
+            raise TypeError(f"{actor.name} returned {type(output).__name__}, which its signature does not declare")
     return outputs
 
 
@@ -99,7 +99,7 @@ class BoundReached(Exception):
 
 
 def check_bound(graph: Graph, actor: Actor, outputs: Iterable[Message], written: Iterable[Record], cause: int) -> None:
-    """Hold what an actor gives against what it gave before in this run. `cause`: what it is made of now.
+    """Check an actor's outputs against its earlier ones in this run. `cause`: the record it works on now.
 
     Raises BoundReached.
     """
@@ -112,4 +112,4 @@ def check_bound(graph: Graph, actor: Actor, outputs: Iterable[Message], written:
         if BY_TYPE.get(record.key.type) in again and (stage := record.stage) is not None and stage.actor == actor.name
     } - {str(cause)}
     if len(rounds) >= actor.bound:
-        raise BoundReached(f"{actor.name} sends the run round its loop again, and its bound is {actor.bound}")
+        raise BoundReached(f"{actor.name} would send the run round its loop again, but its bound is {actor.bound}")

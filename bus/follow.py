@@ -1,4 +1,4 @@
-"""Follow a stream from a point on, for ever, whatever happens to the server: every message once, in stream order."""
+"""Follow a stream from a given point, without end: every message once, in stream order, across server restarts."""
 
 import asyncio
 import contextlib
@@ -17,12 +17,12 @@ from bus.connection import status_of
 BATCH = 1000
 HEARTBEAT_S = 1.0
 EXPIRES_S = 20.0
-LOOKS = 5  # at the connection, a heartbeat
+LOOKS = 5  # checks of the connection per heartbeat
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A message as a stream delivers it. `pending`: how many more were stored when it left."""
+    """A message as a stream delivers it. `pending`: how many more were stored when it was sent."""
 
     subject: str
     sequence: int
@@ -45,9 +45,10 @@ async def follow(
 ) -> AsyncIterator[Stored]:
     """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on.
 
-    An ephemeral pull consumer, made anew from the last message seen when the server was lost or is silent for three heartbeats:
-    what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers. `ready` is set once it
-    listens. A stream that was deleted and made again is followed from its beginning, after `anew` was called.
+    Uses an ephemeral pull consumer, recreated from the last message seen when the server was lost or is silent for three
+    heartbeats: what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers.
+    `ready` is set once it listens. A stream that was deleted and recreated is followed from its beginning, after a call
+    to `anew`.
     """
     last, born = after, ""
     while True:
@@ -79,9 +80,9 @@ async def _follow_once(
     headers_only: bool,
     ready: asyncio.Event | None,
 ) -> AsyncGenerator[Stored]:
-    """As long as one consumer lasts. Raises TimeoutError or nats's own errors when it has come to its end."""
+    """Follow for as long as one consumer lasts. Raises TimeoutError or nats's own errors when it ends."""
     queue: asyncio.Queue[Msg] = asyncio.Queue()
-    # Of its own: a consumer delivers under the stream's subject, by which a shared inbox cannot tell whose it is.
+    # An inbox of its own: a consumer delivers under the stream's subject, which a shared inbox cannot attribute.
     reply = client.new_inbox()
     reconnects = client.stats["reconnects"]
     subscription = await client.subscribe(reply, cb=_putter(queue), pending_msgs_limit=-1, pending_bytes_limit=-1)
@@ -102,14 +103,14 @@ async def _follow_once(
             status = status_of(msg)
             if status == "100":
                 continue
-            if status == "408":  # the request expired or was used up
+            if status == "408":  # the pull request expired or is used up
                 left = 0
                 continue
             if status:
                 raise TimeoutError(status)
             stored, number = _stored(msg)
             if number != expected:
-                raise TimeoutError("a message was lost on the way")
+                raise TimeoutError("a message was lost")
             expected += 1
             left -= 1
             yield stored
@@ -126,9 +127,10 @@ def _putter(queue: asyncio.Queue[Msg]) -> Callable[[Msg], Awaitable[None]]:
 
 
 async def _next(client: Client, queue: asyncio.Queue[Msg], reconnects: int) -> Msg:
-    """Raises TimeoutError when it stays silent, or as soon as the server was lost: the consumer did not outlive it.
+    """The next message. Raises TimeoutError on silence, or as soon as the server is lost, since the consumer is lost with
+    it.
 
-    A time limit for what is there already would be a tenth of the whole cost.
+    It sets no time limit for messages that have already arrived: that would be a tenth of the whole cost.
     """
     if not queue.empty():
         return queue.get_nowait()
@@ -148,7 +150,7 @@ def _fetch_request() -> bytes:
 
 
 async def _identity(client: Client, stream: str) -> tuple[str, int]:
-    """When the stream was made, which tells it from another of its name, and its newest sequence."""
+    """When the stream was created, which tells it from another of the same name, and its newest sequence."""
     reply = json.loads((await client.request(f"$JS.API.STREAM.INFO.{stream}", timeout=2)).data)
     if "error" in reply:
         raise TimeoutError(reply["error"].get("description", "refused"))

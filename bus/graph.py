@@ -1,4 +1,4 @@
-"""The pipeline as a graph, read from the actors' signatures and refused at start when it does not hold together."""
+"""The pipeline as a graph, read from the actors' signatures and checked at start."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from bus.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message
 
 
 class GraphError(Exception):
-    """The actors do not make a pipeline; says which type or actor is wrong and what would mend it."""
+    """The actors do not form a pipeline; the message says which type or actor is wrong and how to fix it."""
 
 
 class Graph:
-    """The checked wiring. Raises GraphError from the constructor."""
+    """The checked wiring. The constructor raises GraphError."""
 
     def __init__(self, actors: Iterable[Actor], *, catalogue: tuple[type[Message], ...] = CATALOGUE) -> None:
         self.actors = tuple(actors)
@@ -23,7 +23,7 @@ class Graph:
         return tuple(a for a in self.actors if a.takes is message)
 
     def again(self, actor: Actor) -> tuple[type[Message], ...]:
-        """Those of an actor's messages that send a run round a loop, back to the actor; `bound` counts these."""
+        """The messages by which an actor sends a run round a loop back to itself; `bound` counts these."""
         return self._again[actor.name]
 
     def _follows(self, actor: Actor, given: type[Message], loop: tuple[Actor, ...]) -> bool:
@@ -33,7 +33,9 @@ class Graph:
     def _check(self) -> None:
         names = [a.name for a in self.actors]
         if twice := sorted({n for n in names if names.count(n) > 1}):
-            raise GraphError(f"two actors are called {twice[0]}; an actor's name is its durable, so rename one")
+            raise GraphError(
+                f"two actors are called {twice[0]}; an actor's name is also its durable consumer's, so rename one"
+            )
         given: set[type[Message]] = {QuestionAsked, *(g for a in self.actors for g in a.gives)}
         for message in sorted(given, key=message_type):
             if not self.consumers(message):
@@ -51,7 +53,7 @@ class Graph:
                 raise GraphError(f"the loop {path} has no bound; declare bound= on the actor that closes it")
         for a in self.actors:
             if a.bound and not any(a in loop for loop in loops):
-                raise GraphError(f"actor {a.name} declares bound= and closes no loop; leave it out")
+                raise GraphError(f"actor {a.name} declares bound= but closes no loop; leave it out")
             self._again[a.name] = tuple(
                 g for g in a.gives if any(a in loop and self._follows(a, g, loop) for loop in loops)
             )
@@ -83,7 +85,7 @@ class Graph:
         return found
 
     def mermaid(self) -> str:
-        """The graph in Mermaid's notation: boxes are actors, arrows are the messages between them."""
+        """The graph as a Mermaid diagram: boxes are actors, arrows are the messages between them."""
         lines = ["flowchart TD", "    client([client]) -->|QuestionAsked| " + self.consumers(QuestionAsked)[0].name]
         for a in self.actors:
             for given in a.gives:

@@ -1,6 +1,6 @@
-"""What becomes of one message: skipped when its run is over or its output is there, else given to its actor and the result written.
+"""Handle one message: skip it if its run is over or its output exists, else run its actor and write the result.
 
-A message that cannot be read is kept aside; any exception that is no failure is a bug that ends the run with an error.
+A message that cannot be read is set aside; any exception that is not a Failure is a bug and ends the run with an error.
 """
 
 import asyncio
@@ -31,18 +31,18 @@ from prompts.vocabulary import Reason
 
 log = logging.getLogger("groundwire.actors")
 
-#: Runs that are known to be over; beyond this many the oldest are forgotten, and the journal knows them still.
+#: How many finished runs to remember; the oldest are forgotten first, and the journal still knows them.
 REMEMBERED = 50_000
 
-#: What the server is told of a message. One that is nak'ed comes again.
+#: What to answer the server about a message. A nak'ed message is redelivered.
 type Verdict = Literal["ack", "nak", "term"]
 
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """One message on its way through one actor, in a task of its own.
+    """One message on its way through one actor, in its own task.
 
-    `ending`: the work ends its own run, so the news of its end must not stop it before it has settled its message.
+    `ending`: this work ends its own run, so the news of that end must not cancel it before it has settled its message.
     """
 
     actor: Actor
@@ -64,7 +64,7 @@ class Delivery:
 
 
 class Handling:
-    """Handles deliveries. `bugs` collects exceptions that are nobody's failure."""
+    """Handles deliveries. `bugs` collects exceptions that are not a Failure."""
 
     def __init__(self, client: Client, inbox: Inbox, graph: Graph, settings: BusSettings) -> None:
         self.client = client
@@ -76,13 +76,13 @@ class Handling:
         self._over: OrderedDict[str, None] = OrderedDict()
 
     def run_over(self, run_id: str) -> None:
-        """Nothing of that run is to be done any more."""
+        """Drop all remaining work of that run."""
         self._over[run_id] = None
         if len(self._over) > REMEMBERED:
             self._over.popitem(last=False)
 
     async def cancel(self, run_id: str) -> None:
-        """End a run because its client asks for that."""
+        """End a run because its client asked for it."""
         try:
             asked = await self.journal.latest([key_of(QuestionAsked, run_id).subject])
         except (BadId, Failure):
@@ -91,7 +91,7 @@ class Handling:
             await self._finish(run_id, Settled(outcome="cancelled", question=words_asked(asked[0].message)))
 
     async def handle(self, delivery: Delivery) -> Verdict:
-        """What to tell the server when the work is done, however it went."""
+        """Do the work and return what to answer the server, whatever happened."""
         name, run_id = delivery.actor.name, delivery.key.run_id
         try:
             await self._handle(delivery)
@@ -153,14 +153,14 @@ class Handling:
         return asked_at + (own or self.settings.deadline_s)
 
     async def _done_before(self, actor: Actor, key: Key) -> bool:
-        """Whether an earlier delivery got as far as writing. Fan-outs and joins are written again, key by key."""
+        """Whether an earlier delivery has already written the output. Fan-outs and joins are written again, key by key."""
         if actor.fans_out or actor.joins or not actor.gives:
             return False
         outputs = [key_of(given, key.run_id, lane).subject for given in actor.gives for lane in (key.lane, MAIN)]
         return bool(await self.journal.latest([*dict.fromkeys(outputs), finished(key.run_id).subject]))
 
     async def _write(self, delivery: Delivery, outputs: tuple[Message, ...], stage: Stage) -> None:
-        """Write what the actor gave, each key once."""
+        """Write the actor's output, each key once."""
         actor, run_id = delivery.actor, delivery.key.run_id
         if any(isinstance(output, self.graph.again(actor)) for output in outputs):
             written = await self.journal.latest([key_of(t, run_id, "*").subject for t in self.graph.again(actor)])
@@ -173,7 +173,7 @@ class Handling:
             await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
 
     async def _keep_aside(self, delivery: Delivery, poison: Poison) -> None:
-        """The message stays in the journal as it is; its run gets an error instead of silence."""
+        """Leave the message in the journal as it is and end its run with an error instead of silence."""
         log.warning("%s: %s", delivery.key.subject, poison)
         key = Key(POISON, delivery.key.run_id, f"{delivery.key.type}-{delivery.key.lane}"[:64])
         await self.journal.publish(key.subject, delivery.raw.data, headers={CAUSE: str(delivery.sequence)})

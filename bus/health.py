@@ -1,4 +1,4 @@
-"""How a process says that it is there: a core request on `gw.health.<role>`, answered with JSON."""
+"""Health checks: a core NATS request on `gw.health.<role>`, answered with JSON."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,7 +9,7 @@ from nats.aio.msg import Msg
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """`ready` once the process does its work; `detail` says what it has or waits for."""
+    """`ready` once the process can do its work; `detail` says what it has loaded or is waiting for."""
 
     ready: bool = False
     detail: str = ""
@@ -26,7 +26,7 @@ async def answer_health(client: Client, role: str, state: Callable[[], Mapping[s
 
 
 async def answer_text(client: Client, subject: str, text: Callable[[], bytes]) -> None:
-    """Answer requests on a subject with what `text` gives at that moment."""
+    """Answer requests on a subject with whatever `text` returns at that moment."""
 
     async def answer(msg: Msg) -> None:
         if msg.reply:
@@ -36,7 +36,7 @@ async def answer_text(client: Client, subject: str, text: Callable[[], bytes]) -
 
 
 async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> bytes:
-    """What is answered there; empty when nobody does."""
+    """The answer on that subject; empty when nobody answers."""
     try:
         return bytes((await client.request(subject, b"", timeout=timeout_s)).data)
     except (nats.errors.Error, TimeoutError):
@@ -44,7 +44,7 @@ async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> by
 
 
 async def health_of(client: Client, role: str, *, timeout_s: float = 0.3) -> Health | None:
-    """What that role says; None when nobody answers."""
+    """The health of that role; None when nobody answers."""
     try:
         msg = await client.request(f"gw.health.{role}", b"", timeout=timeout_s)
     except (nats.errors.Error, TimeoutError):

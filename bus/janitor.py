@@ -1,6 +1,7 @@
-"""End the runs that nobody will end: past their deadline, or delivered too often.
+"""End runs that nothing else will end: past their deadline, or delivered too often.
 
-It follows the journal's questions and ends, so it needs no advisory; any number of janitors may run, since the end is written once.
+It follows questions and ends in the journal, so it needs no advisories. Any number of janitors may run, since an end is
+written only once.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.settings import BusSettings
 from bus.subjects import RUNS, BadId, consumed_subject, finished, parse
 
-#: A run is given this long after its deadline to end by itself: whoever works on it may be about to.
+#: Grace period after a run's deadline, during which it may still end by itself.
 GRACE_S = 1.0
 ADVISORY = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*"
 

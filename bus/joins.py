@@ -1,4 +1,4 @@
-"""Joins: which of a round's lanes there are, and whose turn it is to take them all."""
+"""Joins: which lanes belong to a round, and which message triggers the join."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,15 @@ from bus.messages import Message, message_type
 
 
 def joined(records: Sequence[Record], last: Message, sequence: int) -> tuple[Record, ...]:
-    """The lanes that a join takes with this message, in the order of their plan; none when one is missing or came after it.
+    """The lanes to join on this message, in the order of their plan; none when a lane is missing or was written after this
+    one.
 
-    The record that was written last joins: when it was delivered, all the others stood in the journal. Raises Poison for a
-    message that names no lanes.
+    The record written last triggers the join: when it is delivered, all the others are in the journal. Raises Poison for
+    a message that names no lanes.
     """
     plan = getattr(last, "plan", None)
     if plan is None:
-        raise Poison(f"{type(last).__name__} names no lanes, so nobody can join it")
+        raise Poison(f"{type(last).__name__} names no lanes, so it cannot be joined")
     by_lane = {record.key.lane: record for record in records if record.key.type == message_type(type(last))}
     if any(planned.id not in by_lane for planned in plan):
         return ()

@@ -1,7 +1,8 @@
 """The journal: every record of every run, each key written once.
 
-A record is one or two lines of JSON: the message, then what the powers returned while it was made (`Stage`). The server refuses
-a second write to a key, which gives at-least-once execution and one kept result; a refused write counts as success.
+A record is one or two lines of JSON: the message, then what the powers returned while it was produced (`Stage`). The server
+refuses a second write to a key, which gives at-least-once execution with exactly one kept result; a refused write counts as
+success.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from bus.errors import Poison, Unavailable
 from bus.messages import BY_TYPE, Message
 from bus.subjects import EVENTS, RUNS, Key, event_subject, parse, progress_subject, run_filters
 
-STORE_FAILED = 10077  # a limit of the stream; only its description says which
+STORE_FAILED = 10077  # a limit of the stream was hit; only the description says which
 KEY_EXISTS = "maximum messages per subject exceeded"
 WRONG_LAST = 10071  # "wrong last sequence"
 NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memory, limits
@@ -36,9 +37,9 @@ _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decode
 
 
 class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One reply of a model, as the trace keeps it. `variables` is a digest; times are seconds.
+    """One reply of a model, as kept in the trace. `variables` is a digest; times are in seconds.
 
-    `already_shown` is what the device was told to go on from: `text` begins with it, unless the model began anew.
+    `already_shown` is the text the device was told to continue: `text` begins with it, unless the model started over.
     """
 
     prompt: str
@@ -48,7 +49,7 @@ class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: str = ""
     schema: str = ""  # digest, empty for prose
     seed: int = 0
-    probability: float | None = None  # of a verdict told in one token
+    probability: float | None = None  # of a verdict given in one token
     engine: str = ""
     model: str = ""
     model_digest: str = ""
@@ -66,12 +67,12 @@ class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def said(self) -> str:
-        """The whole text as it was streamed: `text`, or what was shown before and then `text`."""
+        """The whole text as streamed: `text`, or what was shown before followed by `text`."""
         return self.text if self.text.startswith(self.already_shown) else self.already_shown + self.text
 
 
 class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One search: what was asked for, and the hits as they came (JSON). Old records tell the query alone: `k` is 0 there."""
+    """One search: its parameters, and the hits as they came (JSON). Old records hold the query alone: there `k` is 0."""
 
     query: str
     hits: msgspec.Raw
@@ -83,7 +84,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What made a record: the actor, how long it took, and what its powers returned."""
+    """How a record was produced: the actor, how long it took, and what its powers returned."""
 
     actor: str
     took_s: float = 0.0
@@ -91,12 +92,12 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fallback: str = ""
     asks: tuple[AskRecord, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
-    first_shown_at: float = 0.0  # epoch seconds of the first token, 0 for none
+    first_shown_at: float = 0.0  # epoch seconds of the first token; 0 if none
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as it stands in the stream. `time` is the server's, in epoch seconds."""
+    """A record as stored in the stream. `time` is the server's, in epoch seconds."""
 
     key: Key
     sequence: int
@@ -120,10 +121,10 @@ def encode(message: Message, stage: Stage | None = None) -> bytes:
 
 
 def decode(type_name: str, data: bytes) -> Message:
-    """The message of a record. Raises Poison when it is not what its subject says."""
+    """The message of a record. Raises Poison when it does not match its subject."""
     decoder = _decoders.get(type_name)
     if decoder is None:
-        raise Poison(f"no message is called {type_name!r}; see `groundwire graph` for those there are")
+        raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
     try:
         return decoder.decode(data.partition(b"\n")[0])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -147,34 +148,34 @@ class Journal:
         headers: Mapping[str, str] | None = None,
         patience_s: float = 30.0,
     ) -> bool:
-        """Write once. False: the key was there already, and what stands there is the result.
+        """Write once. False: the key exists already, and what is stored there is the result.
 
-        Tries again while the server is away. Raises Unavailable after `patience_s`, or at once when there is no room.
+        Retries while the server is away. Raises Unavailable after `patience_s`, or at once when the stream is full.
         """
         return await self.publish(key.subject, encode(message, stage), headers=headers, patience_s=patience_s)
 
     async def publish(
         self, subject: str, data: bytes, *, headers: Mapping[str, str] | None = None, patience_s: float = 30.0
     ) -> bool:
-        """`write` for bytes that are a record already, or that could not become one."""
+        """Like `write`, for bytes that are already a record, or could not become one."""
         sequence = await self._put(RUNS, subject, data, headers, patience_s=patience_s)
         return sequence is not None
 
     async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
-        """Add a frame to a run's events: its sequence, or None when another stands where its headers say it goes.
+        """Add a frame to a run's events: its sequence, or None when another frame came first (see its headers).
 
         Raises Unavailable.
         """
         return await self._put(EVENTS, event_subject(run_id), data, headers, patience_s=30.0)
 
     async def add_aside(self, run_id: str, data: bytes) -> None:
-        """Add an event that only `events=all` shows: in no order, and lost with the process."""
+        """Add an event that only `events=all` shows: unordered, and lost if the process dies."""
         await self.client.publish(progress_subject(run_id), data)
 
     async def _put(
         self, stream: str, subject: str, data: bytes, headers: Mapping[str, str] | None, *, patience_s: float
     ) -> int | None:
-        """The sequence that it was stored under, None when a rule of the stream refuses it. Raises Unavailable."""
+        """The sequence it was stored under; None when a rule of the stream refuses it. Raises Unavailable."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + patience_s
         while True:
@@ -197,11 +198,11 @@ class Journal:
             await asyncio.sleep(0.05)
 
     async def latest(self, filters: Sequence[str]) -> list[Record]:
-        """Every record under the filters, oldest first. One request: `multi_last`, which nats-py lacks."""
+        """Every record that matches the filters, oldest first. One request, by `multi_last`, which nats-py lacks."""
         return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
 
     async def at(self, sequence: int) -> Record | None:
-        """The record with that sequence, None when it is gone."""
+        """The record with that sequence; None when it is gone."""
         found = await self._batch(RUNS, {"seq": sequence})
         return found[0] if found else None
 
@@ -210,7 +211,7 @@ class Journal:
         return await self.latest(run_filters(run_id))
 
     async def frames(self, run_id: str, *, progress: bool = False) -> list["EventFrame"]:
-        """The frames of events of a run so far, in order; with `progress` also those that `events=all` adds."""
+        """The event frames of a run so far, in order; with `progress` also those that `events=all` adds."""
         found = await self._events(event_subject(run_id))
         if progress:
             found += await self._events(progress_subject(run_id))
@@ -222,7 +223,7 @@ class Journal:
         return frame_of(found[-1]) if found else None
 
     async def last_sequence(self, stream: str) -> int:
-        """The sequence of a stream's newest message, 0 when it never had one. Raises Unavailable."""
+        """The sequence of a stream's newest message; 0 when it never had one. Raises Unavailable."""
         try:
             return int((await self.js.stream_info(stream)).state.last_seq)
         except (nats.errors.Error, TimeoutError) as error:
@@ -278,7 +279,7 @@ class Journal:
             if status in ("404", "204"):
                 return found
             if status == "413":
-                raise Unavailable("the run has more records than one read returns")
+                raise Unavailable("the run has more records than one read can return")
             if status:
                 raise ServiceUnavailableError
             found.append(msg)
@@ -306,7 +307,7 @@ def frame_of(msg: Msg) -> EventFrame:
 
 
 def full_or_down(error: APIError) -> Unavailable | None:
-    """The failure to report when the server has no room; None when it may only be busy."""
+    """The failure to report when the server has no room; None when it may just be busy."""
     if error.err_code in NO_ROOM or error.err_code == STORE_FAILED or "no space" in (error.description or ""):
         return Unavailable(
             f"the journal has no room ({error.description}); free disk space, lower bus.runs_max_age_s or raise bus.runs_max_bytes"

@@ -1,7 +1,8 @@
 """Every message that travels on the bus, in pipeline order.
 
-A message carries all that the next actor needs, so that one recorded message replays one stage. Identity (run, lane, cause,
-deadline) travels in the subject and the headers, never in the body. The wire form is JSON with the type in `type`.
+A message carries everything the next actor needs, so that one recorded message is enough to replay one stage. Identity (run,
+lane, cause, deadline) travels in the subject and the headers, never in the body. The wire form is JSON, with the message's
+type in `type`.
 """
 
 import re
@@ -27,12 +28,12 @@ from prompts.vocabulary import (
     Style,
 )
 
-#: The lane of everything that belongs to the whole run.
+#: The lane of records that belong to the whole run.
 MAIN = "main"
 
 
 def wire_name(name: str) -> str:
-    """`PassagesJudged` is `passages_judged` in a subject and in the `type` field."""
+    """`PassagesJudged` becomes `passages_judged` in a subject and in the `type` field."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
@@ -41,7 +42,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=wire_name, tag_field="type"):
-    """Base of every message. `lane_key` names the field path that gives an item of a fan-out its lane."""
+    """Base of every message. `lane_key` is the field path whose value gives an item of a fan-out its lane."""
 
     lane_key: ClassVar[str] = ""
 
@@ -69,7 +70,7 @@ class Turn(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ContextMetadata(Part, frozen=True, kw_only=True):
-    """What the caller knows of a given context; unknown fields are read over."""
+    """What the caller knows about a given context; unknown fields are ignored."""
 
     source_id: Annotated[str, Meta(min_length=1, max_length=256)]
     language: str = ""
@@ -79,7 +80,7 @@ class ContextMetadata(Part, frozen=True, kw_only=True):
 
 
 class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A passage that the caller gives in place of retrieval."""
+    """A passage that the caller supplies in place of retrieval."""
 
     content: Annotated[str, Meta(max_length=20_000)]
     metadata: ContextMetadata
@@ -94,7 +95,7 @@ class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The request, as it came by HTTP, WebSocket or NATS. -> classify_intent"""
+    """The request as it arrived by HTTP, WebSocket or NATS. -> classify_intent"""
 
     question: Annotated[str, Meta(min_length=1, max_length=4000)]
     conversation_history: Annotated[tuple[Turn, ...], Meta(max_length=50)] = ()
@@ -116,7 +117,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     """The question as the stages see it. `text` stands alone; `asked` is what the person wrote.
 
-    `numeric_promote`: it was asked where the verifier's numeric conflicts count as strong in every profile.
+    `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile.
     """
 
     text: str
@@ -138,28 +139,28 @@ class SubQuery(Part, frozen=True, kw_only=True):
 
 
 class FollowUpAsked(Message, frozen=True, kw_only=True):
-    """A question with a history that it may lean on. classify_intent -> rewrite_query"""
+    """A question with a history that it may depend on. classify_intent -> rewrite_query"""
 
     question: Question
     history: tuple[Turn, ...]
 
 
 class QuestionReady(Message, frozen=True, kw_only=True):
-    """A question in scope that stands alone. -> classify_query"""
+    """An in-scope question that stands alone. -> classify_query"""
 
     question: Question
 
 
 class ComplexQuestionFound(Message, frozen=True, kw_only=True):
-    """classify_query -> decompose_query"""
+    """A question that needs several retrievals. classify_query -> decompose_query"""
 
     question: Question
 
 
 class QueryDecomposed(Message, frozen=True, kw_only=True):
-    """The lanes to open, all of a round in one record. -> open_lanes
+    """The lanes to open, all those of a round in one record. -> open_lanes
 
-    `round` is 1, or 2 for what judge_sufficiency adds; the record's lane is `main` or `round2`.
+    `round` is 1, or 2 for lanes that judge_sufficiency adds; the record's lane is `main` or `round2`.
     """
 
     lane_key: ClassVar[str] = "lane"
@@ -171,9 +172,9 @@ class QueryDecomposed(Message, frozen=True, kw_only=True):
 
 
 class SubQueryPlanned(Message, frozen=True, kw_only=True):
-    """One retrieval to make. `judged` is false on the simple path. -> retrieve
+    """One retrieval to run. `judged` is false on the simple path. -> retrieve
 
-    `siblings` are all the lanes that must be there before the round is over.
+    `plan` lists all the lanes that must arrive before the round is over.
     """
 
     lane_key: ClassVar[str] = "sub_query.id"
@@ -188,7 +189,7 @@ class SubQueryPlanned(Message, frozen=True, kw_only=True):
 
 
 class Passage(Part, frozen=True, kw_only=True):
-    """A retrieved passage. `score` as `score_type` says, higher is better; offsets are characters into the source."""
+    """A retrieved passage. `score` is as `score_type` says, higher is better; offsets are characters into the source."""
 
     source_id: str
     title: str
@@ -210,7 +211,7 @@ class Extract(Part, frozen=True, kw_only=True):
 
 
 class Analysis(Part, frozen=True, kw_only=True):
-    """What a judge found for one sub-query. `dropped`: excerpts that were no substring of their chunk."""
+    """What a judge found for one sub-query. `dropped` counts excerpts that were not substrings of their chunk."""
 
     sub_query_id: str
     sub_query_statement: str
@@ -223,7 +224,7 @@ class Analysis(Part, frozen=True, kw_only=True):
 
 
 class PassagesRetrieved(Message, frozen=True, kw_only=True):
-    """One lane's passages, best first; may be empty. retrieve -> judge_relevance"""
+    """The passages of one lane, best first; may be empty. retrieve -> judge_relevance"""
 
     lane_key: ClassVar[str] = "sub_query.id"
     question: Question
@@ -235,7 +236,7 @@ class PassagesRetrieved(Message, frozen=True, kw_only=True):
 
 
 class PassagesJudged(Message, frozen=True, kw_only=True):
-    """One lane, judged. Joined over its `plan` by judge_sufficiency."""
+    """One lane, judged. judge_sufficiency joins the lanes of its `plan`."""
 
     lane_key: ClassVar[str] = "sub_query.id"
     question: Question
@@ -248,7 +249,7 @@ class PassagesJudged(Message, frozen=True, kw_only=True):
 
 
 class PassagesReady(Message, frozen=True, kw_only=True):
-    """All that was found, ranked, best first; may be empty. -> select_evidence
+    """All passages of the run, best first; may be empty. -> select_evidence
 
     `complex` tells the two paths apart; `missing` names aspects that two rounds did not cover.
     """
@@ -292,7 +293,7 @@ class Conflict(Part, frozen=True, kw_only=True):
 
 
 class EvidenceSelected(Message, frozen=True, kw_only=True):
-    """Base of the five requests for an answer: never sent itself."""
+    """Base of the five requests for an answer; never sent itself."""
 
     question: Question
     evidence: tuple[Span, ...]
@@ -303,27 +304,27 @@ class EvidenceSelected(Message, frozen=True, kw_only=True):
 
 
 class SimpleAnswerRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """select_evidence -> answer_simple"""
+    """A request for a short answer. select_evidence -> answer_simple"""
 
 
 class ReportRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """select_evidence -> answer_report"""
+    """A request for a report. select_evidence -> answer_report"""
 
 
 class SynthesisRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """select_evidence -> answer_synthesis"""
+    """A request for a synthesis. select_evidence -> answer_synthesis"""
 
 
 class StructureRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """select_evidence -> answer_structured"""
+    """A request for a structured answer. select_evidence -> answer_structured"""
 
 
 class HintRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """select_evidence -> answer_hint"""
+    """A request for a hint. select_evidence -> answer_hint"""
 
 
 class Flag(Part, frozen=True, kw_only=True):
-    """What the gate holds against a sentence: which words, against which evidence, and why."""
+    """What the gate found wrong with a sentence: which words, against which evidence, and why."""
 
     kind: FlagKind
     strength: FlagStrength
@@ -333,7 +334,7 @@ class Flag(Part, frozen=True, kw_only=True):
 
 
 class Sentence(Part, frozen=True, kw_only=True):
-    """One sentence of a draft with its trailing white space, in order, and what became of it."""
+    """One sentence of a draft, with its trailing white space and what became of it."""
 
     text: str
     flags: tuple[Flag, ...] = ()
@@ -349,7 +350,7 @@ class Contradiction(Part, frozen=True, kw_only=True):
 
 
 class Draft(Message, frozen=True, kw_only=True):
-    """Base of the messages that carry a draft: never sent itself. `shown` is what the client has of it already."""
+    """Base of the messages that carry a draft; never sent itself. `shown` is the part the client already has."""
 
     question: Question
     evidence: tuple[Span, ...]
@@ -360,7 +361,7 @@ class Draft(Message, frozen=True, kw_only=True):
     confidence: Confidence = "high"
     refused: bool = False
     refuse_reason: str = ""
-    cited: tuple[str, ...] = ()  # source ids that a structured answer names beside its text
+    cited: tuple[str, ...] = ()  # source ids that a structured answer lists beside its text
     contradictions: tuple[Contradiction, ...] = ()
     verified: bool = False
     snapshot: str = ""
@@ -368,19 +369,19 @@ class Draft(Message, frozen=True, kw_only=True):
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):
-    """A draft, not shown yet, in another language than asked. answer_* -> guard_language"""
+    """A draft, not yet shown, in a language other than the one asked for. answer_* -> guard_language"""
 
 
 class AnswerDrafted(Draft, frozen=True, kw_only=True):
-    """-> verify_answer"""
+    """A draft still to be verified. -> verify_answer"""
 
 
 class AnswerVerified(Draft, frozen=True, kw_only=True):
-    """verify_answer -> settle_answer"""
+    """A verified draft. -> settle_answer"""
 
 
 class Citation(Part, frozen=True, kw_only=True):
-    """Where one marker points: a slice of the source, and the sentence of the answer that it stands in."""
+    """What one marker points to: a slice of the source, and the sentence of the answer that holds the marker."""
 
     n: int
     source_id: str
@@ -407,7 +408,7 @@ class WithheldSentence(Part, frozen=True, kw_only=True):
 
 
 class Settled(Part, frozen=True, kw_only=True):
-    """How a run ends for its client. `answer` is the text they are shown, in full."""
+    """How a run ends for its client. `answer` is the full text they are shown."""
 
     outcome: Outcome
     question: str = ""
@@ -428,9 +429,9 @@ class Settled(Part, frozen=True, kw_only=True):
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):
-    """The end of a run is known; what is not shown yet is `settled.answer` after `shown`. -> stream_answer
+    """The end of a run is decided; what is not shown yet is the part of `settled.answer` after `shown`. -> stream_answer
 
-    `retract`: sentences were shown that the answer no longer stands by.
+    `retract`: sentences were shown that the answer no longer supports.
     """
 
     settled: Settled
@@ -470,13 +471,13 @@ BY_TYPE: dict[str, type[Message]] = {message_type(message): message for message 
 
 
 def question_about(message: Message) -> Question | QuestionAsked | None:
-    """The question that a message is about, None where only its end is left."""
+    """The question a message is about; None once only the end of the run is left."""
     question = message if isinstance(message, QuestionAsked) else getattr(message, "question", None)
     return question if isinstance(question, Question | QuestionAsked) else None
 
 
 def words_asked(message: Message) -> str:
-    """What the person wrote, empty where the message does not carry it."""
+    """What the person wrote; empty when the message does not carry it."""
     question = question_about(message)
     if question is None:
         return getattr(getattr(message, "settled", None), "question", "")

@@ -1,4 +1,4 @@
-"""The three powers an actor may ask for. Their bodies are beside them; there is no clock, no randomness and no I/O but these."""
+"""The three powers an actor may ask for: its only clock, randomness and I/O. Their bodies are in the modules beside this one."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,29 +9,29 @@ from bus.searching import SearchReply, SearchRequest
 
 
 class Variables[Reply](Protocol):
-    """The variables of a prompt; the class attribute names it."""
+    """The variables of a prompt; the class attribute names the prompt."""
 
     name: ClassVar[str]
 
     @classmethod
     def reply_type(cls) -> type[Reply]:
-        """The type of a finished reply."""
+        """The type of a complete reply."""
         ...
 
 
 class Ask(Protocol):
-    """The device. Raises NoReply, BadReply or Unavailable."""
+    """The model. Raises NoReply, BadReply or Unavailable."""
 
     async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
         """The reply, in the prompt's schema."""
         ...
 
     async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
-        """All the replies, asked together, in order."""
+        """All the replies, asked for concurrently, in order."""
         ...
 
     def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
-        """Pieces of a prose reply as they are made, after `already_shown`; survives the device's death."""
+        """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device."""
         ...
 
 
@@ -56,7 +56,7 @@ class Emit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Powers:
-    """All three, of which an actor is handed those that it names."""
+    """All three powers; an actor gets those that it names."""
 
     ask: Ask
     search: Search

@@ -1,7 +1,8 @@
-"""The events of many runs over one subscription: one `follow` of EVENTS a process, routed in memory to whoever reads a run.
+"""The events of many runs over one subscription: one `follow` of EVENTS per process, routed in memory to each run's readers.
 
-A reader gets what came before from the stream and the rest live, numbered 1, 2, 3… in stream order, each once. The seam is a
-sequence: the router notes how far it has come when a reader arrives; up to there the stream tells, from there on the router.
+A reader gets earlier events from the stream and later ones live, numbered 1, 2, 3… in stream order, each once. The two parts
+meet at a sequence: the router notes its position when a reader arrives; up to there events come from the stream, after that
+from the router.
 """
 
 import asyncio
@@ -21,18 +22,18 @@ from bus.subjects import EVENTS, EVENTS_SUBJECTS
 
 log = logging.getLogger("groundwire.events")
 
-#: What waits for one slow reader before it is let go; it resumes from the stream by the number of its last event.
+#: How many events may queue for a slow reader before it is dropped; it can resume from its last event's number.
 WAITING_FRAMES = 4096
 WAITING_BYTES = 16 * 1024 * 1024
 
-#: The header in which a frame's writer says how many events of the run came before it.
+#: The header in which a frame's writer gives the number of events of the run before it.
 _FIRST = "Gw-First"
 
 type Numbered = tuple[int, bytes]
 
 
 class TooSlow(Exception):
-    """The reader fell too far behind and was let go; read on from the last event it had."""
+    """The reader fell too far behind and was dropped; read on from the last event received."""
 
 
 class Reader:
@@ -61,10 +62,10 @@ class Reader:
         self._router.forget(self)
 
     async def read_back(self, journal: Journal) -> int:
-        """Take in what the stream holds of the run from before this reader came; the number of frames. Raises Unavailable."""
+        """Load the run's events from before this reader arrived; returns the number of frames. Raises Unavailable."""
         before = [f for f in await journal.frames(self.run_id, progress=True) if f.sequence <= self.position]
         if before and before[0].fenced:
-            # The beginning may have expired: what is left keeps its numbers.
+            # The beginning may have expired; the rest keeps its numbers.
             self._count = int(before[0].headers.get(_FIRST, "1")) - 1
         self._frames.extendleft(frame.data for frame in reversed(before))
         if before:
@@ -72,7 +73,7 @@ class Reader:
         return len(before)
 
     def ends_by(self, after: int) -> bool:
-        """Whether DONE is among what was read back, with a number of at most `after`: nothing more to come."""
+        """Whether the events read back include DONE with a number of at most `after`: nothing more will come."""
         number = self._count
         for data in self._frames:
             for line in data.split(b"\n"):
@@ -97,11 +98,12 @@ class Reader:
 
     @property
     def waiting(self) -> bool:
-        """Whether `batch` would answer at once."""
+        """Whether `batch` would return at once."""
         return bool(self._frames) or self.done
 
     async def batch(self) -> list[Numbered]:
-        """All events that are there, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router ended.
+        """All events available, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router has
+        ended.
 
         May be cancelled (by a time limit) without losing an event.
         """
@@ -129,7 +131,7 @@ class Reader:
 
 
 class EventRouter:
-    """Follows EVENTS from when it started; `position` is the sequence that it has come to."""
+    """Follows EVENTS from the moment it started; `position` is the last sequence it has seen."""
 
     def __init__(self, client: Client) -> None:
         self.position = 0
@@ -142,7 +144,7 @@ class EventRouter:
         return sum(map(len, self._readers.values()))
 
     async def start(self, journal: Journal) -> None:
-        """Begin at the stream's end. Raises Unavailable when the stream is not there."""
+        """Begin at the stream's end. Raises Unavailable when the stream does not exist."""
         self.position = await journal.last_sequence(EVENTS)
         self._task = asyncio.create_task(self._run(), name="event router")
         self._task.add_done_callback(self._ended)
@@ -154,7 +156,7 @@ class EventRouter:
                 await self._task
 
     def reader(self, run_id: str) -> Reader:
-        """A reader of what the router sees from now on."""
+        """A reader of a run's events from now on."""
         reader = Reader(self, run_id)
         self._readers.setdefault(run_id, []).append(reader)
         if self._task is None or self._task.done():
@@ -175,7 +177,7 @@ class EventRouter:
                 reader.put(stored.data)
 
     def _anew(self) -> None:
-        """The stream was deleted and made again: what a reader counted from is gone."""
+        """The stream was deleted and recreated, so the position that readers counted from is gone."""
         log.warning("the stream %s was made anew; the events before are lost", EVENTS)
         self.position = 0
         self._fail_all(Unavailable("the events were lost; ask for what is left of them"))

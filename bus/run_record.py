@@ -1,4 +1,4 @@
-"""The record of a run, as `GET /v1/runs/{id}` shows it: built from the journal, at any time, by whoever asks."""
+"""The record of a run, as `GET /v1/runs/{id}` returns it: built from the journal at any time, by any process."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -39,9 +39,9 @@ class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a question. Times in seconds; `asked_at` and `finished_at` in epoch seconds.
 
-    `first_shown_s`: from the question's arrival to the first token, None when none was shown.
-    `withheld_share`: withheld sentences of all the draft's sentences, 0..1. `tokens_in` and `tokens_out`: of all models together.
-    `model` names each model that worked on it as `engine:model`, with commas between.
+    `first_shown_s`: from the question's arrival to the first token; None when none was shown. `withheld_share`: withheld
+    sentences over all sentences of the draft, 0..1. `tokens_in` and `tokens_out`: of all models together. `model` lists
+    each model that took part as `engine:model`, separated by commas.
     """
 
     run_id: str
@@ -75,14 +75,14 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_of(records: Sequence[Record]) -> RunRecord | None:
-    """The record of the run that these are all the journal's records of, oldest first; None without its question."""
+    """The record of the run whose complete journal records are given, oldest first; None without its question."""
     first = next((record for record in records if record.key.type == "question_asked"), None)
     if first is None:
         return None
     messages = [(record, m) for record in records if (m := readable(record)) is not None]
     ended = next(((record, m.settled) for record, m in messages if isinstance(m, RunFinished)), None)
     question = next((m for _, m in messages if isinstance(m, QuestionAsked)), None)
-    if question is None:  # somebody wrote what cannot be read; the run has failed, or will
+    if question is None:  # an unreadable record was written; the run has failed, or will
         question = QuestionAsked(question=ended[1].question if ended else "")
     settled = ended[1] if ended else Settled(outcome="answered", profile=question.profile)
     stages = [(record, stage) for record, _ in messages if (stage := record.stage) is not None]
@@ -122,7 +122,7 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
 
 
 def readable(record: Record) -> Message | None:
-    """The message, None for a record that was kept aside."""
+    """The message; None for a record that was set aside."""
     try:
         return record.message
     except Poison:
@@ -130,7 +130,7 @@ def readable(record: Record) -> Message | None:
 
 
 def _timing(record: Record, stage: Stage, asked_at: float) -> StageTiming:
-    """The journal knows when a stage's output was written; it began as much earlier as it took."""
+    """The journal knows when a stage's output was written; its start is that time minus the stage's duration."""
     return StageTiming(
         stage=stage.actor,
         lane=record.key.lane,

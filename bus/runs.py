@@ -1,4 +1,4 @@
-"""Ask, follow, cancel, look up: what a client of the pipeline does, whether edge, command line or integration."""
+"""Ask, follow, cancel, look up: what a client of the pipeline does, be it the edge, the command line or an integration."""
 
 import asyncio
 import contextlib
@@ -19,32 +19,32 @@ from bus.router import EventRouter, Numbered, Reader
 from bus.run_record import RunRecord, readable, record_of
 from bus.subjects import Key, cancel_subject, check_id, finished, key_of, run_filters
 
-#: How long a client waits for a server that does not answer before it is told.
+#: How long a client waits for a server that does not answer before it gets an error.
 PATIENCE_S = 10.0
 
 
 class NoSuchRun(LookupError):
-    """There is no run of this id, or the journal does not keep it any more."""
+    """There is no run with this id, or the journal no longer keeps it."""
 
 
 class EventsGone(LookupError):
-    """The run is over and its events have expired; its record is still there."""
+    """The run is over and its events have expired; its record is still available."""
 
 
 class KeyReused(ValueError):
-    """An idempotency key that belongs to another question already."""
+    """The idempotency key already belongs to another question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """`created` is false when the run was there before."""
+    """`created` is false when the run existed before."""
 
     run_id: str
     created: bool
 
 
 class Runs:
-    """The runs of one bus, for one process. `start` before anything is read, `stop` at the end."""
+    """The runs of one bus, for one process. Call `start` before reading anything, `stop` at the end."""
 
     def __init__(
         self,
@@ -69,31 +69,31 @@ class Runs:
     async def stop(self) -> None:
         await self.router.stop()
 
-    # ------------------------------------------------------------ asking
+    # ------------------------------------------------------------ ask
 
     async def submit(
         self, question: QuestionAsked, run_id: str | None = None, deadline_s: float | None = None
     ) -> Submitted:
-        """Write the question into the journal, once. `deadline_s` is for a question that names none.
+        """Write the question into the journal, once. `deadline_s` applies to a question that names none.
 
-        The run id comes from the idempotency key when there is one, so that a repeat is the same run.
-        Raises BadId, KeyReused, Unavailable.
+        With an idempotency key, the run id is derived from it, so that a repeated request is the same run. Raises
+        BadId, KeyReused, Unavailable.
         """
         given = run_id is not None or question.idempotency_key is not None
         run_id = check_id(run_id or run_id_for(question))
         if question.deadline_s is None and deadline_s is not None:
             question = msgspec.structs.replace(question, deadline_s=deadline_s)
         key = key_of(QuestionAsked, run_id)
-        # An answer that got lost makes the second try find the first: with an id of our own making that is no repeat.
+        # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
         created = await self._write(key, question) or not given
         if not created:
             there = readable((await self._latest([key.subject]))[0])
             if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
-                raise KeyReused(f"run {run_id} already has another question; use a new idempotency_key")
+                raise KeyReused(f"run {run_id} belongs to another question; use a new idempotency_key")
         return Submitted(run_id, created)
 
     async def ask(self, question: QuestionAsked, deadline_s: float | None = None) -> tuple[Submitted, Reader]:
-        """`submit`, with a reader of its events that was there first. Raises what submit and `read` raise."""
+        """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise."""
         run_id = run_id_for(question)
         reader = self.router.reader(run_id)
         try:
@@ -106,7 +106,7 @@ class Runs:
             raise
         return submitted, reader
 
-    # ------------------------------------------------------------ reading
+    # ------------------------------------------------------------ read
 
     async def read(self, run_id: str) -> Reader:
         """A reader of a run's events from the first one on. Raises BadId, NoSuchRun, EventsGone, Unavailable."""
@@ -121,7 +121,7 @@ class Runs:
         return reader
 
     async def _check_awaited(self, run_id: str) -> None:
-        """Whether a run without events will have some."""
+        """Whether a run without events can still get some."""
         found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
             raise no_such_run(run_id)
@@ -129,7 +129,8 @@ class Runs:
             raise EventsGone(f"the events of run {run_id} have expired; read its record instead")
 
     async def events(self, run_id: str, after: int = 0) -> AsyncIterator[Numbered]:
-        """A run's events with a number above `after`, up to and with DONE: each once, in order, whatever the server does.
+        """A run's events with a number above `after`, up to and including DONE: each once, in order, across server
+        restarts.
 
         Raises BadId, NoSuchRun, EventsGone, TooSlow, Unavailable.
         """
@@ -143,10 +144,10 @@ class Runs:
         """What became of a run so far; None when there is no such run. Raises BadId, Unavailable."""
         return record_of(await self._latest(run_filters(check_id(run_id))))
 
-    # ------------------------------------------------------------ ending
+    # ------------------------------------------------------------ end
 
     async def cancel(self, run_id: str) -> bool:
-        """End a run. False: it was over already. Raises BadId, NoSuchRun, Unavailable."""
+        """End a run. False: it was already over. Raises BadId, NoSuchRun, Unavailable."""
         asked = await self._latest([key_of(QuestionAsked, check_id(run_id)).subject])
         if not asked:
             raise no_such_run(run_id)
@@ -164,7 +165,7 @@ class Runs:
             await self.client.publish(cancel_subject(run_id), b"")
         return ended
 
-    # ------------------------------------------------------------ within patience
+    # ------------------------------------------------------------ waiting for the server
 
     async def _write(self, key: Key, message: Message) -> bool:
         async with self._patience():
@@ -176,9 +177,9 @@ class Runs:
 
     @contextlib.asynccontextmanager
     async def _patience(self) -> AsyncIterator[None]:
-        """A connected server, within the time that there is. Raises Unavailable.
+        """Wait for a connected server while there is time. Raises Unavailable.
 
-        Nothing is sent before it is there: a question must not go out later, when nobody waits for its answer.
+        Nothing is sent until it is connected: a question must not go out later, when nobody waits for its answer.
         """
         try:
             async with asyncio.timeout(self._patience_s):
@@ -196,12 +197,12 @@ def no_such_run(run_id: str) -> NoSuchRun:
 
 
 def run_id_for(question: QuestionAsked) -> str:
-    """A new id, or the one that the question's idempotency key stands for."""
+    """A new id, or the one derived from the question's idempotency key."""
     if question.idempotency_key is None:
         return secrets.token_hex(12)
     return hashlib.blake2b(question.idempotency_key.encode(), digest_size=12, person=b"groundwire-run").hexdigest()
 
 
 def _essence(question: QuestionAsked) -> QuestionAsked:
-    """What makes two requests the same: not how their answer is delivered."""
+    """What makes two requests the same, ignoring how their answer is delivered."""
     return msgspec.structs.replace(question, events="default", on_disconnect="continue", deadline_s=None)

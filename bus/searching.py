@@ -1,4 +1,4 @@
-"""The power `search` over the bus, both ends: request and reply on `gw.search`, asked again when nobody answers."""
+"""The power `search` over the bus, both ends: request and reply on `gw.search`, retried while nobody answers."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ from bus.subjects import SEARCH
 
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`k` hits of the best of both searches; `bm25_k` and `vector_k`: how many candidates each gives."""
+    """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes."""
 
     query: str
     language: str
@@ -27,7 +27,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits, best first, of one snapshot; or why there are none to be had."""
+    """Hits from one snapshot, best first; or the reason why there are none."""
 
     passages: tuple[Passage, ...] = ()
     snapshot: str = ""
@@ -38,30 +38,30 @@ _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(SearchRequest)
 _replies = msgspec.json.Decoder(SearchReply)
 
-#: Where a search is answered from: what was found, and the record of it. Raises Unavailable.
+#: What answers a search: the reply and its record. Raises Unavailable.
 type Find = Callable[[SearchRequest], Awaitable[tuple[SearchReply, SearchRecord]]]
 
 
 def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord:
-    """What a trace keeps of a search that began then, by the monotonic clock."""
+    """The trace's record of a search; `began` is on the monotonic clock."""
     took_s = round(time.monotonic() - began, 6)
     return SearchRecord(hits=msgspec.Raw(hits), took_s=took_s, **msgspec.structs.asdict(request))
 
 
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
-    """Whether this is what was found for that search. Old records tell the query alone."""
+    """Whether this record answers that search. Old records hold the query alone."""
     asked = (record.query, record.language, record.k, record.bm25_k, record.vector_k)
     return record.query == request.query if record.k == 0 else asked == msgspec.structs.astuple(request)
 
 
 def reply_of(record: SearchRecord) -> SearchReply:
-    """What was found then."""
+    """The reply of a recorded search."""
     return _replies.decode(record.hits)
 
 
 @dataclass(slots=True)
 class Finder:
-    """The body of `search` for one delivery. `records` is what it was told."""
+    """The body of `search` for one delivery. `records` are the replies it got."""
 
     find: Find
     records: list[SearchRecord] = field(default_factory=list)
@@ -99,7 +99,7 @@ class SearchClient:
 async def serve_search(
     client: Client, find: Callable[[SearchRequest], Awaitable[SearchReply]], *, queue: str = "search"
 ) -> Callable[[], Awaitable[None]]:
-    """Answer searches with `find`, several at a time. Returns what stops it."""
+    """Answer searches with `find`, several at a time. Returns a function that stops it."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def answer(msg: Msg) -> None:

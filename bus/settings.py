@@ -1,4 +1,4 @@
-"""What can be set about the bus, with its units."""
+"""The settings of the bus, with their units."""
 
 from typing import Annotated
 
@@ -9,16 +9,16 @@ Seconds = Annotated[float, Meta(gt=0)]
 
 
 class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[bus]` in groundwire.toml. Retention bounds the disk; ack_wait must be well above the heartbeat."""
+    """`[bus]` in groundwire.toml. Retention bounds disk use; ack_wait must be well above the heartbeat."""
 
     url: str = "nats://127.0.0.1:4222"  #: where nats-server listens
     runs_max_age_s: Seconds = 7 * 86400.0  #: how long the journal keeps a run
     runs_max_bytes: int = 1024**3  #: and how much of it
     events_max_age_s: Seconds = 3600.0  #: how long a client can resume
     events_max_bytes: int = 256 * 1024**2
-    ack_wait_s: Seconds = 4.0  #: a dead actor's messages come again after this
-    heartbeat_s: Seconds = 1.0  #: how often long work says it is alive
+    ack_wait_s: Seconds = 4.0  #: a dead actor's messages are redelivered after this
+    heartbeat_s: Seconds = 1.0  #: how often long work signals that it is alive
     max_deliver: Annotated[int, Meta(ge=1)] = 30  #: deliveries before the janitor ends the run
-    concurrency: Annotated[int, Meta(ge=1)] = 64  #: messages one actor works on at a time, per process
-    deadline_s: Seconds = 120.0  #: of a run that names none
+    concurrency: Annotated[int, Meta(ge=1)] = 64  #: messages that one actor handles at a time, per process
+    deadline_s: Seconds = 120.0  #: of a run that sets none
     janitor_period_s: Seconds = 0.5

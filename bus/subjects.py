@@ -4,7 +4,7 @@ gw.question_asked.<run_id>          a question, from the edge or from any integr
 gw.<message_type>.<run_id>.<lane>   every other record of the journal
 gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
-gw.ask, gw.search, gw.cancel.<run_id>   core NATS: whoever asked would ask again
+gw.ask, gw.search, gw.cancel.<run_id>   core NATS: the sender repeats a request that gets no answer
 """
 
 import re
@@ -38,7 +38,7 @@ def check_id(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Where a record stands in the journal. Written once."""
+    """The place of a record in the journal. Written once."""
 
     type: str
     run_id: str
@@ -63,7 +63,7 @@ def finished(run_id: str) -> Key:
 
 
 def parse(subject: str) -> Key:
-    """The key that a journal subject names. Raises BadId for anything else."""
+    """The key that a journal subject names. Raises BadId for any other subject."""
     parts = subject.split(".")
     if len(parts) == 3 and parts[:2] == ["gw", _ASKED]:
         return Key(_ASKED, check_id(parts[2]))
@@ -73,7 +73,7 @@ def parse(subject: str) -> Key:
 
 
 def consumed_subject(message: type[Message]) -> str:
-    """The filter of the durable that takes this message."""
+    """The subject filter of the durable consumer for this message."""
     name = message_type(message)
     return f"gw.{name}.*" if message is QuestionAsked else f"gw.{name}.*.*"
 

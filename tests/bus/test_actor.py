@@ -95,9 +95,9 @@ def not_async(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empt
 @pytest.mark.parametrize(
     ("handle", "hint"),
     [
-        (no_result, "give its message and its result a type"),
-        (no_message, "give its message and its result a type"),
-        (untyped_message, "give its message and its result a type"),
+        (no_result, "annotate its message and its result with types"),
+        (no_message, "annotate its message and its result with types"),
+        (untyped_message, "annotate its message and its result with types"),
         (foreign_message, "add it to bus/messages.py"),
         (base_message, "add it to bus/messages.py"),
         (foreign_result, "add it to bus/messages.py"),
@@ -136,8 +136,8 @@ async def later(message: QuestionAsked, failure: Failure) -> QuestionReady: ... 
 @pytest.mark.parametrize(
     ("handle", "fallback", "hint"),
     [
-        (one, lambda message, failure: message, "give its message and its result a type"),
-        (one, from_nothing, "give its message and its result a type"),
+        (one, lambda message, failure: message, "annotate its message and its result with types"),
+        (one, from_nothing, "annotate its message and its result with types"),
         (one, from_message_alone, "takes the actor's message and a Failure"),
         (one, of_another, "takes the actor's message and a Failure"),
         (one, of_no_failure, "takes the actor's message and a Failure"),
@@ -166,5 +166,5 @@ def test_a_fallback_may_take_more_and_give_less(handle: object, fallback: object
 
 @pytest.mark.parametrize("bound", [0, -1])
 def test_a_bound_that_lets_nothing_pass_is_refused(bound: int) -> None:
-    with pytest.raises(DeclarationError, match="give 1 or more"):
+    with pytest.raises(DeclarationError, match="use 1 or more"):
         actor(bound=bound)(one)

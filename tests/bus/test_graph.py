@@ -65,7 +65,7 @@ def test_what_holds_together_is_accepted(actors: tuple[object, ...]) -> None:
         ((*SMALLEST, lost), "actor lost is unreachable", "nobody gives PassagesJudged"),
         ((*SMALLEST, island, bridge), "actor bridge is unreachable from QuestionAsked", "wire it or remove it"),
         ((intake, again, back, done), "the loop again -> back has no bound", "declare bound="),
-        ((intake, end_once, done), "actor end_once declares bound= and closes no loop", "leave it out"),
+        ((intake, end_once, done), "actor end_once declares bound= but closes no loop", "leave it out"),
         ((*SMALLEST, intake), "two actors are called intake", "rename one"),
         ((endless,), "no actor gives RunFinished", "no run would ever end"),
     ],
