@@ -1,5 +1,5 @@
-"""The stages of a run, one file each, in the order of `pipeline`; nothing else lies flat.
+"""The stages of a run, one file each, in the order that `pipeline` gives; no other modules stand at this level.
 
-What stages share lives in the folders: `answer`, `evidence`, `outcome` and `gate`. Imports `bus`, `prompts` and `index`; no stage
-imports a stage.
+Code that stages share lives in the folders `answer`, `evidence`, `outcome` and `gate`. Imports `bus`, `prompts` and `index`;
+no stage imports another stage.
 """

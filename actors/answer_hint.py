@@ -1,4 +1,4 @@
-"""Help with an exercise: guidance towards the answer that never states the final result.
+"""Help with an exercise: guide towards the answer without ever stating the final result.
 
 HintRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_hint
 

@@ -1,4 +1,4 @@
-"""Answer a complex question as a report: TL;DR, conclusion, then numbered arguments with source and quotation.
+"""Answer a complex question with a report: TL;DR, conclusion, then numbered arguments with source and quotation.
 
 ReportRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_report
 

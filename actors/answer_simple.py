@@ -1,4 +1,4 @@
-"""Answer a simple question in two to four sentences, each with its source's number, shown as they pass.
+"""Answer a simple question in two to four sentences, each with its source number, shown as they pass.
 
 SimpleAnswerRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_simple
 

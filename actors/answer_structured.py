@@ -1,4 +1,4 @@
-"""Answer as a summary and up to three details, with the ids of the sources.
+"""Answer with a summary and up to three details, with the ids of the sources.
 
 StructureRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_structured
 

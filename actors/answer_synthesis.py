@@ -1,4 +1,4 @@
-"""Answer in one short text of at most 400 characters with markers, or refuse with a reason.
+"""Answer with one short text of at most 400 characters with markers, or refuse with a reason.
 
 SynthesisRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_synthesis
 

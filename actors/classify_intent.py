@@ -1,8 +1,9 @@
-"""Decide whether a question is one for the documents, and settle at once what is not.
+"""Decide whether a question is for the documents, and settle at once anything that is not.
 
 QuestionAsked -> QuestionReady | FollowUpAsked | AnswerSettled        prompt: classify_intent
 
-When the classifier cannot answer, the question is let in: an answer is checked anyway, and a lost question is not asked twice.
+When the classifier cannot answer, the question is let in: the answer is checked anyway, and a question wrongly turned away is
+lost.
 """
 
 from actors.answer.profile import in_language, profile_of

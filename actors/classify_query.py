@@ -1,8 +1,8 @@
-"""Tell a question that one retrieval answers from one that must be taken apart.
+"""Tell questions that one retrieval can answer from those that must be decomposed.
 
 QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_query
 
-When it cannot be classified it is taken as simple: one retrieval costs least.
+A question that cannot be classified is treated as simple, since one retrieval costs least.
 """
 
 from bus.actor import actor
@@ -25,6 +25,6 @@ async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | 
 
 
 def single(message: QuestionReady) -> SubQueryPlanned:
-    """The one lane of the simple path: the question itself."""
+    """The only lane of the simple path: the question itself."""
     lane = SubQuery(id="sq_1", statement=message.question.text, focus="")
     return SubQueryPlanned(question=message.question, sub_query=lane, plan=(lane,), round=1, judged=False)

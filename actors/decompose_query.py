@@ -1,8 +1,8 @@
-"""Take a complex question apart into statements to search for.
+"""Decompose a complex question into statements to search for.
 
 ComplexQuestionFound -> QueryDecomposed        prompt: decompose_query
 
-When it cannot be taken apart, the question itself is the one statement.
+When it cannot be decomposed, the question itself is the only statement.
 """
 
 from actors.evidence.lanes import usable_lanes

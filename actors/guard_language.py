@@ -1,4 +1,4 @@
-"""Bring a draft that came in another language back to the one asked, markers, formulas and layout kept.
+"""Translate a draft in the wrong language into the one asked for, keeping markers, formulas and layout.
 
 DraftMistranslated -> AnswerDrafted        prompt: guard_language
 
@@ -31,7 +31,7 @@ async def guard_language(message: DraftMistranslated, ask: Ask) -> AnswerDrafted
 
 
 def checked(text: str, message: Draft) -> tuple[Sentence, ...]:
-    """The text's sentences with what the gate holds against each."""
+    """The text's sentences, each with the gate's flags."""
     stream = SentenceStream()
     evidence = evidence_of(message.evidence)
     sentences = []

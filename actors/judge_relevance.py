@@ -1,4 +1,4 @@
-"""Keep the passages of a lane that bear on its sub-query, with the words that do.
+"""Keep the passages of a lane that are relevant to its sub-query, with the words that show it.
 
 PassagesRetrieved -> PassagesJudged        prompt: judge_relevance, once per lane
 

@@ -1,8 +1,8 @@
-"""Decide whether what all lanes found is enough, and open a second round of lanes at most once when it is not.
+"""Decide whether the passages of all lanes are enough, and if not, open a second round of lanes, at most once.
 
 PassagesJudged, all lanes of a round -> QueryDecomposed (round 2) | PassagesReady        prompt: judge_sufficiency
 
-When it cannot be judged, what there is goes on.
+When this cannot be judged, the run goes on with what it has.
 """
 
 from actors.answer.profile import profile_of
@@ -57,7 +57,7 @@ def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> Passag
 
 
 def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
-    """Every passage once, by reciprocal rank over the lanes, earlier lanes first among equals."""
+    """Every passage once, by reciprocal rank over the lanes; ties go to earlier lanes."""
     first: dict[tuple[str, int, int], Passage] = {}
     rankings = [[(p.source_id, p.char_start, p.char_end) for p in lane] for lane in lanes]
     for ranking, lane in zip(rankings, lanes, strict=True):

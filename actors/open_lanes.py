@@ -1,4 +1,4 @@
-"""Open one lane for each sub-query of a round; they run side by side.
+"""Open one lane for each sub-query of a round; the lanes run in parallel.
 
 QueryDecomposed -> SubQueryPlanned, one each
 """

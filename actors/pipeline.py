@@ -1,4 +1,4 @@
-"""The pipeline: every actor, in the order in which a run passes them."""
+"""The pipeline: every actor, in the order in which a run passes through them."""
 
 from actors.answer_hint import answer_hint
 from actors.answer_report import answer_report

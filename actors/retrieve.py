@@ -1,9 +1,9 @@
-"""Find the passages of one sub-query: in the index, or among the contexts that came with the question.
+"""Find the passages of one sub-query: in the index, or among the contexts supplied with the question.
 
 SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path)        power: search
 
-The search is asked again until the deadline; an index that cannot be reached by then ends the run with `timeout`: to say that
-nothing was found would be a lie.
+The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
+that nothing was found would be false.
 """
 
 from actors.answer.profile import profile_of

@@ -1,4 +1,4 @@
-"""Make a follow-up question stand on its own: references resolved, omissions filled in, the meaning kept.
+"""Rewrite a follow-up question so that it stands alone: references resolved, omissions filled in, the meaning kept.
 
 FollowUpAsked -> QuestionReady        prompt: rewrite_query
 

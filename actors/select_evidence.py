@@ -1,8 +1,8 @@
-"""Choose the verbatim spans that an answer may rest on, number them, and ask for the style of answer that fits.
+"""Select the verbatim spans that an answer may rest on, number them, and request the answer style that fits.
 
 PassagesReady -> one of the five answer requests | AnswerSettled (a refusal)        prompt: select_evidence
 
-When nothing can be picked for want of a model, the window of a passage with the most terms of the question stands in.
+When no model can pick, the window of a passage with the most terms of the question is used.
 """
 
 from actors.answer.profile import profile_of
@@ -41,7 +41,7 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> Request | AnswerS
             language=question.language,
         )
     )
-    # An exercise asks for what the material does not say; a hint needs only the part of it that comes nearest.
+    # An exercise asks for what the material does not say; a hint needs only the part that comes closest.
     if not reply.spans and style_of(message) != "hint":
         return unanswerable(message)
     slices = spans.picked(message.passages, reply.spans) or spans.window(message.passages, question.text)

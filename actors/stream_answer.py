@@ -1,8 +1,8 @@
-"""Show what the client has not seen of a settled answer, or take back what they should not have seen.
+"""Show the part of a settled answer that the client has not seen, or retract what it should not have seen.
 
 AnswerSettled -> RunFinished
 
-The end of the tokens is told by stream_references, together with what follows it.
+stream_references sends the end of the tokens, together with what follows it.
 """
 
 from bus.actor import actor

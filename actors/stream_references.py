@@ -19,7 +19,7 @@ async def stream_references(message: RunFinished, emit: Emit) -> None:
 
 
 def closing(settled: Settled, *, ended: bool) -> list[Event]:
-    """What is still to come when a run is over; `ended`: its tokens are."""
+    """The events still to send when a run is over; `ended`: its tokens are complete."""
     if settled.outcome in ("failed", "cancelled"):
         return [Error(code=code_of(settled), content=words_of(settled)), Done()]
     events: list[Event] = [] if ended else [TokensEnd()]

@@ -1,8 +1,8 @@
-"""Hold a whole draft against its evidence once more, in meaning and not only in words.
+"""Check a whole draft against its evidence once more, by meaning and not only by words.
 
 AnswerDrafted -> AnswerVerified        prompt: verify_answer
 
-A draft whose sentences were verified one by one does not come here. When the verifier cannot answer, the draft goes on: the
+A draft whose sentences were verified one by one skips this stage. When the verifier cannot answer, the draft goes on: the
 verifier alone never refuses.
 """
 

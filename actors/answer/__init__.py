@@ -1,1 +1,3 @@
-"""What the answering stages share: drafting, the release of checked sentences, notices of conflict, links, masking, profiles."""
+"""What the answering stages share: drafting, releasing checked sentences, conflict notices, links, masking, and the question's
+profile.
+"""

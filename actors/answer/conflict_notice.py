@@ -1,4 +1,4 @@
-"""What the person is told when the evidence disagrees: each value with the source that gives it."""
+"""The notice shown when the evidence disagrees: each value with its source."""
 
 from actors.gate.citations import strip_markers
 from bus.messages import Conflict, EvidenceSelected, HintRequested, Span
@@ -28,6 +28,6 @@ def _values(conflict: Conflict, by_n: dict[int, Span]) -> list[ConflictingValue]
 
 
 def _source(span: Span) -> str:
-    """Its name with its number; a bracket in a title must not read as a citation."""
+    """The source's name with its number; brackets in a title are changed so that they do not read as a citation."""
     name = " ".join(strip_markers(span.title or span.source_id).split())
     return f"{name if len(name) <= _TITLE_CHARS else name[: _TITLE_CHARS - 1] + '…'} [{span.n}]"

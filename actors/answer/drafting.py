@@ -1,4 +1,4 @@
-"""What the five answering actors share: show the draft as it passes, and hand on what became of it."""
+"""What the five answering actors share: show the draft as it passes, and return the message that follows from it."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -18,7 +18,7 @@ type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettl
 
 
 def no_model(request: EvidenceSelected, failure: Failure) -> AnswerSettled:
-    """The fallback of every answering actor: without a model there is no answer, and the person is told so."""
+    """The fallback of every answering actor: without a model there is no answer, and the client is told so."""
     return fail(request.question, "timeout" if isinstance(failure, NoReply) else "model_unavailable", str(failure))
 
 
@@ -29,7 +29,7 @@ async def prose(
     variables: contracts.AnswerSimple | contracts.AnswerReport,
     style: Style,
 ) -> Drafted:
-    """Answer in prose, streamed; goes on where an earlier attempt stopped."""
+    """Answer in prose, streamed; continues where an earlier attempt stopped."""
     before = await emit.shown()
     shower = CheckedStream(request, ask, emit, cites=must_cite(request))
     await shower.run(ask.stream(variables, already_shown=before), before=before)
@@ -49,7 +49,7 @@ async def written(
     cited: Sequence[str] = (),
     most_chars: int = 0,
 ) -> Drafted:
-    """Show an answer that came whole, as `prose` does. `most_chars` (0: no limit) counts a notice of a conflict too."""
+    """Show an answer that arrived whole, as `prose` does. `most_chars` (0: no limit) also counts a conflict notice."""
     shower = CheckedStream(request, ask, emit, cites=must_cite(request), cited_beside=bool(cited))
     if most_chars:
         text = shortened(text, max(most_chars - len(shower.notice), most_chars // 2))
@@ -70,9 +70,9 @@ def drafted(
     refuse_reason: str = "",
     cited: tuple[str, ...] = (),
 ) -> AnswerDrafted | AnswerVerified | DraftMistranslated:
-    """The draft; verified already if its sentences were, one by one.
+    """The draft; already verified if its sentences were verified one by one.
 
-    It is to be brought into the right language first if none of it was shown and most of it is in another.
+    It goes to translation first if none of it was shown and most of it is in another language.
     """
     request = shower.request
     text = "".join(s.text for s in shower.sentences).removesuffix(shower.notice)
@@ -98,7 +98,7 @@ def drafted(
 
 
 def advice(request: EvidenceSelected) -> str:
-    """The profile's safety advice in the question's language, empty for none."""
+    """The profile's safety advice in the question's language; empty for none."""
     return in_language(profile_of(request.question.profile).safety_advice, request.question.language)
 
 
@@ -118,7 +118,9 @@ def layout(answer: contracts.StructuredAnswer) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text cut at a sentence end to at most `most` characters; 0 is no limit. A lone longer sentence is cut hard."""
+    """The text cut at a sentence end to at most `most` characters; 0 means no limit. A single sentence that is longer is cut
+    hard.
+    """
     if not most or len(text) <= most:
         return text
     ends = [end for _, end in split(text) if end <= most]

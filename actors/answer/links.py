@@ -1,6 +1,6 @@
-"""Nothing clickable but sources: links, images and HTML are taken out of what is shown, with every invisible character.
+"""Remove every link except those to sources: links, images, HTML and all invisible characters.
 
-A link's words stay, its address goes, unless the address is one of the sources'. Bare addresses go too.
+A link's words stay and its address goes, unless the address is one of the sources'. Bare addresses go too.
 """
 
 import html
@@ -30,9 +30,9 @@ _PASSES: Final = 8
 
 
 def defang(text: str, allowed_urls: Collection[str]) -> str:
-    """`text` without links, images and HTML that do not lead to one of `allowed_urls`, and without invisible characters.
+    """`text` without invisible characters, and without links, images and HTML that do not lead to one of `allowed_urls`.
 
-    Defanging twice changes nothing: what is taken out may uncover a link, so it is done until nothing is left.
+    Defanging twice changes nothing: removing one thing may uncover a link, so it repeats until nothing is left.
     """
     allowed = {_canonical(url) for url in allowed_urls if url}
     for _ in range(_PASSES):
@@ -40,7 +40,7 @@ def defang(text: str, allowed_urls: Collection[str]) -> str:
         if cleaner == text:
             return text
         text = cleaner
-    # Still uncovering something after so many passes: nobody writes that by accident.
+    # Text that still uncovers something after so many passes was not written by accident.
     return re.sub(r"[<>]|\]\(|://|!\[", " ", text)
 
 
@@ -50,7 +50,7 @@ def _once(text: str, allowed: set[str]) -> str:
     text = _IMAGE.sub(r"\1", text)
     text = _LINK.sub(lambda found: found[0] if _canonical(found[2]) in allowed else found[1], text)
     text = _REFERENCE.sub("", text)
-    # Tags go whole, before an address in one is taken out of it and leaves it open.
+    # Tags are removed whole, before removing an address inside one could leave it open.
     text = _TAG.sub(lambda found: found[0] if _is_autolink(found[0], allowed) else "", text)
     text = _BARE.sub(lambda found: _kept_address(found, allowed), text)
     return _without_entities(text)
@@ -67,7 +67,7 @@ def _is_autolink(tag: str, allowed: set[str]) -> bool:
 
 
 def _without_entities(text: str) -> str:
-    """Entities that would become markup in a browser are read out, so that the next pass sees what they hide."""
+    """Decode the entities that a browser would turn into markup, so that the next pass sees what they hide."""
     if "&" not in text:
         return text
     return re.sub(
@@ -84,7 +84,7 @@ def _entity(found: re.Match[str]) -> str:
 
 
 def _canonical(url: str) -> str:
-    """An address in the form in which two spellings of it are the same; "" for one that cannot be read."""
+    """A canonical form of an address, equal for different spellings of it; "" for an invalid one."""
     url = unquote(html.unescape(visible(url)).strip())
     try:
         parts = urlsplit(url)

@@ -1,6 +1,6 @@
-"""Personal data masked in what is shown: e-mail, phone, Korean resident number, payment cards.
+"""Mask personal data in what is shown: e-mail, phone, Korean resident number, payment cards.
 
-A mask keeps the shape of what it hides (`***-****-5678`), so that a person recognises their own. Citation markers, years,
+A mask keeps the shape of what it hides (`***-****-5678`), so that people recognise their own data. Citation markers, years,
 amounts and plain dates are left alone.
 """
 
@@ -15,7 +15,7 @@ _SEPARATOR: Final = r"[ \u00a0\u202f.‐‑‒–—−-]"
 _EMAIL = re.compile(
     rf"(?<![\w.+-])([\w.+%-]{{1,64}})(\s?{_HIDDEN}[@＠]{_HIDDEN}\s?)((?:[\w-]{{1,63}}\.)+[^\W\d_]{{2,24}})(?![\w-])"
 )
-# Six digits of a date of birth, then a seventh that tells century and sex.
+# Six digits for the date of birth, then a seventh for century and sex.
 _RESIDENT = re.compile(rf"(?<!\d)(\d{{2}}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))({_SEPARATOR}?)([0-9]\d{{6}})(?!\d)")
 _CARD = re.compile(rf"(?<![\d.,])\d(?:{_SEPARATOR}?\d){{12,18}}(?![\d])")
 _PHONE = re.compile(
@@ -27,7 +27,7 @@ _PHONE_DIGITS: Final = range(8, 16)
 
 
 def mask(text: str) -> str:
-    """`text` with the personal data in it masked; masking twice changes nothing."""
+    """`text` with its personal data masked; masking twice changes nothing."""
     text = _EMAIL.sub(lambda found: f"{found[1][0]}***{found[2].strip()}***.{found[3].rsplit('.', 1)[1]}", text)
     text = _RESIDENT.sub(lambda found: f"{'*' * 6}{found[2]}{'*' * 7}", text)
     text = _CARD.sub(lambda found: _stars(found[0]) if _is_card(found[0]) else found[0], text)
@@ -35,7 +35,7 @@ def mask(text: str) -> str:
 
 
 def _stars(found: str) -> str:
-    """Every digit but the last four becomes a star."""
+    """Replace every digit but the last four with a star."""
     left = sum(map(str.isdecimal, found)) - _KEPT_DIGITS
     hidden: list[str] = []
     for char in found:
@@ -52,7 +52,7 @@ def _digits(found: str) -> str:
 
 
 def _is_card(found: str) -> bool:
-    """Luhn's check, over 13 to 19 digits that are not all the same."""
+    """Luhn's check, for 13 to 19 digits that are not all the same."""
     digits = _digits(found)
     if len(set(digits)) == 1:
         return False
@@ -64,14 +64,16 @@ def _is_card(found: str) -> bool:
 
 
 def _is_phone(found: str) -> bool:
-    """A number long enough that begins as phone numbers do: with +, an area code in brackets, or 0; or written 1588-1234."""
+    """A long enough number that begins like a phone number (+, an area code in brackets, or 0), or is written like
+    1588-1234.
+    """
     digits = _digits(found)
     if len(digits) not in _PHONE_DIGITS:
         return False
     if found.lstrip().startswith(("+", "(")) or digits.startswith("0"):
         return True
     groups = re.split(_SEPARATOR, found)
-    # 123-456-7890 and 1588-1234; 2019-2020 and 1 234 567 are no phone numbers.
+    # 123-456-7890 and 1588-1234, but not 2019-2020 or 1 234 567.
     return ("-" in found and [len(group) for group in groups] in ([3, 3, 4], [3, 4, 4])) or bool(
         re.fullmatch(r"(?:15|16|18)\d\d-\d{4}", found)
     )

@@ -1,6 +1,6 @@
 """The profile a question runs under, read once per process.
 
-Whoever starts a process says with `PROFILES.use` where a user keeps profiles of their own.
+At start, a process calls `PROFILES.use` with the folder of the user's own profiles.
 """
 
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ from prompts.profiles import Profile, ProfileError
 
 
 class Profiles:
-    """The profiles of a process, each read when it is first named and kept."""
+    """The profiles of a process, each read on first use and kept."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
         self._read: dict[str, Profile] = {}
 
     def use(self, folder: str) -> None:
-        """Those in `folder` go before the built-in ones from now on; empty for the built-in ones alone."""
+        """From now on, profiles in `folder` take precedence over the built-in ones; empty for the built-in ones alone."""
         self.folder = Path(folder) if folder else None
         self._read.clear()
 
     def get(self, name: str) -> Profile:
-        """Raises Poison: a question under a profile that is not there cannot be answered."""
+        """The profile of that name. Raises Poison: a question under a profile that does not exist cannot be answered."""
         if name not in self._read:
             try:
                 self._read[name] = profiles.load(name, self.folder)
@@ -39,14 +39,14 @@ profile_of = PROFILES.get
 
 
 def in_language[L: str](texts: Mapping[L, str], language: str) -> str:
-    """The text for that language, empty when the profile has none."""
+    """The text in that language; empty when the profile has none."""
     return next((text for key, text in texts.items() if key == language), "")
 
 
 def preload() -> tuple[str, ...]:
     """Read every profile and the words of every language, so that no actor touches the disk.
 
-    Raises Poison for a profile that is wrong.
+    Raises Poison for an invalid profile.
     """
     languages.check()
     names = profiles.names(PROFILES.folder)

@@ -1,4 +1,4 @@
-"""The request as the stages see it."""
+"""The request in the form that the stages use."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from bus.messages import Question, QuestionAsked
 from index.languages import LANGUAGES
 from index.languages.detection import detect
 
-#: What a caller puts into a context to say that its own retrieval found nothing.
+#: What a caller sends as a context when its own retrieval found nothing.
 NO_CONTEXT = "NO_CONTEXT_FOUND"
 
 
@@ -18,7 +18,9 @@ _numeric_promote: ContextVar[bool] = ContextVar("numeric_promote", default=False
 
 @contextlib.contextmanager
 def promoting_numbers(promote: bool) -> Iterator[None]:
-    """Setting `verifier.numeric_promote` for the questions resolved meanwhile: the process's, or that of a recorded run."""
+    """Set `verifier.numeric_promote` for questions resolved inside the block: the process's setting, or that of a recorded
+    run.
+    """
     token = _numeric_promote.set(promote)
     try:
         yield
@@ -27,7 +29,7 @@ def promoting_numbers(promote: bool) -> Iterator[None]:
 
 
 def resolved(message: QuestionAsked) -> Question:
-    """The request as the stages see it: its language found, its profile's defaults filled in."""
+    """The request as the stages see it: language detected, defaults filled in from the profile."""
     profile = profile_of(message.profile)
     found = message.language or detect(message.question)
     contexts = message.contexts

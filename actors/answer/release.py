@@ -1,7 +1,7 @@
-"""Hold each sentence until it has passed, then show it: the stream of an answer, checked while the next is made.
+"""Hold each sentence until it has passed, then show it: an answer's stream, checked while the next sentence is generated.
 
-Three release policies: `sentence` shows what has passed the gate and the verifier, `draft` shows nothing here, `token` shows at
-once and checks after. What is shown is masked and free of links that are no source, whatever the policy.
+Three release policies: `sentence` shows what has passed the gate and the verifier, `draft` shows nothing here, `token` shows
+at once and checks afterwards. Under every policy, what is shown is masked and links only to sources.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from index.languages.detection import detect
 from index.sentences import SentenceStream
 from prompts import contracts
 
-#: A sentence longer than this is checked and shown in parts: a check's cost grows with what it reads.
+#: A sentence longer than this is checked and shown in parts, since the cost of a check grows with its length.
 LONGEST = 1500
 
 
 class CheckedStream:
-    """One answer on its way to the client. After `run`: `sentences`, `shown`, `contradictions`."""
+    """One answer on its way to the client. After `run`, read `sentences`, `shown` and `contradictions`."""
 
     def __init__(
         self, request: EvidenceSelected, ask: Ask, emit: Emit, *, cites: bool, cited_beside: bool = False
@@ -44,17 +44,17 @@ class CheckedStream:
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._evidence = evidence_of(request.evidence)
         self._urls = frozenset(span.url for span in request.evidence if span.url)
-        #: What is said after the answer where the evidence disagrees with itself; empty for nothing.
+        #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))
         self.sentences: list[Sentence] = []
         self.contradictions: list[Contradiction] = []
         self.shown = ""
-        #: Until a sentence with a source has passed, those without one wait: an answer that cites nothing is never shown.
+        #: Uncited sentences wait until a cited one has passed: an answer that cites nothing is never shown.
         self._holds = cites and not cited_beside
         self._held = ""
 
     async def run(self, pieces: AsyncIterator[str], *, before: str = "") -> None:
-        """Take an answer in pieces. `before`: what an earlier attempt has shown of it already."""
+        """Consume an answer in pieces. `before`: the part of it that an earlier attempt has already shown."""
         self.shown = before
         if before:
             self._holds = False
@@ -66,14 +66,14 @@ class CheckedStream:
         try:
             while (sentence := await waiting.get()) is not None:
                 await self._sentence(sentence)
-            await taking  # a task group would wrap the failure that the actor's fallback is for
+            await taking  # a task group would wrap the Failure that the actor's fallback handles
         finally:
             taking.cancel()
             await asyncio.wait([taking])
         await self._disagreement()
 
     async def _disagreement(self) -> None:
-        """Say after an answer that the evidence disagrees, unless the gate holds something against saying it."""
+        """Add the conflict notice after an answer, unless the gate flags it."""
         answered = any(s.text.strip() and not s.withheld and not _strong(s.flags) for s in self.sentences)
         if not self.notice or not answered or (self._holds and self.release == "sentence"):
             return
@@ -81,7 +81,7 @@ class CheckedStream:
         if any(_strong(self.flags(line)) for line in lines):
             self.notice = ""
             return
-        # Its wording is ours: what is weak in it says nothing about the answer.
+        # The wording is ours, so its weak flags say nothing about the answer.
         self.sentences += [Sentence(text=line) for line in lines]
         if self.release != "draft":
             await self._show(self.notice)
@@ -107,7 +107,7 @@ class CheckedStream:
             waiting.put_nowait(None)
 
     async def _sentence(self, text: str) -> None:
-        text = defang(text, self._urls)  # what is checked is what is read: markup can hide a number
+        text = defang(text, self._urls)  # check what people will read: markup can hide a number
         flags = self.flags(text)
         if self.release == "sentence" and not _strong(flags):
             text, flags = await self._translated(text, flags)
@@ -133,17 +133,17 @@ class CheckedStream:
                 self._held = ""
 
     def flags(self, text: str) -> tuple[Flag, ...]:
-        """What the gate holds against a sentence."""
+        """The gate's flags for a sentence."""
         if self._is_advice(text):
             return ()
         return flags_of(text, self._evidence, self.request.question.language)
 
     def _is_advice(self, text: str) -> bool:
-        """Whether these are the profile's own words, which no document need bear out."""
+        """Whether these are the profile's own words, which need no support from a document."""
         return bool(text.strip()) and text.strip() in self._advice
 
     async def _translated(self, text: str, flags: tuple[Flag, ...]) -> tuple[str, tuple[Flag, ...]]:
-        """A sentence in another language than asked, brought back by the guard and checked again."""
+        """A sentence in the wrong language, translated back by the guard and checked again."""
         if not any(flag.kind == "wrong_language" for flag in flags):
             return text, flags
         language = self.request.question.language
@@ -157,13 +157,13 @@ class CheckedStream:
         return translated, self.flags(translated)
 
     async def _contradicted(self, text: str) -> bool:
-        """Whether the verifier holds something strong against this sentence; what it found is kept."""
+        """Whether the verifier finds a strong contradiction in this sentence; what it found is kept."""
         try:
             verdict = await self.ask(
                 contracts.VerifyAnswer(answer=text, evidence=self._evidence, language=self.request.question.language)
             )
         except Failure:
-            return False  # the gate has passed it, and the verifier alone never refuses
+            return False  # it has passed the gate, and the verifier alone never refuses
         found = contradictions_of(verdict)
         self.contradictions += found
         return any(c.type == "direct_negation" for c in found)
@@ -186,7 +186,7 @@ class CheckedStream:
 
 
 def flags_of(text: str, evidence: Sequence[contracts.Evidence], language: str) -> tuple[Flag, ...]:
-    """What the gate holds against a sentence; an admission of uncertainty need cite nothing and may deny."""
+    """The gate's flags for a sentence; an admission of uncertainty may deny and need not cite."""
     found = check_sentence(text, evidence, language=language)
     return excused(
         text,
@@ -204,7 +204,7 @@ def contradictions_of(verdict: contracts.Verdict) -> list[Contradiction]:
 
 
 def cited_in(text: str) -> set[int]:
-    """The numbers that a text's markers name; a translation must name the same."""
+    """The numbers that a text's markers name; a translation must name the same ones."""
     return {number for marker in markers(text) for number in marker.numbers}
 
 
@@ -213,7 +213,7 @@ def _strong(flags: tuple[Flag, ...]) -> bool:
 
 
 class Cut:
-    """Tokens of a text that comes in pieces: the same however it was cut, since the last one waits until it is certain."""
+    """Splits a text that arrives in pieces into tokens, however it was cut: the last token waits until it is certain."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -229,7 +229,7 @@ class Cut:
 
 
 def _parts(sentences: Sequence[str]) -> Iterator[str]:
-    """The sentences, those beyond LONGEST cut at white space where there is some."""
+    """The sentences, with those beyond LONGEST cut at white space where there is some."""
     for sentence in sentences:
         rest = sentence
         while len(rest) > LONGEST:
@@ -245,6 +245,6 @@ def _cut(text: str) -> list[str]:
 
 
 def _is_prose(text: str) -> bool:
-    """Whether there is something to verify: headings and separators say nothing."""
+    """Whether there is something to verify: headings and separators make no claim."""
     stripped = text.strip()
     return bool(stripped) and not stripped.startswith("#") and any(c.isalnum() for c in stripped)

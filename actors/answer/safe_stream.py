@@ -1,13 +1,13 @@
-"""An answer shown piece by piece that still hides what must not be shown.
+"""Show an answer piece by piece while hiding what must not be shown.
 
-A link, an address or a phone number may come in several pieces: what could yet become one waits until it cannot, or until it has
-been made harmless.
+A link, an address or a phone number may arrive in several pieces: text that could still become one is held back until it no
+longer can, or until it has been made harmless.
 """
 
 import re
 from collections.abc import Callable
 
-#: Text at the end that the next piece could turn into something else, one alternative a line.
+#: Text at the end that the next piece could turn into something else, one alternative per line.
 _OPEN = re.compile(
     r"""
     ^[ \t]*\[[^\]\d][^\]\n]*\]:[^\n]*\s*\Z                                      # a reference definition: to the line's end
@@ -28,7 +28,7 @@ _WHOLE = re.compile(
 
 
 class SafeStream:
-    """`clean` makes a text safe to show; what is handed out, put together, is a clean text."""
+    """`clean` makes a text safe to show; the pieces returned, put together, are a clean text."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
@@ -41,21 +41,21 @@ class SafeStream:
         return self._take(self._settled())
 
     def finish(self) -> str:
-        """What is left."""
+        """The rest."""
         return self._take(len(self._raw))
 
     def _settled(self) -> int:
         found = _OPEN.search(self._raw)
         end = found.start() if found else len(self._raw)
-        # What is whole must not be cut in two by what is open behind it.
+        # Something complete must not be cut in two by something unfinished after it.
         return min([end, *(one.start() for one in _WHOLE.finditer(self._raw) if one.start() < end < one.end())])
 
     def _take(self, end: int) -> str:
         clean = self._clean(self._raw[:end])
         if not clean.startswith(self._shown):
-            return ""  # what was shown has turned out to be part of something: nothing of it is added to
+            return ""  # text already shown turned out to be part of something to hide: show no more of it
         new = clean[len(self._shown) :]
         self._shown = clean
         if end and (self._raw[end - 1] == "\n" or clean == self._raw[:end]):
-            self._raw, self._shown = self._raw[end:], ""  # nothing to come can change it
+            self._raw, self._shown = self._raw[end:], ""  # nothing that follows can change it
         return new

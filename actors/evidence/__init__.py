@@ -1,1 +1,3 @@
-"""What is known of evidence before an answer is made: spans, the amounts and audiences they state, where they disagree."""
+"""What stages share about evidence: lanes, contexts, analyses, spans, amounts, audiences, conflicts, and the request they lead
+to.
+"""

@@ -1,4 +1,4 @@
-"""The amounts and dates that a sentence states, each as one thing with its unit and the words it stands in."""
+"""The amounts and dates that a sentence states, each as one value with its unit and the words around it."""
 
 import re
 from functools import lru_cache
@@ -16,7 +16,7 @@ from index.languages.folding import normal
 from index.languages.numerals import any_of
 from index.languages.scripts import HAN
 
-#: Content words on each side of a value that tell what it is a value of.
+#: How many content words on each side of a value identify what it measures.
 NEAR: Final = 4
 _CALENDAR: Final = frozenset({"year", "month", "day"})
 _DATE_GAP = re.compile(rf"(?:[ ,./-]|{any_of(every(lambda language: language.numbers.dates.gap.split()))}){{0,3}}")
@@ -29,7 +29,9 @@ _IDENTIFIES = re.compile(rf"(?:\b{_NAMES}\.?|{_MARKS}) ?\Z")
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """`values` are more than one in a date. `text` is as written; `start` and `end` are in the reading's normal text."""
+    """`values` has more than one entry for a date. `text` is as written; `start` and `end` are offsets into the reading's
+    normal text.
+    """
 
     values: tuple[Value, ...]
     text: str
@@ -38,7 +40,7 @@ class Amount(msgspec.Struct, frozen=True):
     near: tuple[frozenset[str], frozenset[str]]
 
     def overlaps(self, start: int, end: int) -> bool:
-        """Whether that stretch of the normal text has a part in the value, its unit apart."""
+        """Whether that stretch of the normal text overlaps the value, not counting its unit."""
         return start < self.values[-1].end and self.start < end
 
     @property
@@ -51,7 +53,7 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 def same(one: Amount, other: Amount) -> bool:
-    """Whether two amounts are worth the same; a date may leave out what the other says more."""
+    """Whether two amounts are equal; a date may leave out parts that the other has."""
     fewer, more = sorted((one.values, other.values), key=len)
     return all(
         any(matches(value, there) and (value.unit == "month") == (there.unit == "month") for there in more)
@@ -61,7 +63,7 @@ def same(one: Amount, other: Amount) -> bool:
 
 @lru_cache(maxsize=1024)
 def amounts(sentence: str) -> tuple[Amount, ...]:
-    """In order. A number word that is as often no number is none here, and a number that only names a thing is none."""
+    """The amounts in order, without number words that are as often not numbers and without numbers that only name a thing."""
     reading = read(sentence)
     places = _places(sentence, reading.text)
     return tuple(_amount(sentence, reading, group, places) for group in _groups(reading))
@@ -107,7 +109,7 @@ def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: l
 
 
 def _places(sentence: str, plain: str) -> list[int] | None:
-    """Where each character of the normal form stands in the sentence; None where that cannot be told."""
+    """For each character of the normal form its position in the sentence; None where that cannot be determined."""
     places: list[int] = []
     letters: list[str] = []
     for at, char in enumerate(sentence):

@@ -1,4 +1,4 @@
-"""What a judge found for one sub-query: only words that stand in its passages, or nothing."""
+"""A judge's findings for one sub-query, limited to excerpts that stand in its passages."""
 
 from bus.messages import Analysis, Extract, PassagesRetrieved
 from prompts import contracts
@@ -26,7 +26,7 @@ def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis
 
 
 def blank(message: PassagesRetrieved, *, judged: bool) -> Analysis:
-    """That of a lane whose passages nobody judged, or that has none."""
+    """The analysis of a lane whose passages were not judged, or that has none."""
     return Analysis(
         sub_query_id=message.sub_query.id,
         sub_query_statement=message.sub_query.statement,

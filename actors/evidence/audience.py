@@ -1,4 +1,4 @@
-"""Whom a statement is for: everybody, or some alone. Two like statements that differ in this disagree about their scope."""
+"""Whom a statement applies to: everybody, or only some. Two similar statements that differ in this conflict in scope."""
 
 import re
 from functools import cache
@@ -8,12 +8,12 @@ import msgspec
 
 from index.languages import LANGUAGES, of
 
-#: Characters of the statement shown on each side of the word that gives its scope.
+#: Characters of the statement shown on each side of the word that sets its scope.
 _AROUND: Final = 24
 
 
 class Audience(msgspec.Struct, frozen=True):
-    """`everybody`: else some alone. `text` is the stretch that says so, as written."""
+    """`everybody`, else only some. `text` is the stretch that says so, as written."""
 
     everybody: bool
     text: str
@@ -37,7 +37,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _stretch(sentence: str, start: int, end: int) -> str:
-    """Whole words around the place, within the clause."""
+    """Whole words around that position, within the clause."""
     left = re.split(r"[,;:，；：、،]", sentence[max(0, start - _AROUND) : start])[-1]
     right = re.split(r"[.,;:。，；：、،!?؟]", sentence[end : end + _AROUND])[0]
     if start > _AROUND and len(left) == _AROUND and " " in left:

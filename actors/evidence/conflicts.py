@@ -1,9 +1,9 @@
-"""Find where the evidence disagrees with itself: two values for the same thing in two spans, or two scopes.
+"""Find where the evidence contradicts itself: two values for the same thing in two spans, or two scopes.
 
-Precision comes first, since a conflict that is none confuses more than one that is missed. Two sentences are taken to speak of
-the same thing when all that either says besides the value is in the other, or nearly so: a word on each side that the other
-lacks may be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand in the same
-words; a second difference would be the condition of the first ("in 2010", "in 2015").
+Precision comes first: a false conflict confuses more than a missed one. Two sentences are taken to be about the same thing
+when everything that either says besides the value is in the other, or nearly so: a word on each side that the other lacks may
+be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand among the same words;
+a second difference would be the condition of the first ("in 2010", "in 2015").
 """
 
 import re
@@ -22,15 +22,15 @@ from bus.messages import Conflict, Span
 from index.languages.folding import normal
 from index.sentences import split
 
-#: Shared content words without which two sentences have too little in common to be compared.
+#: Fewest shared content words for two sentences to be compared.
 FEWEST_SHARED: Final = 4
-#: Of all the content words of both sentences, the share that both must have.
+#: Share of the two sentences' content words that both must have.
 ALIKE: Final = 0.5
-#: The same where each says something that the other does not.
+#: The same where each says something that the other does not say.
 ALIKE_REWORDED: Final = 0.6
-#: The same inside one document, whose like sentences are mostly about different things.
+#: The same within one document, where similar sentences are mostly about different things.
 ALIKE_WITHIN: Final = 0.9
-#: Of the nearest words on each side of the value, the share that both must have.
+#: Share of the nearest words on each side of the value that both must have.
 SAME_PLACE: Final = 0.4
 #: More would bury the answer.
 MOST: Final = 3
@@ -39,7 +39,9 @@ _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
 class _Statement(msgspec.Struct, frozen=True):
-    """One sentence of a span that gives a value. `words` are its others; `around` are the content words of its whole span."""
+    """A sentence of a span that gives a value. `words` are its other words; `around` are the content words of its whole
+    span.
+    """
 
     n: int
     source_id: str
@@ -52,7 +54,7 @@ class _Statement(msgspec.Struct, frozen=True):
 
 
 def conflicts_in(evidence: tuple[Span, ...]) -> tuple[Conflict, ...]:
-    """Typed conflicts between spans, in order of their numbers; each pair of spans disagrees on a subject once."""
+    """Typed conflicts between spans, in order of their numbers; each pair of spans conflicts on a subject at most once."""
     found: list[Conflict] = []
     for first, second in combinations([s for span in evidence for s in _statements(span)], 2):
         conflict = _conflict(first, second)
@@ -101,7 +103,7 @@ def _conflict(first: _Statement, second: _Statement) -> Conflict | None:
 
 
 def _other_scope(first: _Statement, second: _Statement) -> bool:
-    """Whether one is for everybody and the other for some alone, in documents that say the same otherwise."""
+    """Whether one is for everybody and the other only for some, in documents that otherwise say the same."""
     return (
         first.scope is not None
         and second.scope is not None
@@ -128,7 +130,7 @@ def _scope_conflict(first: _Statement, second: _Statement) -> Conflict | None:
 
 
 def _alike(first: _Statement, second: _Statement) -> bool:
-    """Whether both speak of the same thing: one says nothing that the other's span does not say too."""
+    """Whether both are about the same thing: one says nothing that the other's span does not say too."""
     shared = first.words & second.words
     if len(shared) < FEWEST_SHARED:
         return False
@@ -152,12 +154,12 @@ def _missing(words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
 
 
 def _replaced(first: str, only_first: frozenset[str], second: str, only_second: frozenset[str]) -> bool:
-    """Whether a word of one stands where a word of the other stands: then the sentences speak of two things."""
+    """Whether a word of one takes the place of a word of the other: then the sentences are about two things."""
     return bool(_neighbours(first, only_first) & _neighbours(second, only_second))
 
 
 def _neighbours(text: str, of: frozenset[str]) -> set[tuple[str, str]]:
-    """Side and content word next to each of `of`; the sentence's edge is a word too."""
+    """The side and the content word next to each of `of`; the sentence's edge counts as a word."""
     row = ["", *(stem.stem for stem in stems(read(text).text)), ""]
     found: set[tuple[str, str]] = set()
     for at, word in enumerate(row):
@@ -167,7 +169,7 @@ def _neighbours(text: str, of: frozenset[str]) -> set[tuple[str, str]]:
 
 
 def _one_difference(first: tuple[Amount, ...], second: tuple[Amount, ...]) -> tuple[Amount, Amount] | None:
-    """The one amount of each that the other does not give."""
+    """The one amount of each sentence that the other does not give."""
     mine = [one for one in first if not any(same(one, other) for other in second)]
     theirs = [one for one in second if not any(same(one, other) for other in first)]
     return (mine[0], theirs[0]) if len(mine) == len(theirs) == 1 else None
@@ -178,7 +180,7 @@ def _same_kind(mine: Amount, theirs: Amount) -> bool:
 
 
 def _likeness(mine: Amount, theirs: Amount) -> float:
-    """Share of the words around the values that are around both, 0 to 1."""
+    """Share (0..1) of the words around the values that are around both."""
     shared = sum(len(one & other) for one, other in zip(mine.near, theirs.near, strict=True))
     most = sum(min(len(one), len(other)) for one, other in zip(mine.near, theirs.near, strict=True))
     return shared / most if most else 0.0

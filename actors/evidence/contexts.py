@@ -1,10 +1,10 @@
-"""Contexts that came with the question, in place of what a search finds."""
+"""Contexts supplied with the question, used in place of search results."""
 
 from bus.messages import Context, Passage
 
 
 def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
-    """The caller's contexts as passages, best score first; their offsets count from the context's own start."""
+    """The caller's contexts as passages, best score first; offsets count from the start of each context."""
     ranked = sorted(contexts, key=lambda context: -context.score)
     return tuple(
         Passage(

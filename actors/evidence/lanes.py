@@ -1,11 +1,11 @@
-"""The lanes of a round: what a model proposes to search for, made usable."""
+"""The lanes of a round: the model's proposed searches, made usable."""
 
 from bus.messages import SubQuery
 from bus.subjects import BadId, check_id
 
 
 def usable_lanes(found: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
-    """Sub-queries with a statement, repeats dropped, renumbered where a model's id cannot be a lane."""
+    """Sub-queries that have a statement, without repeats, renumbered where a model's id cannot be a lane."""
     lanes: list[SubQuery] = []
     for given, statement, focus in found:
         text = statement.strip()

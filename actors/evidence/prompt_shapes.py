@@ -1,4 +1,4 @@
-"""From the shapes on the bus to the shapes in prompts: same fields, other homes, since neither layer knows the other."""
+"""Convert bus structs into prompt structs: same fields, but separate types, since neither layer knows the other."""
 
 from bus.messages import Analysis, Passage, Span
 from prompts import contracts

@@ -1,4 +1,4 @@
-"""What becomes of what was found: a request for the style of answer that fits, or a refusal with its reason."""
+"""The next step after retrieval: a request for the answer style that fits, or a refusal with its reason."""
 
 from typing import Literal
 
@@ -29,7 +29,7 @@ REQUESTS: dict[Style, type[Request]] = {
 
 
 def unanswerable(message: PassagesReady) -> AnswerSettled:
-    """The refusal that fits: what is missing if judges named it, else that nothing was found or nothing fits."""
+    """The refusal that fits: the missing aspects if judges named any, else that nothing was found or nothing was relevant."""
     searched = any(analysis.judged for analysis in message.analyses)
     if message.missing:
         return refuse(

@@ -1,4 +1,4 @@
-"""From what was picked to numbered evidence: verbatim slices with exact offsets, long enough to read, in reading order."""
+"""Turn picks into numbered evidence: verbatim slices with exact offsets, long enough to read, in reading order."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from prompts.contracts import PickedSpan
 #: A span shorter than SHORT characters grows to about FULL around itself.
 SHORT = 80
 FULL = 120
-#: A window chosen for want of a usable pick is at most this long.
+#: Longest window chosen when there is no usable pick.
 WINDOW = 400
 
 _WORDS = re.compile(r"\w+")
@@ -20,7 +20,7 @@ Slice = tuple[int, int, int]
 
 
 def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Slice]:
-    """The picks that stand word for word in their passage, grown where short; the others are left out."""
+    """The picks that stand word for word in their passage, grown where short; the others are dropped."""
     slices = []
     for pick in picks:
         at = pick.passage - 1
@@ -34,7 +34,7 @@ def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Sli
 
 
 def grow(text: str, start: int, end: int) -> tuple[int, int]:
-    """A slice under SHORT characters made FULL around itself, at sentence ends where that fits."""
+    """A slice under SHORT characters grown to about FULL, to sentence ends where that fits."""
     if end - start >= SHORT:
         return start, end
     sentences = split(text)
@@ -59,7 +59,7 @@ def grow(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def window(passages: Sequence[Passage], query: str) -> list[Slice]:
-    """The stretch of one passage with the most terms of the query; the best passage's beginning when none occurs."""
+    """The stretch of one passage with the most terms of the query; the beginning of the best passage when no term occurs."""
     terms = set(_pieces(query))
     best: Slice | None = None
     most = -1
@@ -75,7 +75,7 @@ def window(passages: Sequence[Passage], query: str) -> list[Slice]:
 
 
 def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span, ...]:
-    """Spans 1..n: those of one document together in its own order, documents by their best score; overlaps joined."""
+    """Spans 1..n: those of one document together in document order, documents by best score; overlapping spans are joined."""
     by_source: dict[str, list[tuple[int, int, Passage]]] = {}
     for at, start, end in slices:
         passage = passages[at]
@@ -104,7 +104,7 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
 
 
 def _joined(found: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Passage]]:
-    """Slices of one document in order, with overlapping ones of the same passage made one."""
+    """Slices of one document in order, with overlapping ones from the same passage merged."""
     joined: list[tuple[int, int, Passage]] = []
     for start, end, passage in found:
         if joined and start < joined[-1][1]:
@@ -122,7 +122,7 @@ def _joined(found: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Passa
 
 
 def _pieces(text: str) -> list[str]:
-    """Rough terms for counting overlap: words, and pairs of characters where words are not spaced or are inflected."""
+    """Rough terms for counting overlap: words, and character pairs where words are unspaced or inflected."""
     pieces = []
     for word in _WORDS.findall(text.lower()):
         if word.isascii():
@@ -134,13 +134,13 @@ def _pieces(text: str) -> list[str]:
 
 
 def share_held(query: str, text: str) -> float:
-    """Share (0..1) of the query's rough terms that the text holds."""
+    """Share (0..1) of the query's rough terms that the text contains."""
     terms = set(_pieces(query))
     return len(terms & set(_pieces(text))) / len(terms) if terms else 0.0
 
 
 def _at_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Moved inwards to white space where some is near, so that no word is cut."""
+    """The slice moved inwards to white space where some is near, so that no word is cut."""
     if start > 0 and (space := re.search(r"\s", text[start : start + 15])):
         start += space.end()
     if end < len(text) and (space := re.search(r"\s\S*\Z", text[max(start, end - 15) : end])):

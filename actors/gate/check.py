@@ -1,4 +1,4 @@
-"""Check a sentence against the evidence it cites: flags, each with its words and its reason. No model, no I/O."""
+"""Check a sentence against the evidence it cites; returns flags, each with its words and its reason. No model, no I/O."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ from prompts.contracts import Evidence
 # at least the other.
 _SAYS_LITTLE: Final = 0.6
 _SAYS_ALL: Final = 0.85
-# "Source: handbook, p. 12" names where the answer is from; its numbers are not the evidence's.
+# "Source: handbook, p. 12" says where the answer comes from; its numbers are not the evidence's.
 _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
     re.I | re.S,
 )
-# What leads a sentence in is layout: "**TL;DR** …", "Hint: …".
+# A lead-in is layout: "**TL;DR** …", "Hint: …".
 _LEAD_IN = re.compile(
     rf"\A\s*(?:\*\*|__)?(?:{union(lambda language: language.terms.layout.lead_ins).pattern})"
     r"(?:(?:\*\*|__)[:：]?|[:：](?:\*\*|__)?)\s*",
@@ -36,8 +36,8 @@ _LEAD_IN = re.compile(
 def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:
     """The flags of one sentence, strong ones first.
 
-    A sentence with markers is held against what it cites, one without against all of `evidence`. `language` is the one the
-    answer was asked for; None asks for none.
+    A sentence with markers is checked against what it cites, one without against all of `evidence`. `language` is the
+    language asked for; None accepts any.
     """
     sentence = _LEAD_IN.sub("", sentence)
     cited = {number for marker in markers(sentence) for number in marker.numbers}
@@ -57,14 +57,14 @@ def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str
 
 
 def check_answer(answer: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:
-    """The flags of every sentence of `answer`, in order of the sentences."""
+    """The flags of every sentence of `answer`, in sentence order."""
     return tuple(
         one for start, end in split(answer) for one in check_sentence(answer[start:end], evidence, language=language)
     )
 
 
 def withholds(flags: Sequence[Flag]) -> bool:
-    """Whether a sentence with these flags must not be shown: it has a strong one."""
+    """Whether a sentence with these flags must be withheld: at least one is strong."""
     return any(one.strength == "strong" for one in flags)
 
 
@@ -79,7 +79,7 @@ def _citations(sentence: str, evidence: Sequence[Evidence]) -> Iterator[Flag]:
 
 
 def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evidence]) -> Iterator[Flag]:
-    """A citation of evidence that says little of it, when evidence that is not cited says nearly all of it."""
+    """A citation of evidence that says little of the sentence, when uncited evidence says nearly all of it."""
     others = [item for item in evidence if item not in cited]
     if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > _SAYS_LITTLE:
         return
@@ -108,7 +108,7 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
     if sentence.lstrip().startswith("#"):
         return
     language = _read_in(sentence, texts)
-    # A text in none of the languages is read without terms: there are none to look for.
+    # A text in none of the languages has no terms to look for.
     if language in LANGUAGES:
         for turned in reversed_terms(sentence, texts, language):
             yield flag("reversed_term", turned.words, (against[turned.evidence].n,), turned.why)
@@ -121,14 +121,16 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
 
 
 def _read_in(sentence: str, texts: Sequence[str]) -> str:
-    """The language whose terms to look for: a short sentence is read in that of its evidence where both are of one script."""
+    """The language whose terms to look for; a short sentence takes its evidence's language if both use the same script."""
     found = detect(sentence)
     alike = same_script(found)
     return next((language for language in map(language_of, texts) if language in alike), found)
 
 
 def _in_language(sentence: str, language: str) -> bool:
-    """Short pieces, names and quotations of another language do not count against a sentence."""
+    """Whether the text is in the language asked for; short pieces, names and quotations in another language do not count
+    against it.
+    """
     plain = strip_markers(sentence)
     if sum(map(str.isalpha, plain)) < 12:
         return True

@@ -13,12 +13,12 @@ _JOIN: Final = r"\s?[,،、，;；–—~〜～‐‑−-]\s?"
 _MARKER = re.compile(rf"[\[［【〔]\s?\^?({_DIGITS}(?:{_JOIN}{_DIGITS})*)\s?[\]］】〕]")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 _RANGE_SIGNS: Final = "–—~〜～‐‑−-"
-# A range wider than this is no citation; expanding it would only cost memory.
+# A range wider than this is not a citation; expanding it would only cost memory.
 _WIDEST_RANGE: Final = 50
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """One bracket: where it stands in the text, and the numbers it names in its own order, without repeats."""
+    """One bracket: its position in the text, and the numbers it names in their own order, without repeats."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""What the gate says about a sentence: which words, against which evidence, why, and how much it weighs."""
+"""The gate's flags on a sentence: which words, against which evidence, why, and how strongly."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ STRONG: Final = frozenset({"citation_out_of_range", "fabricated_number", "fabric
 
 
 class Flag(msgspec.Struct, frozen=True, kw_only=True):
-    """`words` are the sentence's own, `evidence_n` the numbers they were held against, `why` one line for a person."""
+    """`words` are from the sentence, `evidence_n` the evidence they were checked against, `why` one line for a person."""
 
     kind: FlagKind
     strength: FlagStrength
@@ -20,6 +20,6 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def flag(kind: FlagKind, words: str, evidence_n: tuple[int, ...], why: str) -> Flag:
-    """A flag of the strength that its kind always has."""
+    """A flag with the strength that its kind always has."""
     strength: FlagStrength = "strong" if kind in STRONG else "weak"
     return Flag(kind=kind, strength=strength, words=words, evidence_n=evidence_n, why=why)

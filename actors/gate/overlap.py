@@ -1,4 +1,4 @@
-"""How much of a sentence the evidence shares, by words: the weak reason, and the baseline that the other checks must beat."""
+"""How much of a sentence the evidence shares, by words: a weak flag, and the baseline that the other checks must beat."""
 
 import re
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from actors.gate.numbers.text_numbers import read
 from actors.gate.stems import Stem, stems
 from index.languages.folding import normal
 
-# Below this share of its content words in the evidence a sentence is doubtful; shorter sentences have too few to say.
+# A sentence with a smaller share of its content words in the evidence is doubtful; short sentences have too few to tell.
 ENOUGH: Final = 0.34
 _FEWEST: Final = 4
 _TOLD: Final = 6
-# Pieces that state nothing about the world: questions, labels, headings, courtesies.
+# Text that makes no claim: questions, labels, headings, courtesies.
 _NO_STATEMENT = re.compile(r"[?？؟:：]\s*[\"'”’»)]*\s*\Z|\A\s*(?:#|\|[\s|:-]*\Z|[-*_]{3,}\s*\Z)")
 
 
 def overlap(sentence: str, evidence: Sequence[str]) -> float:
-    """The share of the sentence's content words that are in `evidence`, 0 to 1; 1 for a sentence without any."""
+    """The share (0..1) of the sentence's content words that are in `evidence`; 1 for a sentence without any."""
     words = _content(sentence)
     return 1.0 - len(_missing(words, evidence)) / len(words) if words else 1.0
 
@@ -35,7 +35,7 @@ def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
 
 
 def is_factual(sentence: str) -> bool:
-    """Whether the sentence states something that evidence could bear out: no question, label, heading or courtesy."""
+    """Whether the sentence claims something that evidence could support: not a question, label, heading or courtesy."""
     plain = strip_markers(sentence)
     return not _NO_STATEMENT.search(plain) and len(stems(normal(plain))) >= 2
 

@@ -1,4 +1,4 @@
-"""The part of the evidence that a sentence speaks of."""
+"""The part of the evidence that a sentence is about."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,15 +11,16 @@ from actors.gate.stems import stems
 from index.languages.folding import normal
 from index.sentences import split
 
-# From this share of its content words on, a sentence retells one sentence of the evidence; below, several of them.
+# With at least this share of its content words in one evidence sentence, a sentence retells that one; below it, several.
 RETELLS: Final = 0.5
 _SEVERAL: Final = 3
 _ENDS: Final = " \n.!?。！？؟…\"'”’»*_#-•|"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """`text` is the evidence in normal form that comes nearest; `coverage` the share of the sentence's content words in
-    its best sentence; `evidence` which text it is from."""
+    """`text` is the closest part of the evidence, in normal form; `coverage` the share of the sentence's content words in
+    its best sentence; `evidence` the index of the text it is from.
+    """
 
     text: str
     coverage: float
@@ -39,13 +40,13 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
 
 
 def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
-    """Whether the sentence (in normal form) is a whole sentence of `evidence`, but for marks at its ends."""
+    """Whether the sentence (in normal form) is a whole sentence of `evidence`, apart from marks at its ends."""
     bare = sentence.strip(_ENDS)
     return any(piece.text.strip(_ENDS) == bare for text in evidence for piece in _pieces(text))
 
 
 def place(sentence: str, evidence: Sequence[str]) -> Place | None:
-    """Where in `evidence` the sentence (in normal form) belongs; None for evidence without sentences."""
+    """The part of `evidence` that matches the sentence (in normal form); None for evidence without sentences."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
     best: tuple[int, int, int] | None = None
     for index, text in enumerate(evidence):

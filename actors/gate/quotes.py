@@ -1,7 +1,7 @@
-"""Quotations that their evidence does not contain.
+"""Quotations that are not in their evidence.
 
-A quotation that opens in one sentence and closes in another is checked piece by piece: from its opening mark to the end of
-the sentence, from the start to its closing mark.
+A quotation that opens in one sentence and closes in another is checked in parts: from its opening mark to the end of the
+sentence, and from the start to its closing mark.
 """
 
 import re
@@ -15,7 +15,7 @@ from index.languages.folding import normal, visible
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())
 _ELLIPSIS = re.compile(r"\s*(?:\[?\(?(?:\.{3}|…)\)?\]?)\s*")
-# What a writer may drop or add at the edges of a quotation, and what two typesettings of one text differ in.
+# What a writer may drop or add at the edges of a quotation, and where two typesettings of a text may differ.
 _LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；：！？؟،؛\-]+")
 
 
@@ -28,7 +28,7 @@ def fabricated_quotes(sentence: str, evidence: Sequence[str]) -> Iterator[str]:
 
 
 def quotations(sentence: str) -> list[str]:
-    """What stands in quotation marks, without the marks; a mark whose partner is missing reaches to the sentence's edge."""
+    """The text inside quotation marks, without the marks; an unpaired mark reaches to the sentence's edge."""
     text = strip_markers(visible(sentence)).replace("``", '"').replace("''", '"').replace("＂", '"')
     found: list[str] = []
     opened: list[tuple[str, int]] = []
@@ -52,7 +52,7 @@ def _is_apostrophe(text: str, at: int) -> bool:
 
 
 def _straight(text: str, at: int, opened: list[tuple[str, int]]) -> str:
-    """Which way a straight mark faces: closing when one is open; an inch mark after a digit is no quotation mark."""
+    """Which way a straight mark faces: it closes when one is open; an inch mark after a digit is not a quotation mark."""
     if opened and opened[-1][0] == "“":
         return "”"
     if at > 0 and text[at - 1].isdigit() and text.count('"') % 2 == 1:

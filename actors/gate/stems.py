@@ -1,6 +1,6 @@
-"""The words of a text that carry its content, cut down to what their forms share.
+"""The content words of a text, reduced to stems.
 
-Chinese, which writes no spaces, gives pairs of characters. Numbers have a check of their own and are left out.
+Chinese, which is written without spaces, gives pairs of characters. Numbers have a check of their own and are left out.
 """
 
 import re
@@ -16,12 +16,12 @@ from index.languages.stems import stem as stem_of_folded
 from index.languages.tables.kinds import words_in
 
 _WORD = re.compile(rf"[{HANGUL}]+|[{HAN}]+|[{ARABIC}]+|[a-zà-öø-ÿœ][a-zà-öø-ÿœ0-9]*")
-# Words of grammar, and those that say hardly more: their absence from the evidence proves nothing.
+# Function words and near-empty words: their absence from the evidence proves nothing.
 _EMPTY: Final = frozenset(every(lambda language: words_in(language.words.gate_words)))
 
 
 class Stem(msgspec.Struct, frozen=True):
-    """One content word: where its full form stands, and what it is compared by."""
+    """One content word: the position of its full form, and the form to compare."""
 
     start: int
     end: int
@@ -46,5 +46,5 @@ def stems(text: str) -> tuple[Stem, ...]:
 
 @lru_cache(maxsize=65536)
 def stem_of(word: str) -> str:
-    """What the forms of `word` share: one word of one script, in normal form."""
+    """The stem of `word`, one word of one script in normal form."""
     return stem_of_folded(fold(word))

@@ -1,6 +1,6 @@
 """Tell an admission of uncertainty from a claim: "I don't know", "the documents do not say".
 
-An admission needs no citation. A sentence that goes on to claim something ("but …"), or that cites, is none.
+An admission needs no citation. A sentence that goes on to claim something ("but …"), or that cites, is not an admission.
 """
 
 import re
@@ -13,7 +13,7 @@ from index.languages import union
 from index.languages.folding import normal
 
 LONGEST: Final = 240
-#: What the gate may hold against a claim but not against an admission, which denies and cites nothing by its nature.
+#: Flags that apply to a claim but not to an admission, which by its nature denies and cites nothing.
 EXCUSED: Final = frozenset({"uncited", "low_overlap", "reversed_term"})
 
 _SAYS: Final = union(
@@ -34,14 +34,14 @@ def is_admission(sentence: str) -> bool:
 
 
 def excused(sentence: str, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
-    """The flags without those that an admission earns by being one."""
+    """The flags without those that only come from being an admission."""
     if not any(flag.kind in EXCUSED for flag in flags) or not is_admission(sentence):
         return flags
     return tuple(flag for flag in flags if flag.kind not in EXCUSED)
 
 
 def admits(sentences: Sequence[Sentence]) -> bool:
-    """Whether an answer is an admission and no more: besides it only questions and headings."""
+    """Whether an answer is nothing but an admission, apart from questions and headings."""
     said = [s.text.strip() for s in sentences if any(map(str.isalnum, s.text))]
     return any(map(is_admission, said)) and all(is_admission(text) or _claims_nothing(text) for text in said)
 

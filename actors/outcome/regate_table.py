@@ -1,7 +1,7 @@
-"""The re-gate as data: one row a tier, and the first row that matches decides what becomes of an answer.
+"""The re-gate as data: one row per tier; the first row that matches decides what becomes of an answer.
 
-The gate's flags and the verifier's contradictions are counted once; a row says how many of each it takes. The verifier
-alone never refuses: every refusing row but the model's own asks for a strong flag of the gate.
+The gate's flags and the verifier's contradictions are counted once; a row says how many of each it takes to match. The
+verifier alone never refuses: every refusing row, except for the model's own refusal, requires a strong flag from the gate.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _ONE_DOWN: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "l
 
 
 class GateFlag(Protocol):
-    """What is read of a flag of the deterministic gate."""
+    """The part of a gate flag that is read here."""
 
     @property
     def kind(self) -> str: ...
@@ -27,7 +27,7 @@ class GateFlag(Protocol):
 
 
 class VerifierFlag(Protocol):
-    """What is read of a contradiction that the verifier reports."""
+    """The part of a verifier's contradiction that is read here."""
 
     @property
     def type(self) -> str: ...
@@ -36,7 +36,7 @@ class VerifierFlag(Protocol):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a row is matched against."""
+    """The counts that rows are matched against."""
 
     refused: int = 0  # 1 when the model refused
     strong_gate: int = 0
@@ -48,7 +48,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A tier: matches when any of `when` is reached in all its counts."""
+    """A tier; it matches when any of `when` is reached in all its counts."""
 
     tier: int
     when: tuple[Counts, ...]
@@ -57,7 +57,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of the answer. `confidence` of a refused one is as it came."""
+    """What becomes of the answer. A refused one keeps its `confidence`."""
 
     tier: int
     keep: bool
@@ -93,7 +93,7 @@ def decide(
     confidence: Confidence,
     numeric_promote: bool,
 ) -> Decision:
-    """The first row that matches. `numeric_promote` makes a critical numeric conflict strong."""
+    """The decision of the first row that matches. `numeric_promote` makes a critical numeric conflict strong."""
     counts = count(flags, contradictions, refused, confidence, numeric_promote)
     row = next(row for row in TABLE if any(_reached(counts, wanted) for wanted in row.when))
     after: dict[Step, Confidence] = {
@@ -112,7 +112,7 @@ def count(
     confidence: Confidence,
     numeric_promote: bool,
 ) -> Counts:
-    """Everything the table weighs."""
+    """Count everything the table weighs."""
     gate = [flag.strength for flag in flags]
     weighed = [(one.type == "numeric_conflict", verifier_strength(one, numeric_promote)) for one in contradictions]
     return Counts(
@@ -127,7 +127,7 @@ def count(
 
 
 def verifier_strength(contradiction: VerifierFlag, numeric_promote: bool) -> Strength:
-    """How much one contradiction weighs, by its type; severity counts for numbers only, and only when promoted."""
+    """The strength of one contradiction, by its type; severity counts for numbers only, and only when promoted."""
     if contradiction.type == "direct_negation":
         return "strong"
     if contradiction.type == "nuance":

@@ -1,4 +1,4 @@
-"""How a run ends without an answer, in the words of the person's language."""
+"""How a run ends without an answer, in the person's language."""
 
 from bus.messages import AnswerSettled, Question, Settled, Span
 from prompts import notices
@@ -15,7 +15,7 @@ def refuse(
     snapshot: str = "",
     rounds: int = 1,
 ) -> AnswerSettled:
-    """A refusal with its reason; `text` in place of the reason's own words."""
+    """A refusal with its reason; `text` replaces the reason's standard words."""
     answer = text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason)
     return AnswerSettled(
         settled=Settled(
@@ -46,7 +46,7 @@ def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> Answer
 
 
 def fail(question: Question, reason: Reason, detail: str = "", *, shown: str = "") -> AnswerSettled:
-    """The run failed for want of a power; what was shown stays shown and an error follows it."""
+    """The run failed because a power was unavailable; what was shown stays shown, and an error follows it."""
     return AnswerSettled(
         settled=Settled(
             outcome="failed",

@@ -1,4 +1,4 @@
-"""What a verified draft comes to: the answer with its citations, or a refusal with its reason."""
+"""Settle a verified draft: as an answer with its citations, or as a refusal with its reason."""
 
 from actors.gate.citations import markers
 from actors.outcome.admissions import admits
@@ -49,7 +49,7 @@ def settle(message: AnswerVerified, decision: Decision, *, must_cite: bool, prof
 
 
 def _admitted(message: AnswerVerified, decision: Decision, text: str) -> AnswerSettled:
-    """The model said itself that it does not know: told to the person in its own words."""
+    """The model said itself that it does not know: the person gets its own words."""
     question = message.question
     refusal = refuse(question, "no_evidence", text=text, snapshot=message.snapshot, rounds=message.rounds).settled
     return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown)
@@ -91,7 +91,7 @@ def _with(refusal: Settled, message: AnswerVerified, decision: Decision) -> Sett
 
 
 def kept_sentences(message: AnswerVerified) -> tuple[Sentence, ...]:
-    """What may be shown: under `token` all of it was; otherwise nothing that a strong flag is held against."""
+    """What may be shown: under `token` all of it was; otherwise every sentence without a strong flag."""
     if message.question.release == "token":
         return message.sentences
     return tuple(s for s in message.sentences if not s.withheld and not any(f.strength == "strong" for f in s.flags))
@@ -102,7 +102,7 @@ def withheld(message: AnswerVerified, kept: tuple[Sentence, ...]) -> tuple[Withh
 
 
 def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...]:
-    """One entry for each number of each marker, in order of the text, with the place of the marker in the answer."""
+    """One entry per number of each marker, in text order, with the marker's position in the answer."""
     by_n = {span.n: span for span in evidence}
     return tuple(
         Citation(

@@ -1,1 +1,1 @@
-"""Numbers, dates and amounts of a text as comparable values, and whether the evidence bears them out."""
+"""Numbers, dates and amounts as comparable values, and the check that the evidence supports them."""

@@ -1,4 +1,4 @@
-"""Numbers that only bound or round another: "more than 100,000" of 110,400; "about 800" of 798."""
+"""Numbers that only bound or round another: "more than 100,000" for 110,400; "about 800" for 798."""
 
 import re
 from collections.abc import Callable
@@ -24,12 +24,12 @@ _ABOUT_BEFORE = _before(lambda bounds: bounds.about_before)
 _MORE_AFTER = _after(lambda bounds: bounds.more_after)
 _LESS_AFTER = _after(lambda bounds: bounds.less_after)
 _ABOUT_AFTER = _after(lambda bounds: bounds.about_after)
-# "More than ten" says nothing of ten thousand.
+# "More than ten" says nothing about ten thousand.
 _WITHIN: Final = 10.0
 
 
 def bears_out(text: str, value: Value, other: Value) -> bool:
-    """Whether `other`, a number of the evidence, is one that `value` of the sentence `text` bounds or rounds."""
+    """Whether `other`, a number in the evidence, is one that `value` in the sentence `text` bounds or rounds."""
     before, after = text[max(0, value.start - 24) : value.start], text[value.end : value.end + 16]
     for mine in value.readings:
         for theirs in other.readings:
@@ -49,7 +49,7 @@ def _either(before: re.Pattern[str], after: re.Pattern[str], head: str, tail: st
 
 
 def _rounds(mine: float, theirs: float) -> bool:
-    """Whether `mine` is `theirs` written with fewer digits: 800 of 798, never 798 of 800."""
+    """Whether `mine` is `theirs` written with fewer digits: 800 for 798, never 798 for 800."""
     digits = len(f"{mine:.10g}".rstrip("0").replace(".", "").lstrip("0")) or 1
     scale = 10.0 ** (digits - 1 - floor(log10(theirs)))
     return mine != theirs and round(round(theirs * scale) / scale, 6) == mine

@@ -1,8 +1,8 @@
-"""Whether each number of a sentence stands in its evidence, and stands there in the same place.
+"""Check that each number of a sentence stands in its evidence, and in the same place.
 
-A number is fabricated when the evidence does not have it, and also when the evidence has it only elsewhere while another
-number of the same unit stands between the very words that surround it in the sentence. A value inside a range of the
-evidence is fine, unless the sentence writes a range of its own.
+A number is fabricated when the evidence does not contain it, and also when the evidence has it only elsewhere while another
+number of the same unit stands between the very words that surround it in the sentence. A value inside a range of the evidence
+is fine, unless the sentence writes a range of its own.
 """
 
 import re
@@ -24,14 +24,14 @@ _SAME_PLACE: Final = 0.7
 _CLEARLY_BETTER: Final = 0.15
 _CUT_FROM: Final = 0.8
 _COUNTED_BY_EYE: Final = 10
-# "2. Second step": the number is the answer's own.
+# "2. Second step": the answer numbers its own items.
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
 _WORKS: Final = any_of(every(lambda language: phrases_in(language.numbers.naming.works)))
 _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 
 class WrongNumber(msgspec.Struct, frozen=True):
-    """A number of the sentence that the evidence does not bear out; `instead` is what stands there, or ""."""
+    """A number of the sentence that the evidence does not support; `instead` is what stands in its place, or ""."""
 
     words: str
     instead: str
@@ -39,7 +39,7 @@ class WrongNumber(msgspec.Struct, frozen=True):
 
 
 def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
-    """The numbers of `sentence` that are absent from `evidence`, or that stand there in another place, in order."""
+    """The numbers of `sentence` that are absent from `evidence`, or stand there in another place, in order."""
     own, own_text = slots(sentence), read(sentence).text
     intervals = [interval for text in evidence for interval in read(text).intervals]
     listed = _ENUMERATOR.match(own_text)
@@ -70,10 +70,10 @@ def _bounds_another(text: str, value: Value, evidence: Sequence[str]) -> bool:
 
 
 def _tells(text: str, value: Value) -> bool:
-    """Whether the absence of this number from the evidence is telling.
+    """Whether the absence of this number from the evidence means anything.
 
-    It is not for a small number in words that counts things ("two films"): the evidence may list them. Nor for the year
-    in a title's qualifier ("(2008 film)").
+    It does not for a small number in words that counts things ("two films"), since the evidence may list them, nor for
+    the year in a title's qualifier ("(2008 film)").
     """
     if not value.sure or _QUALIFIER.match(text, max(0, value.start - 2)):
         return False
@@ -82,7 +82,7 @@ def _tells(text: str, value: Value) -> bool:
 
 
 def _cut(text: str, slot: Slot, evidence: Sequence[str]) -> bool:
-    """Whether the sentence was cut out of its text in the middle of this decimal number ("… at 28." of "28.5°")."""
+    """Whether the sentence was cut in the middle of this decimal number ("… at 28." of "28.5°")."""
     value = slot.value
     last = value.end < len(text) and not text[value.end :].strip(" .")
     if not last and value.start > 0:
@@ -112,14 +112,14 @@ def _inside(value: Value, interval: Interval) -> bool:
 def _taken_place(
     slot: Slot, own: Sequence[Slot], same: Sequence[Slot], evidence: Sequence[str], *, inside: bool
 ) -> tuple[int, Slot] | None:
-    """The number of the evidence that stands where `slot` stands in the sentence, if that is another number."""
+    """The number of the evidence in the place that `slot` has in the sentence, if it is a different number."""
     best_same = max((likeness(slot, other) for other in same), default=0.0)
     if best_same > 1.0 - _CLEARLY_BETTER:
         return None
     best, place = max(_SAME_PLACE, best_same + _CLEARLY_BETTER), None
     for index, text in enumerate(evidence):
         for other in slot_index(text).near(slot):
-            # A value inside a range is fine: the ends of that range do not take its place.
+            # A value inside a range is fine: the ends of the range do not replace it.
             if inside and other.value.bound and not slot.value.bound:
                 continue
             alike = likeness(slot, other)
@@ -131,5 +131,5 @@ def _taken_place(
 
 
 def _told_elsewhere(other: Slot, alike: float, slot: Slot, own: Sequence[Slot]) -> bool:
-    """Whether another number of the sentence already says what `other` says, in a place at least as like."""
+    """Whether another number of the sentence already says what `other` says, in a place at least as similar."""
     return any(mine is not slot and matches(mine.value, other.value) and likeness(mine, other) >= alike for mine in own)

@@ -1,4 +1,4 @@
-"""Numbers with the words around them, and how alike two such places are."""
+"""Numbers with the words around them, and how similar two such places are."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -10,11 +10,11 @@ import msgspec
 from actors.gate.numbers.text_numbers import read
 from actors.gate.numbers.values import Value
 
-# How much each of the nearest words on a side counts, nearest first.
+# Weights of the nearest words on a side, nearest first.
 _WEIGHTS: Final = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.2)
-# A word at another distance counts this much of one at the same.
+# Relative weight of a word found at a different distance.
 _MOVED: Final = 0.7
-# Two places that share none of the nearest words on a side are never alike enough to be compared.
+# Two places that share none of the nearest words on a side are too different to be compared.
 _NEAREST: Final = 2
 _COMPARABLE_UNITS: Final = (
     {"month", "months"}, {"hour", "clock"}, {"decade", "year", "century"}, {"gbp", "pound"}, {"m", "minute"},
@@ -38,7 +38,7 @@ class SlotIndex(msgspec.Struct, frozen=True):
     spanning: tuple[Slot, ...]
 
     def same(self, value: Value) -> Iterator[Slot]:
-        """The numbers that bear out `value`; one with two readings may come twice."""
+        """The numbers that support `value`; one with two readings may come twice."""
         near = self.slots if value.span else [*self.spanning, *_all(self.by_value, value.readings)]
         return (slot for slot in near if matches(value, slot.value))
 
@@ -89,7 +89,7 @@ def _all[Key](found: dict[Key, tuple[Slot, ...]], keys: Iterable[Key]) -> Iterat
 
 
 def matches(value: Value, other: Value) -> bool:
-    """Whether the evidence's `other` bears out the sentence's `value`."""
+    """Whether `other` in the evidence supports `value` in the sentence."""
     if not units_agree(value.unit, other.unit):
         return False
     for mine in value.readings:
@@ -108,7 +108,7 @@ def units_agree(unit: str, other: str) -> bool:
 
 
 def likeness(slot: Slot, other: Slot) -> float:
-    """How much of the words around `slot` also surround `other` on the same side, 0 to 1, nearer words counting more."""
+    """Share (0..1) of the words around `slot` that also surround `other` on the same side; nearer words count more."""
     shared = total = 0.0
     for mine, theirs in ((slot.before, other.before), (slot.after, other.after)):
         for place, (weight, word) in enumerate(zip(_WEIGHTS, mine, strict=False)):

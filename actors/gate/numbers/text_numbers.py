@@ -1,4 +1,4 @@
-"""A text as every check reads it: normal form, words, numbers. Read once, then remembered."""
+"""A text as every check reads it: normal form, words and numbers, computed once and cached."""
 
 import re
 from functools import lru_cache
@@ -11,10 +11,10 @@ from actors.gate.numbers.values import Interval, Value, values
 from index.languages.folding import normal
 from index.languages.scripts import HAN
 
-# Chinese is read character by character; everything else word by word, digits apart from letters.
+# Chinese is read by character, everything else by word, with digits separate from letters.
 TOKEN = re.compile(rf"[{HAN}]|\d+(?:[.,]\d+)*|[^\W\d_{HAN}]+|[%€$£¥°]")
 
-# Long enough for all evidence of a few runs at once; a reading is a few times the size of its text.
+# Enough for all the evidence of a few runs at once; a reading is a few times the size of its text.
 _REMEMBERED: Final = 512
 
 
@@ -25,7 +25,7 @@ class Word(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """`text` is in normal form and has no citation markers; all offsets are into it."""
+    """`text` is in normal form without citation markers; all offsets are into it."""
 
     text: str
     words: tuple[Word, ...]

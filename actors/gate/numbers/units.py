@@ -1,4 +1,4 @@
-"""What a number counts: percent, currencies, calendar and measures, in the spellings of all our languages."""
+"""Units of numbers: percent, currencies, calendar and measures, in the spellings of all languages."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from index.languages import LANGUAGES, of
 from index.languages.numerals import any_of
 from index.languages.tables.numbers import Numbers, Phrases, Unit, phrases_in
 
-# Signs that every language shares.
+# Signs shared by all languages.
 _SIGNS: Final[dict[Unit, Phrases]] = {
     "percent": "%", "eur": "€ eur", "usd": "$ usd", "gbp": "£ gbp", "krw": "₩ krw", "cny": "rmb cny", "jpy": "¥ jpy", "km": "km",
     "m": "m", "cm": "cm", "mm": "mm", "kg": "kg", "g": "g", "mg": "mg", "pound": "lb lbs", "litre": "l", "ml": "ml",
@@ -39,7 +39,7 @@ _BEFORE: Final = _unit_of(_SIGNS_BEFORE, lambda numbers: numbers.units_before)
 
 
 def _ends_word(word: str) -> str:
-    """Latin and Arabic units must end there; Korean and Chinese ones take particles."""
+    """Whether a unit must end there: Latin and Arabic units must; Korean and Chinese ones take particles."""
     return re.escape(word) + (r"(?![^\W\d_])" if word[-1].isalpha() and word[-1] < "\u0700" else "")
 
 
@@ -50,14 +50,14 @@ _LEAD = re.compile(rf"({any_of(_BEFORE)}) ?\Z")
 
 
 def unit_after(text: str, at: int) -> tuple[str, int]:
-    """The unit that begins at `at` (one space allowed) and where it ends; ("", at) for none."""
+    """The unit that begins at `at` (one space allowed) and its end; ("", at) for none."""
     while at < len(text) and text[at] in "\n":
         return "", at
     found = _UNIT.match(text, at)
     if not found:
         return "", at
     word = found[0].lstrip(" -")
-    # "1980 s" is a word that begins with s, "1980s" a decade.
+    # In "1980 s" a new word begins with s; "1980s" is a decade.
     if word in _ATTACHED and found[0] != word:
         return "", at
     return _AFTER[word], found.end()

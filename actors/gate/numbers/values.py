@@ -1,6 +1,7 @@
 """The numbers of a text as comparable values: 1,234.5 = 1 234,5 = １２３４.５; 3만 5천 = 35,000 = thirty-five thousand.
 
-Text must be in the gate's normal form. A comma or point that may group or divide gives a value more than one reading.
+Text must be in the gate's normal form. A comma or point that may group digits or start decimals gives a value more than one
+reading.
 """
 
 import re
@@ -17,7 +18,7 @@ _DIGITS = re.compile(
     r"(?<!\^)(?:\d{1,3}(?:(?P<group>[ ,.'،])\d{3})(?:(?P=group)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,،]\d+)?)"
 )
 _NUMBERS: Final = [of(language).numbers for language in LANGUAGES]
-# What multiplies the number before it.
+# Words that multiply the number before them.
 _SCALES: Final = {word: value for numbers in _NUMBERS for word, value in worth_of(numbers.scales).items()}
 _ATTACHED: Final = {word: value for numbers in _NUMBERS for word, value in worth_of(numbers.attached_scales).items()}
 _SCALE = re.compile(rf"[ -]?(?:(?P<word>{any_of(_SCALES)})(?![^\W\d_])|(?P<attached>[{''.join(_ATTACHED)}]+))")
@@ -42,10 +43,10 @@ _PART = re.compile(r" ?(\d+(?:\.\d+)?)")
 
 
 class Value(msgspec.Struct, frozen=True):
-    """One number where it stands.
+    """One number in a text.
 
-    `readings` are the values it may have; `span` is how far above them it reaches (a decade covers its years); `sure` is
-    False for a word that is as often no number; `bound` tells one end of a range.
+    `readings` are its possible values; `span` is how far it reaches above them (a decade covers its years); `sure` is
+    False for a word that is as often not a number; `bound` marks one end of a range.
     """
 
     start: int
@@ -58,7 +59,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """A range as written: everything from `low` to `high` is in it."""
+    """A range as written: it contains everything from `low` to `high`."""
 
     low: float
     high: float
@@ -66,11 +67,11 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
-    """The numbers of a normal text in order, and the ranges that two of them make."""
+    """The numbers of a normal text in order, and the ranges formed by two of them."""
     found = _digit_values(text)
     found.extend(_months(text, found))
     taken = [(value.start, value.end) for value in found]
-    # Of two languages' numbers in one place the longer is meant: "six" stands in vingt-six.
+    # Where the numbers of two languages overlap, the longer one is meant: "six" stands in vingt-six.
     for numeral in sorted(written(text), key=lambda numeral: numeral.start - numeral.end):
         if not any(start < numeral.end and numeral.start < end for start, end in taken):
             unit, _ = unit_after(text, numeral.end)
@@ -98,7 +99,7 @@ def _digit_values(text: str) -> list[Value]:
 
 
 def _scaled(text: str, match: re.Match[str]) -> tuple[set[float], int]:
-    """The readings of a digit number with the scale words after it (`3만 5천`, `1.2 million`), and where it ends."""
+    """The readings of a number in digits with the scale words after it (`3만 5천`, `1.2 million`), and its end."""
     readings, end = _readings(match[0]), match.end()
     scale = _SCALE.match(text, end)
     if not scale:
@@ -128,7 +129,7 @@ def _factor(scale: re.Match[str]) -> float:
 
 
 def _readings(digits: str) -> set[float]:
-    """What a digit number may be worth: `1.234` is a thousand and more, or one and a fraction."""
+    """The possible values of a number in digits: `1.234` is over a thousand, or one and a fraction."""
     plain = digits.replace("،", ",").replace("'", " ")
     if " " in plain:
         return {float(plain.replace(" ", "").replace(",", "."))}
@@ -168,7 +169,7 @@ def _with_ranges(text: str, found: list[Value]) -> tuple[tuple[Value, ...], tupl
             continue
         scale = _SCALE.search(text, right.start, right.end)
         if scale and max(left.readings) < 1000 <= _factor(scale):
-            # "5 to 10 million": the scale was said once.
+            # "5 to 10 million": the scale applies to both.
             scaled = {round(reading * _factor(scale), 6) for reading in left.readings}
             left = msgspec.structs.replace(left, readings=left.readings | scaled)
         marked[index] = msgspec.structs.replace(left, bound=True)

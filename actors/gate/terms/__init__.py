@@ -1,1 +1,1 @@
-"""Terms that can be turned round: negation, duty, ban, limits, opposites, kinds and names."""
+"""Terms whose reversal changes the meaning: negation, duty, ban, limits, opposites, kinds and names."""

@@ -1,7 +1,7 @@
-"""Terms turned into what excludes them: negation, duty and recommendation, ban and permission, limits, opposites, kinds.
+"""Terms that contradict the evidence: negation, duty and recommendation, ban and permission, limits, opposites, kinds.
 
-A sentence is held against the part of the evidence that it retells. A negation is turned when the words in its reach are
-all there and none is negated there, or the other way round.
+A sentence is checked against the part of the evidence that it retells. A negation is turned when all the words in its scope
+are in the evidence and none is negated there, or the other way round.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,12 +23,12 @@ from index.languages.detection import detect
 from index.languages.folding import normal
 from index.languages.negation import Negated, negations
 
-# From this share of its content words on, a sentence speaks of what the evidence speaks of.
+# Share of its content words from which a sentence is about the same thing as the evidence.
 _SPEAKS_OF: Final = 0.4
 
 
 class Turned(msgspec.Struct, frozen=True):
-    """`words` are the sentence's; `evidence` is the index of the text that says otherwise."""
+    """`words` are the sentence's; `evidence` is the index of the text that says the opposite."""
 
     words: str
     evidence: int
@@ -38,7 +38,7 @@ class Turned(msgspec.Struct, frozen=True):
 
 def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Iterator[Turned]:
     text = normal(strip_markers(sentence))
-    # Terms of one language say nothing of evidence in another.
+    # Terms of one language say nothing about evidence in another.
     comparable = [index for index, item in enumerate(evidence) if language_of(item) == language]
     evidence = [evidence[index] for index in comparable]
     if is_verbatim(text, evidence):
@@ -60,7 +60,7 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
 
 @lru_cache(maxsize=512)
 def language_of(text: str) -> str:
-    """The language of a piece of evidence; remembered, since every sentence asks again."""
+    """The language of a piece of evidence; cached, since every sentence asks for it."""
     return detect(text)
 
 
@@ -93,7 +93,7 @@ def _negation_dropped(text: str, there: str, language: str) -> Iterator[tuple[st
         reached = _reach(there, negated)
         reach = {stem.stem for stem in reached}
         shared = reach & own
-        # The word next to the negator is the one it turns most surely.
+        # The negator most surely applies to the word next to it.
         nearest = reached[-1 if negated.end <= negated.at else 0].stem if reached else ""
         if nearest in shared and len(shared) * 2 >= len(reach) and not reach & turned:
             yield (
@@ -110,7 +110,7 @@ def _predicate(text: str, there: str, language: str) -> Iterator[tuple[str, str,
 
 
 def _sweeping(text: str, whole: str, language: str) -> Iterator[tuple[str, str, str]]:
-    """A denial where the evidence denies nothing, an absolute where it has none; only in languages where that tells."""
+    """A denial where the evidence denies nothing, or an absolute where it has none; only in languages where that is a sign."""
     if not of(language).terms.denials.sweeping:
         return
     denied = negations(text, language)
@@ -122,7 +122,7 @@ def _sweeping(text: str, whole: str, language: str) -> Iterator[tuple[str, str, 
 
 
 def _modality(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
-    """Duty made recommendation, ban made permission, a lower limit made an upper one, and the other way round."""
+    """Duty made recommendation, ban made permission, a lower limit made an upper one, and the reverse of each."""
     own, theirs = forces(text, language), forces(there, language)
     names = {force.name for force in own}
     said = {force.name for force in theirs}

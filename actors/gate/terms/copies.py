@@ -1,4 +1,4 @@
-"""A sentence copied from the evidence but for a negator put in or taken out, or a term put for its opposite."""
+"""A sentence copied from the evidence with a negator added or removed, or a term swapped for its opposite."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -9,14 +9,14 @@ from actors.gate.terms.forces import Force, exclude, forces
 from actors.gate.terms.lexicon import Term, terms
 from index.languages.negation import Negated, negations
 
-# A sentence with this share of its words in the same order in one sentence of the evidence is a copy of it.
+# A sentence is a copy when this share of its words stands in the same order in one sentence of the evidence.
 _COPIED: Final = 0.7
-# Turning a term may take this many words more or less than it had.
+# Reversing a term may add or remove this many words.
 _SPARE: Final = 2
 
 
 def changed_in_copy(text: str, there: str, language: str) -> Iterator[tuple[str, str]]:
-    """The words of `text` that turn the sentence `there` which it copies, each with the reason; nothing for no copy.
+    """The words of `text` that reverse the sentence `there` it copies, each with the reason; nothing if it is not a copy.
 
     Both are in normal form. What a copy leaves out at either end of the evidence's sentence does not count.
     """
@@ -31,7 +31,7 @@ def changed_in_copy(text: str, there: str, language: str) -> Iterator[tuple[str,
         if tag == "equal" or outside:
             continue
         other_begin, other_end = first, last
-        # At its ends a copy may stop short: only as much of the evidence as it replaces is held against it.
+        # A copy may stop short at its ends: only the part of the evidence that it replaces counts against it.
         if end == len(mine):
             other_end = min(other_end, other_begin + end - begin + _SPARE)
         if begin == 0:
@@ -48,7 +48,7 @@ def changed_in_copy(text: str, there: str, language: str) -> Iterator[tuple[str,
 def _swapped(
     text: str, span: tuple[int, int], there: str, other: tuple[int, int], language: str
 ) -> tuple[str, str] | None:
-    """A term of the changed words that excludes one of the words that stood there."""
+    """A term among the changed words that excludes one of the words it replaced."""
     for mine in _touching(forces(text, language), span):
         for theirs in _touching(forces(there, language), other):
             if exclude(mine.name, theirs.name):
@@ -77,7 +77,7 @@ def _touches(term: Term, span: tuple[int, int]) -> bool:
 
 
 def _span(tokens: Sequence[tuple[int, int]], begin: int, end: int) -> tuple[int, int]:
-    """The characters of tokens `begin` to `end`, with what stands between them and their neighbours."""
+    """The characters of tokens `begin` to `end`, with what lies between them and their neighbours."""
     if begin == end:
         return (0, 0)
     return (tokens[begin - 1][1] if begin else 0, tokens[end - 1][1])

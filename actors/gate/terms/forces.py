@@ -1,4 +1,4 @@
-"""What a text obliges, advises, permits, forbids and limits, and which of these exclude each other."""
+"""What a text obliges, advises, permits, forbids or limits, and which of these exclude each other."""
 
 from typing import Final
 
@@ -45,14 +45,14 @@ class Force(msgspec.Struct, frozen=True):
 
 
 def forces(text: str, language: str) -> list[Force]:
-    """What the text obliges, advises, permits or forbids, with the words that do, with the terms that do."""
+    """What the text obliges, advises, permits or forbids, each with its words and its terms."""
     found: list[Force] = []
     turned = negations(text, language)
     for term in terms(text, language):
         for sense in term.senses:
             if sense.role not in _NEGATED:
                 continue
-            # A ban's own negator ("must not", 수 없) does not turn it again.
+            # A ban's own negator ("must not", 수 없) does not reverse it again.
             reversed_here = any(
                 one.start <= term.start < one.end and not term.start <= one.at < term.end for one in turned
             )
@@ -61,5 +61,5 @@ def forces(text: str, language: str) -> list[Force]:
 
 
 def exclude(force: str, other: str) -> bool:
-    """Whether what has the one force cannot have the other."""
+    """Whether something with the one force cannot have the other."""
     return other in _EXCLUDES[force]

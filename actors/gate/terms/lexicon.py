@@ -1,4 +1,4 @@
-"""The gate's terms, compiled from `terms.toml` of each language, and where a text has them."""
+"""The gate's terms, compiled from each language's `terms.toml`, and their positions in a text."""
 
 from functools import cache, lru_cache
 from typing import Final, Literal
@@ -21,7 +21,7 @@ _IN_ENDINGS: Final = frozenset({"duty", "recommendation", "permission", "ban"})
 
 
 class Sense(msgspec.Struct, frozen=True):
-    """What a term says: its role, which pair or kind it is of, and which side of that."""
+    """The meaning of a term: its role, its pair or kind, and its side of that."""
 
     role: Role
     group: int
@@ -72,7 +72,7 @@ def lexicon(language: str) -> Lexicon:
 
 @lru_cache(maxsize=2048)
 def terms(text: str, language: str) -> tuple[Term, ...]:
-    """The terms of `language` in a text in normal form, in order, the longest where two begin together."""
+    """The terms of `language` in a text in normal form, in order; where two begin together, the longest."""
     known = lexicon(language)
     found: list[Term] = []
     at = 0
@@ -94,7 +94,7 @@ def _term_at(text: str, at: int, known: Lexicon) -> Term | None:
             senses = known.senses.get(text[start:end])
             if senses is None or not _whole(text, start, end, known):
                 continue
-            # Endings oblige and permit inside a word (신청해야); other stems begin one.
+            # Endings that oblige or permit stand inside a word (신청해야); other stems begin one.
             if not begins and known.stands_as == "stems":
                 senses = tuple(sense for sense in senses if sense.role in _IN_ENDINGS) if end - start > 1 else ()
             if senses:
@@ -103,7 +103,9 @@ def _term_at(text: str, at: int, known: Lexicon) -> Term | None:
 
 
 def _whole(text: str, start: int, end: int, known: Lexicon) -> bool:
-    """Whether what follows lets the term end there: always among characters and after longer stems, others at a word's end."""
+    """Whether the term may end here: always in character-based scripts and after longer stems, otherwise only at a word's
+    end.
+    """
     after = text[end : end + 1]
     if known.stands_as == "characters" or not after.isalnum():
         return True

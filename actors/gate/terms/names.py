@@ -1,4 +1,4 @@
-"""Names that a sentence puts where its evidence has others; in the languages that capitalise them."""
+"""Names in a sentence where its evidence has others, for languages that capitalise names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,18 +16,19 @@ from index.languages.folding import normal, visible
 from index.languages.negation import negations
 
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞŒ][\w'’-]*"
-# What a list, a heading or emphasis puts before the first word.
+# What a list, heading or emphasis may put before the first word.
 _MARKUP = re.compile(r"\A\s*#.*\Z|\A[\s>*_•–-]*(?:\(?\d{1,2}[.)]\s+)?[*_\"“«\s]*", re.S)
 _LONGEST_LABEL: Final = 60
 _OPENING: Final = 120
 _WORD = re.compile(r"[^\W_]+")
-# A shared beginning as long as this makes two forms of one name: China and Chinese.
+# Two names that share this many first letters count as forms of one name: China and Chinese.
 _ROOT: Final = 4
 
 
 class _Patterns(msgspec.Struct, frozen=True):
-    """A language's: `run` is a whole name; `verb` ends the subject, which may be called by a name that the evidence replaces
-    by a pronoun; `unnamed` opens a text that leaves its subject out."""
+    """The patterns of a language: `run` is a whole name; `verb` ends the subject, which may use a name where the evidence
+    uses a pronoun; `unnamed` opens a text that leaves its subject out.
+    """
 
     run: re.Pattern[str]
     verb: re.Pattern[str]
@@ -35,14 +36,14 @@ class _Patterns(msgspec.Struct, frozen=True):
 
 
 class OtherName(msgspec.Struct, frozen=True):
-    """`name` is the sentence's; `instead` are some names that the evidence has and the sentence has not."""
+    """`name` is the sentence's; `instead` are names that the evidence has and the sentence lacks."""
 
     name: str
     instead: tuple[str, ...]
 
 
 def other_names(sentence: str, evidence: Sequence[str], language: str) -> Iterator[OtherName]:
-    """The names after the subject that `evidence` does not have, if it has others that the sentence does not."""
+    """The names after the subject that `evidence` lacks, if it has others that the sentence lacks."""
     patterns = _patterns(language)
     if patterns is None:
         return
@@ -51,14 +52,14 @@ def other_names(sentence: str, evidence: Sequence[str], language: str) -> Iterat
     if not found:
         return
     label = plain.find(":", 0, _LONGEST_LABEL) + 1
-    # What opens a sentence is capitalised whatever it is.
+    # The first word of a sentence is always capitalised.
     opening = next((at + len(name) for at, name in found if label <= at <= label + 3), label)
     verb = patterns.verb.search(plain, opening)
     subject_ends = verb.start() if verb else opening
     missing = [(at, name) for at, name in found if _missing(name, evidence)]
     unknown = [(at, name) for at, name in missing if at >= subject_ends]
     if len(unknown) == len(missing) and any(patterns.unnamed.match(text.lstrip()[:_OPENING]) for text in evidence):
-        # The evidence speaks of something it does not name, and the sentence's subject is named there: one name is free.
+        # The evidence does not name its subject, and the sentence's subject is named there: one name is allowed.
         unknown = unknown[1:]
     others = tuple(name for text in evidence for name in _names_beyond(text, plain, patterns.run))
     reversed_stretches = negations(normal(plain), language)
@@ -93,7 +94,7 @@ def _absent(word: str, text: str) -> bool:
 
 
 def _is_initials(word: str, text: str) -> bool:
-    """Whether `word` is made of the first letters of words that follow one another: ASSR."""
+    """Whether `word` is made of the initials of consecutive words: ASSR."""
     if not 2 <= len(word) <= 6:
         return False
     initials = "".join(found[0][0] for found in _WORD.finditer(text))

@@ -1,4 +1,4 @@
-"""What a sentence says a thing is, where its evidence says that it is something else; in languages whose articles tell it."""
+"""What a sentence says a thing is, where its evidence says something else; in languages whose articles show it."""
 
 import re
 from functools import cache
