@@ -1,4 +1,4 @@
-"""One `.prompt` file per agent, their typed contracts, the profiles, and the words that people read.
+"""The `.prompt` files, one per agent, with their typed contracts; the profiles, the notices, and the shared vocabulary.
 
-Imports neither `bus` nor `index`: a prompt is data and the rules to read it.
+Never imports `bus`; from `index` it takes only `languages`. A prompt is data, plus the rules to read it.
 """

@@ -1,8 +1,9 @@
-"""What each prompt is given and what it must answer: one variables Struct and one reply Struct per agent.
+"""What each prompt gets and must answer: one variables Struct and one reply Struct per agent.
 
-`Prompt` subclasses are the variables; their `name` is the prompt file's stem, the actor's and the test's. The JSON schema in
-the prompt file is the source for decoding and the grammar; a test holds these Structs and those schemas together. A field says
-with its type where its text stands (`str` inside a line, else `Block` or `Attribute`) and whether it may be `Shortened`.
+Subclasses of `Prompt` are the variables; `name` is the stem of the prompt file and the name of the actor and the test. The
+JSON schema in the prompt file is the source for decoding and for the grammar; a test keeps these Structs and those schemas in
+step. A field's type says where its text stands (`str` inside a line, else `Block` or `Attribute`) and whether it may be
+`Shortened`.
 """
 
 from types import get_original_bases
@@ -32,7 +33,7 @@ class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def reply_type(cls) -> type[Reply]:
-        """The type of a finished reply, `str` for the agents that write prose."""
+        """The type of a complete reply; `str` for agents that write prose."""
         bases = (base for each in cls.__mro__ for base in get_original_bases(each))
         reply: type[Reply] = next(get_args(base)[0] for base in bases if get_origin(base) is Prompt)
         return reply
@@ -189,7 +190,7 @@ class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
 
 
 class Evidence(Part, frozen=True, kw_only=True):
-    """One numbered span: all that an answering prompt sees of a document."""
+    """One numbered span: the only part of a document that an answering prompt sees."""
 
     n: int
     source_id: Attribute

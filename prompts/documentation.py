@@ -1,4 +1,4 @@
-"""The table of all agents, generated from the prompt files: what each is given, what it must answer, how it is sampled."""
+"""The table of all agents, generated from the prompt files: input, reply and sampling of each."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _BY_REQUEST = {"answer_structured": "as requested", "answer_hint": "as requested
 
 
 def documentation(library: Library | None = None) -> str:
-    """A Markdown table, one row an agent, in pipeline order."""
+    """A Markdown table with one row per agent, in pipeline order."""
     files = library or Library()
     lines = ["| agent | what it does | input | output | T / max tokens |", "|---|---|---|---|---|"]
     for prompt in PROMPTS:
@@ -22,7 +22,7 @@ def documentation(library: Library | None = None) -> str:
 
 
 def _inputs(file: PromptFile) -> list[str]:
-    """Picoschema's keys as the table shows them: `passages[]{title,text}`."""
+    """Picoschema keys as the table shows them: `passages[]{title,text}`."""
     shown = []
     for key, value in file.input.items():
         name, array, _ = key.partition("(array)")

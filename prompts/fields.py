@@ -1,4 +1,4 @@
-"""What a field of a prompt's variables says about itself: where its text stands, and whether the prompt may do with less of it."""
+"""What a field of a prompt's variables declares: where its text stands, and whether it may be shortened."""
 
 import enum
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Place(enum.Enum):
-    """Where a text stands in its prompt. A field that does not say stands inside a line, and so loses its line breaks."""
+    """Where a text stands in its prompt. By default it stands inside a line, and so loses its line breaks."""
 
     LINE = "inside a line"
     BLOCK = "on lines of its own, between tags of ours"
@@ -20,13 +20,15 @@ class Place(enum.Enum):
 Block = Annotated[str, Place.BLOCK]
 Attribute = Annotated[str, Place.ATTRIBUTE]
 
-#: The place of a text, or those of the fields below it.
+#: The place of a text, or the places of the fields below it.
 type Placement = Place | Mapping[str, Placement]
 
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """On a tuple of a prompt that may be too long: it loses its last items, or its `oldest`; lower orders first."""
+    """Marks a tuple that may be cut when the prompt is too long: it loses its last items, or its `oldest`; lower orders
+    first.
+    """
 
     order: int
     oldest: bool = False
@@ -40,7 +42,7 @@ def places(kind: type[msgspec.Struct]) -> Mapping[str, Placement]:
 
 @cache
 def shortened(kind: type[msgspec.Struct]) -> tuple[tuple[str, Shortened], ...]:
-    """The fields that may be shortened, in the order in which they are."""
+    """The fields that may be shortened, in the order in which to shorten them."""
     found = [
         (name, note) for name, hint in _hints(kind).items() for note in _notes(hint) if isinstance(note, Shortened)
     ]

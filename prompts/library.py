@@ -1,7 +1,7 @@
-"""Read the `.prompt` files once, and render the variables of any agent into the text a model is given.
+"""Read the `.prompt` files once, and render an agent's variables into the text that a model gets.
 
-Values never go through the template: it is filled with marks, split at its roles, and only then do the values take the
-places of the marks, in one pass. So nothing inside a value can open a role or be read as a template.
+Values never go through the template: it is filled with marks and split at its roles, and only then are the marks replaced by
+the values, in one pass. So nothing inside a value can open a role or be read as a template.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class RenderedPrompt(msgspec.Struct, frozen=True, kw_only=True):
 class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
     """One parsed `.prompt` file. `fill` is its compiled template; `system` never changes between calls.
 
-    `remembered`: the same question over the same evidence is given the same reply for a while.
+    `remembered`: for a while, the same question over the same evidence gets the same reply.
     """
 
     name: str
@@ -59,7 +59,7 @@ class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Library:
-    """All prompts, compiled. `overrides` change the sampling and the model of single ones."""
+    """All prompts, compiled. `overrides` change the sampling and the model of individual prompts."""
 
     def __init__(self, overrides: Mapping[str, AgentOverride] | None = None, folder: Path = FOLDER) -> None:
         self._overrides = dict(overrides or {})
@@ -73,7 +73,7 @@ class Library:
         )
 
     def render(self, variables: Prompt[Any]) -> RenderedPrompt:
-        """The system and user text of one call. What is constant stands first, then evidence, then the question."""
+        """The system and user text of one call. Constant text comes first, then evidence, then the question."""
         file = self._files[variables.name]
         override = self._overrides.get(variables.name, _NO_OVERRIDE)
         values: list[str] = []
@@ -91,29 +91,31 @@ class Library:
         )
 
     def schema(self, name: str) -> dict[str, Any] | None:
-        """The JSON Schema of a prompt's reply, None for prose."""
+        """The JSON Schema of a prompt's reply; None for prose."""
         return self._files[name].schema
 
     def version(self, name: str) -> str:
-        """Digest of the prompt file with what it includes; part of a cache key and of the run record."""
+        """A digest of the prompt file and what it includes; part of cache keys and of the run record."""
         return self._files[name].version
 
     def file(self, name: str) -> PromptFile:
         return self._files[name]
 
     def model(self, name: str) -> str:
-        """The model that was named for this prompt, empty for the engine's own."""
+        """The model set for this prompt; empty for the engine's own."""
         return self._overrides.get(name, _NO_OVERRIDE).model or ""
 
     def reasoning_effort(self, name: str) -> str:
-        """What a reasoning model is told for this prompt, empty for nothing."""
+        """The effort that a reasoning model gets for this prompt; empty for none."""
         return self._overrides.get(name, _NO_OVERRIDE).reasoning_effort or ""
 
     def _marked(self, value: Any, place: Placement, values: list[str]) -> Any:
-        """`value` with every non-empty string replaced by a mark for its place in `values`, made harmless there."""
+        """`value` with every non-empty string replaced by a mark for its place in `values`, where it is stored
+        neutralised.
+        """
         if isinstance(value, str):
             if not value:
-                return value  # {{#if}} must still see that it is empty
+                return value  # so that {{#if}} still sees that it is empty
             values.append(self._harmless(value, place))
             return f"\ue000{len(values) - 1}\ue001"
         if isinstance(value, dict):
@@ -165,7 +167,7 @@ def _role(params: list[Any], _options: HelperOptions) -> str:
 
 
 def _data(variables: Prompt[Any]) -> dict[str, Any]:
-    """The variables as the template sees them; passages get the number that a reply names them by."""
+    """The variables as the template sees them; passages get the number that a reply refers to them by."""
     data: dict[str, Any] = msgspec.to_builtins(variables)
     for field in msgspec.structs.fields(variables):
         items = getattr(variables, field.name)
@@ -176,7 +178,7 @@ def _data(variables: Prompt[Any]) -> dict[str, Any]:
 
 
 def _constants(variables: Prompt[Any]) -> dict[str, str]:
-    """What the template needs besides, all of it our own text."""
+    """The other values that the template needs, all of them our own text."""
     language: str = getattr(variables, "target_language", "") or getattr(variables, "language", "")
     labels = {
         f"label_{name}": notices.label(name, language) for name in ("source", "summary", "conclusion", "arguments")
@@ -185,7 +187,9 @@ def _constants(variables: Prompt[Any]) -> dict[str, str]:
 
 
 def _max_tokens(variables: Prompt[Any], file: PromptFile, override: AgentOverride) -> int:
-    if isinstance(variables, GuardLanguage):  # as long as the text: a token is rarely shorter than half a character
+    if isinstance(
+        variables, GuardLanguage
+    ):  # allows a reply as long as the text: a token is rarely shorter than half a character
         return min(override.max_tokens or file.max_tokens, max(64, 2 * len(variables.text)))
     wanted: int | None = getattr(variables, "max_tokens", None)
     return override.max_tokens or wanted or file.max_tokens

@@ -1,8 +1,8 @@
-"""Make a text from outside harmless to put into a prompt, and visibly so where anything had to change.
+"""Make outside text harmless before it goes into a prompt, and mark visibly every place that had to change.
 
-Three things are changed: the first character of whatever a model's chat template, the Dotprompt format or our own tags
-would read as structure; control characters and hidden text; and, in a value that must stay on one line, line breaks
-and quotation marks. Everything else survives letter by letter, because spans are copied from it.
+Three things are changed: the first character of anything that a model's chat template, the Dotprompt format or our own tags
+would read as structure; control characters and hidden text; and, in a value that must stay on one line, line breaks and
+quotation marks. Everything else survives character by character, because spans are copied from it.
 """
 
 import re
@@ -23,8 +23,8 @@ _MODEL_WORDS = (
 )  # fmt: skip
 _OPENING = re.compile("[<＜﹤]|[\\[［﹇](?![0-9])")  # [1] is a citation
 _VISIBLE = {"<": "‹", "＜": "‹", "﹤": "‹", "[": "⟦", "［": "⟦", "﹇": "⟦"}
-_LONGEST = 64  # characters of a marker, what is hidden in it left out
-#: Control characters, overrides of the direction of writing, halves of characters, ASCII that nobody sees, hidden runs.
+_LONGEST = 64  # characters of a marker, not counting hidden ones
+#: Control characters, bidirectional overrides, lone surrogates, invisible ASCII, hidden runs.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202d\u202e\ud800-\udfff]|[\U000e0000-\U000e007f]+"
     f"|[{INVISIBLE}]{{8,}}"  # no script or emoji needs so many in a row
@@ -33,7 +33,7 @@ _ATTRIBUTE = str.maketrans({'"': "'", "<": "‹", ">": "›"})
 
 
 class Neutral:
-    """Neutralises texts for prompts whose own tags have the given names."""
+    """Neutralises text for prompts whose own tags have the given names."""
 
     def __init__(self, tags: Iterable[str]) -> None:
         ours = "|".join(sorted(map(re.escape, set(tags)), key=len, reverse=True))
@@ -47,7 +47,7 @@ class Neutral:
         self._square = re.compile(rf"\[\|[^\s\[\]|⟦]{{1,48}}\|\]|\[/?(?:{'|'.join(_MODEL_WORDS)})\]")
 
     def block(self, text: str) -> str:
-        """`text` for a place of several lines, between tags of ours."""
+        """`text` for a place with several lines, between our tags."""
         return _OPENING.sub(self._seen, _UNFIT.sub(_shown, text))
 
     def line(self, text: str) -> str:
@@ -74,7 +74,7 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def _folded(text: str, start: int) -> str:
-    """What stands at `start` as a tokenizer that normalises reads it: compatibility forms, nothing that hides."""
+    """The text at `start` as a normalising tokenizer reads it: compatibility forms, without invisible characters."""
     near = text[start : start + _LONGEST]
     if near.isascii():
         return near

@@ -1,6 +1,7 @@
-"""The words that people read, from `notices.toml` of their language.
+"""The texts that people read, from the `notices.toml` of their language.
 
-Who writes in none of the languages reads the fallback. Values put into a text are cut to a sensible length and one line.
+Anyone who writes in another language gets the fallback language. Values put into a text are cut to a sensible length and one
+line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ class ConflictingValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reason_text(reason: Reason, language: str, *, missing: Sequence[str] = (), refuse_reason: str = "") -> str:
-    """Why there is no answer. `missing` is read for `insufficient`, `refuse_reason` for `model_refused`."""
+    """Why there is no answer. `missing` is used for `insufficient`, `refuse_reason` for `model_refused`."""
     if reason == "insufficient" and (named := _listed(missing, language)):
         return text("reasons", "insufficient_missing", language).format(missing=named)
     if reason == "model_refused" and (why := _one_line(refuse_reason)):
@@ -33,7 +34,7 @@ def reason_text(reason: Reason, language: str, *, missing: Sequence[str] = (), r
 
 
 def declined_text(kind: DeclinedKind, language: str) -> str:
-    """The direct reply to what is not a question about the documents."""
+    """The direct reply to a message that is not a question about the documents."""
     return text("declined", kind, language)
 
 
@@ -43,7 +44,7 @@ def empty_context(language: str) -> str:
 
 
 def safe_reply(language: str, ids: Sequence[str | int] = (), *, profile_reply: str = "") -> str:
-    """What replaces an answer without a usable citation, then the ids that do exist, in their order."""
+    """The text that replaces an answer without a usable citation, followed by the ids that do exist, in order."""
     reply = profile_reply or text("replies", "safe", language)
     if not ids:
         return reply
@@ -56,17 +57,17 @@ def cancelled(language: str) -> str:
 
 
 def withdrawn(language: str) -> str:
-    """Tells the person that sentences already shown do not count."""
+    """Tells the person to disregard sentences already shown."""
     return text("replies", "withdrawn", language)
 
 
 def failed(language: str) -> str:
-    """For a bug: nothing the person can act on, and nothing about our insides."""
+    """The text for a bug: nothing the person can act on, and no internals."""
     return text("replies", "failed", language)
 
 
 def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
-    """A line that the sources disagree, then one line a value with its source."""
+    """A line saying that the sources disagree, then one line per value with its source."""
     lines = [text("replies", "conflict", language)]
     for one in values:
         key = "conflict_value_dated" if one.date else "conflict_value"
@@ -76,17 +77,17 @@ def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
 
 
 def label(name: Label, language: str) -> str:
-    """A heading or lead-in of an answer's layout, without punctuation."""
+    """A heading or lead-in for the layout of an answer, without punctuation."""
     return text("labels", name, language)
 
 
 def comma(language: str) -> str:
-    """What stands between the items of an enumeration, its space included."""
+    """The separator between items of an enumeration, including its space."""
     return text("punctuation", "comma", language)
 
 
 def text(section: str, key: str, language: str) -> str:
-    """One text as its file has it, names in braces unfilled."""
+    """One text as its file has it, with the names in braces unfilled."""
     found: str = getattr(getattr(spoken(language).notices, section), key)
     return found
 

@@ -1,6 +1,6 @@
-"""Profiles: what a service answers about, how it writes, how strict it is. One TOML file each, and users add their own.
+"""Profiles: what a service answers about, how it writes, how strict it is. One TOML file each; users can add their own.
 
-`load` reads the file, puts it on top of the one it extends, and refuses what it does not know with the nearest name.
+`load` reads the file, merges it over the one it extends, and rejects unknown keys and values with the nearest valid name.
 """
 
 import tomllib
@@ -40,11 +40,11 @@ BUILT_IN = Path(__file__).with_name("profiles")
 
 
 class ProfileError(ValueError):
-    """A profile that cannot be used. The message is one line a problem: the file, the key, the remedy."""
+    """A profile that cannot be used. The message has one line per problem: the file, the key, the remedy."""
 
 
 class AgentOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a profile or a setting changes of one prompt; None keeps the prompt file's own value."""
+    """What a profile or a setting changes for one prompt; None keeps the prompt file's own value."""
 
     temperature: Annotated[float, msgspec.Meta(ge=0.0, le=2.0)] | None = None
     max_tokens: Tokens | None = None
@@ -53,7 +53,7 @@ class AgentOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Words by category. All three empty: every subject is admitted."""
+    """Words by category. If all three are empty, every subject is admitted."""
 
     in_scope: dict[str, tuple[Word, ...]] = {}
     edge_scope: dict[str, tuple[Word, ...]] = {}
@@ -61,7 +61,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much is fetched, and what is too little."""
+    """How much is retrieved, and how little is too little."""
 
     k: Depth = 10  # passages after fusion
     bm25_k: Depth = 5
@@ -87,11 +87,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     verify: bool = True
     verifier_numeric_promote: bool = False
     must_cite: bool = True
-    max_tokens: Tokens = 600  # of a structured or hint answer, unless the request says
+    max_tokens: Tokens = 600  # of a structured or hint answer, unless the request sets it
     max_answer_chars: Annotated[int, msgspec.Meta(ge=0, le=20_000)] = 0  # 0: no limit
     safety_advice: dict[Language, Text] = {}
     policy_words: dict[Language, tuple[Word, ...]] = {}
-    safe_reply: dict[Language, Text] = {}  # a language left out takes the general one of the messages
+    safe_reply: dict[Language, Text] = {}  # a language left out uses the general one from its notices
     exercise_hints: dict[Language, tuple[Word, ...]] = {}
     mask_personal_data: bool = True
     agents: dict[AgentName, AgentOverride] = {}
@@ -102,7 +102,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return tuple(dict.fromkeys(word for words in lists.values() for word in words))
 
     def policy_word(self, text: str) -> str:
-        """The policy word that `text` holds, in whichever language; empty for none."""
+        """The policy word that `text` contains, in any language; empty for none."""
         return first_match((word for words in self.policy_words.values() for word in words), text)
 
     def is_exercise(self, text: str) -> bool:
@@ -110,7 +110,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return bool(first_match((word for words in self.exercise_hints.values() for word in words), text))
 
     def style(self, text: str, query_type: QueryType, asked: Style | None = None) -> Style:
-        """The answering style for a question: `hint` for an exercise whatever is asked for, else `asked`, else by type."""
+        """The answering style for a question: always `hint` for an exercise, else `asked`, else by type."""
         if self.is_exercise(text):
             return "hint"
         if asked is not None:
@@ -119,12 +119,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def names(folder: Path | None = None) -> tuple[str, ...]:
-    """Every profile there is, sorted: the built-in ones and those in `folder`."""
+    """All profiles, sorted: the built-in ones and those in `folder`."""
     return tuple(sorted({path.stem for place in _places(folder) for path in place.glob("*.toml")}))
 
 
 def load(name: str, folder: Path | None = None) -> Profile:
-    """The profile of that name; one in `folder` goes before a built-in one. Raises: ProfileError."""
+    """The profile with that name; one in `folder` takes precedence over a built-in one. Raises: ProfileError."""
     path = find(name, folder)
     raw, found = read(path, folder)
     if found:
@@ -133,7 +133,7 @@ def load(name: str, folder: Path | None = None) -> Profile:
 
 
 def find(name: str, folder: Path | None = None) -> Path:
-    """The file of a profile. Raises: ProfileError, with the nearest name there is."""
+    """The file of a profile. Raises: ProfileError, with the nearest existing name."""
     for place in _places(folder):
         path = place / f"{name}.toml"
         if name == Path(name).name and path.is_file():
@@ -142,7 +142,7 @@ def find(name: str, folder: Path | None = None) -> Path:
 
 
 def read(path: Path, folder: Path | None = None) -> tuple[dict[str, Any], list[str]]:
-    """A profile file on top of those it extends, and every problem with it, one line each; none means usable."""
+    """A profile file merged over those it extends, and its problems, one line each; none means it is usable."""
     try:
         raw = _layers(path, folder, ())
     except ProfileError as problem:
@@ -196,7 +196,7 @@ def _merged(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
 
 
 def _disagreements(profile: Profile) -> list[str]:
-    """What is well-formed but cannot be meant."""
+    """Settings that are well-formed but contradict each other."""
     found: list[str] = []
     if profile.default_language not in profile.languages:
         found.append(f"default_language: '{profile.default_language}' is not one of languages")

@@ -1,6 +1,6 @@
-"""The closed vocabularies of Groundwire: every set of words of which a message, a prompt, a profile or a flag names one.
+"""The closed vocabularies of Groundwire: every set of words from which a message, a prompt, a profile or a flag picks one.
 
-They are written here once. `bus` imports nothing of `prompts` but this, and this imports nothing but the languages.
+They are defined only here. `bus` imports nothing else from `prompts`, and this module imports only the languages.
 """
 
 from typing import TYPE_CHECKING, Final, Literal, get_args
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 from index.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    #: One of LANGUAGES. Which they are is known when the folders of `index/languages` are read.
+    #: One of LANGUAGES, which are known only once the folders of `index/languages` are read.
     Language = str
 else:
     Language = Literal[LANGUAGES]

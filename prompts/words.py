@@ -1,6 +1,6 @@
-"""Find a profile's words in a text: whole words where a script has spaces, substrings where it has none.
+"""Find a profile's words in a text: as whole words in scripts with spaces, as substrings in others.
 
-A word that begins with `^` counts only where a sentence begins: "^solve" is an order, "solve" need not be.
+A word that begins with `^` counts only at the beginning of a sentence: "^solve" is an order, "solve" need not be.
 """
 
 import functools
