@@ -1,4 +1,4 @@
-"""BM25 by Pyserini: one Lucene index per language, each with that language's analyzer. Needs the Java machine."""
+"""BM25 by Pyserini: one Lucene index per language, each with that language's analyzer. Needs the JVM."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,25 +13,26 @@ from index.errors import IndexProblem
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
 
-#: A passage in no known language is cut at white space and punctuation, unstemmed.
+#: A passage in no known language is split at white space and punctuation, unstemmed.
 _PLAIN = ["-stemmer", "none", "-keepStopwords"]
 _BATCH = 1000
 _OTHER_LANGUAGE = 0.7
-# Lucene refuses a query of more than 1,024 clauses; the longest question allowed has 4,000 characters.
+# Lucene refuses queries of more than 1,024 clauses; the longest question allowed has 4,000 characters.
 _QUERY_CHARS = 1200
 _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 
 def contents(passage: Passage) -> str:
-    """What Lucene is given of a passage: its text, title and headings, and its codes in a form no analyzer breaks."""
+    """The text of a passage that Lucene indexes: its text, title and headings, and its codes in a form no analyzer splits."""
     text = indexed_text(passage)
     return f"{text}\n{' '.join(code_words(text))}"
 
 
 def update(directory: Path, language: str, passages: Iterable[Passage], removed: Sequence[int]) -> int:
-    """Bring one language's Lucene index up to date in place; returns how many passages it then holds.
+    """Update one language's Lucene index in place; returns how many passages it then holds.
 
-    The files that are there may be hard links into an older snapshot: Lucene never changes a file that it has written.
+    Existing files may be hard links into an older snapshot, which is safe: Lucene never changes a file that it has
+    written.
     """
     jvm.start(brief=True)
     exists = any(directory.glob("segments_*"))
@@ -70,7 +71,7 @@ def _open_directory(directory: Path) -> Any:
 
 
 def count(directory: Path) -> int:
-    """How many passages one language's Lucene index holds; the Java machine must have been started."""
+    """How many passages one language's Lucene index holds; the JVM must be running."""
     opened = _open_directory(directory)
     reader = jvm.java_class("org.apache.lucene.index.DirectoryReader").open(opened)
     count = int(reader.numDocs())
@@ -100,7 +101,7 @@ class Bm25:
     """Searches the Lucene indexes of one snapshot; safe for any number of threads, each of which detaches at its end."""
 
     def __init__(self, directory: Path, languages: Mapping[str, int]) -> None:
-        """`languages`: the languages there are and how many passages each has. Raises IndexProblem."""
+        """`languages`: the languages in the index and the number of passages of each. Raises IndexProblem."""
         jvm.start()
         self._readers: dict[str, _Reader] = {}
         try:
@@ -114,8 +115,9 @@ class Bm25:
     def search(self, query: str, language: str, k: int) -> list[tuple[int, float]]:
         """Passage numbers and BM25 scores, best first.
 
-        The query goes to its own language's index and, with their analyzers, to the others: names and codes are the same in
-        all. What they find counts for less, since a word of one language that is rare in another looks weightier than it is.
+        The query goes to the index of its own language and, with their analyzers, to the others: names and codes are
+        the same in all. Hits from the others count for less, since a word of one language that is rare in another
+        seems weightier than it is.
         """
         text = query_text(query)
         if not text or k < 1:
@@ -157,10 +159,10 @@ class _AllNamed(msgspec.Struct):
 
 
 class _Reader:
-    """One language's index. What Java found comes over as one JSON text: each Java object read by itself costs 20 µs."""
+    """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs."""
 
     def __init__(self, directory: Path, language: str) -> None:
-        # Anserini's own searcher knows the analyzer and the BM25 parameters that go with a language.
+        # Anserini's own searcher knows the analyzer and the BM25 parameters for a language.
         searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory))
         if language in LANGUAGES:
             searcher.set_language(of(language).identity.analyzer)
@@ -182,10 +184,10 @@ class _Reader:
         self._json = jvm.java_class("com.fasterxml.jackson.databind.ObjectMapper")()
         self._decode = msgspec.json.Decoder(_Top).decode
         self._numbers = self._read_numbers()
-        self.search("a", 1)  # reads what every search needs now and not under the first query
+        self.search("a", 1)  # loads now what the first query would otherwise wait for
 
     def _read_numbers(self) -> list[int]:
-        """The passage number of every Lucene document that is not removed, by Lucene's own number."""
+        """The passage number of every live Lucene document, by Lucene's own number."""
         by_name = jvm.java_class("org.apache.lucene.search.Sort")(
             jvm.java_class("org.apache.lucene.search.SortField")(
                 "id", jvm.java_class("org.apache.lucene.search.SortField$Type").STRING_VAL

@@ -1,7 +1,7 @@
-"""Makes the next snapshot of an index from the documents that came, changed or went.
+"""Build the next snapshot of an index from documents that were added, changed or removed.
 
 Only what changed is cut, analysed and embedded again; the rest is hard-linked from the parent snapshot. The Lucene work and
-the vector work run at the same time in two processes (build_parts.py).
+the vector work run in parallel in two processes (build_parts.py).
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _ENTRIES = msgspec.msgpack.Decoder(list[Entry])
 
 
 def no_progress(task: str, done: int, total: int) -> None:
-    """Says nothing."""
+    """Reports nothing."""
 
 
 def read_catalogue(directory: Path) -> dict[str, Entry]:
@@ -51,9 +51,9 @@ class Build:
         *,
         foreign_vectors: bool = False,
     ) -> None:
-        """`embedder` None is LSA. Raises IndexProblem when the index was built with another one.
+        """`embedder` None means LSA. Raises IndexProblem when the index was built with a different one.
 
-        `foreign_vectors`: nothing will be put, only removed, so whatever embedder it was will do.
+        `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
         """
         self._index = index
         self._embedder = embedder
@@ -93,7 +93,7 @@ class Build:
         return bool(self.added or self.changed or self.removed)
 
     def put(self, document: Document, origin: str = "", stamp: str = "") -> bool:
-        """Take in a document; False when the index holds just that already."""
+        """Add or update a document; False when the index already holds it unchanged."""
         digest = _digest(document)
         known = self.catalogue.get(document.source_id)
         if known is not None and known.digest == digest:
@@ -115,7 +115,7 @@ class Build:
         return True
 
     def remove(self, source_id: str) -> bool:
-        """False when there is no such document."""
+        """Remove a document; False when there is none with that id."""
         known = self.catalogue.pop(source_id, None)
         if known is None:
             return False
@@ -131,7 +131,7 @@ class Build:
             self._fresh = []
 
     def _carry_over(self, folder: Path, live: list[tuple[int, int]]) -> None:
-        """Link the parent's segments; one of which more than half has been removed is written anew without that."""
+        """Link the parent's segments; a segment of which more than half was removed is rewritten without those passages."""
         firsts = np.array([first for first, _ in live], dtype=np.int64)
         ends = np.array([0, *(first + count for first, count in live)], dtype=np.int64)
         target = self._building / "passages"
@@ -146,7 +146,7 @@ class Build:
                 write_segment(target / name, [segment.read(int(place)) for place in kept])
 
     def publish(self, *, refit: bool = False) -> Manifest:
-        """Make the new snapshot current; the parent's manifest comes back when nothing changed."""
+        """Make the new snapshot current; returns the parent's manifest when nothing changed."""
         parent = self._parent
         if parent is not None and not self.is_changed and not refit:
             return parent.manifest
@@ -175,7 +175,7 @@ class Build:
                 snapshot.discard(self._building)
 
     def _must_refit(self, total: int) -> bool:
-        """LSA directions of a corpus that has doubled since no longer fit it; smaller growth is left to the person."""
+        """LSA directions no longer fit a corpus that has doubled since; after smaller growth the user decides."""
         if self._embedder is not None or self._foreign or self._parent is None:
             return False
         return total > 2 * max(self._parent.manifest.fitted_on, 8)
@@ -189,7 +189,7 @@ class Build:
             languages = {language: [] for language in parent.manifest.languages}
             for first, count in self._removed:
                 if first >= parent.manifest.next_number:
-                    continue  # put and removed within this very build
+                    continue  # put and removed within this build
                 old_removed.append((first, count))
                 for number in range(first, first + count):
                     languages[store.get(number).language].append(number)
@@ -214,7 +214,9 @@ class Build:
         return self._parent.manifest.embedder.dimension if self._parent is not None else lsa.DIMENSION
 
     def _embed(self, job: Job) -> None:
-        """Vectors of an embedder that only this process can reach, left where the part that makes the vectors looks for them."""
+        """Compute vectors with an embedder that only this process can reach, and store them where the vector part looks
+        for them.
+        """
         if self._embedder is None:
             return  # LSA, or nothing to embed
         store = PassageStore(self._building / "passages")

@@ -1,4 +1,4 @@
-"""What the parts of a build are told to do, and what they tell of it."""
+"""The input of the two parts of a build, and the progress they report."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,8 +11,9 @@ Tell = Callable[[str, int, int], None]
 class Job(msgspec.Struct, kw_only=True):
     """Paths are absolute. `parent` is "" for a first build. `live` and `removed` are (first, count) ranges of passages.
 
-    `new` are the segments whose passages the parent does not hold. With `lsa` the vectors are made in the job, from a model
-    fitted anew when `refit`; otherwise they lie ready in vectors/new.npy, in the order of `new` (of `live`, when `refit`).
+    `new` are the segments whose passages the parent does not hold. With `lsa` the vectors are computed in the job, by a
+    model that is fitted again when `refit`; otherwise they are in vectors/new.npy, in the order of `new` (of `live`, when
+    `refit`).
     """
 
     building: str
@@ -28,7 +29,7 @@ class Job(msgspec.Struct, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """`done` of `total` passages of `task`; `results` come with the last line of the process that makes the vectors."""
+    """`done` of `total` passages of `task`; `results` come with the last line of the vector process."""
 
     task: str
     done: int = 0

@@ -1,4 +1,4 @@
-"""The part of a build that brings the Lucene indexes of a new snapshot up to date."""
+"""The part of a build that updates the Lucene indexes of a new snapshot."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from index.store import Segment
 
 
 def run(job: Job, tell: Tell) -> dict[str, float]:
-    """Returns the passages per language after the work, keyed `language.LANGUAGE`, for languages that changed."""
+    """Returns the number of passages per language afterwards, keyed `language.LANGUAGE`, for languages that changed."""
     building = Path(job.building)
     parent = Path(job.parent) if job.parent else None
     added: dict[str, list[tuple[Segment, int]]] = {}

@@ -1,4 +1,4 @@
-"""Does the two parts of a build, Lucene's here and the vectors' in a process of its own when there is much to fit."""
+"""Run both parts of a build: Lucene here, the vectors in a separate process when there is much to fit."""
 
 import subprocess
 import sys
@@ -11,12 +11,12 @@ from index import build_lucene, build_vectors
 from index.build_job import Job, Progress, Tell, numbers
 from index.errors import IndexProblem
 
-#: Below this many passages a second process would cost more than it saves, and one BLAS thread is enough.
+#: Below this many passages a second process costs more than it saves, and one BLAS thread is enough.
 _ALONE_UP_TO = 1000
 
 
 def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
-    """What both parts found out. Raises IndexProblem when one fails."""
+    """The results of both parts. Raises IndexProblem when one fails."""
     whole = job.refit or not job.parent
     work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
     if not job.lsa or work <= _ALONE_UP_TO:
@@ -33,7 +33,7 @@ def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
 
 
 class _Child:
-    """The process that makes the vectors, heard by two threads."""
+    """The vector process, whose output is read by two threads."""
 
     def __init__(self, job: Path, progress: Tell) -> None:
         self._process = subprocess.Popen(
@@ -60,12 +60,12 @@ class _Child:
                 self._progress(heard.task, heard.done, heard.total)
 
     def _drain(self) -> None:
-        # A full pipe would stop the process; the last line of a traceback says most.
+        # Keep reading, because a full pipe would block the process; the last line of a traceback says most.
         for line in self._process.stderr or ():
             self._last_words[:] = [line]
 
     def results(self) -> dict[str, float]:
-        """Waits for the process. Raises IndexProblem when it failed."""
+        """Wait for the process. Raises IndexProblem when it failed."""
         code = self._process.wait()
         for thread in self._threads:
             thread.join()

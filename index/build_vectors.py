@@ -1,4 +1,4 @@
-"""The part of a build that makes the vectors: fits or folds, then builds or extends the graph."""
+"""The part of a build that computes the vectors: fit or fold in, then build or extend the graph."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def _lsa(job: Job, folder: Path, texts: list[str], tell: Tell, *, fresh: bool) -
 
 
 def _rebuild(old: Path, new: Path, job: Job, ids: "np.typing.NDArray[np.int64]", rows: Vectors) -> None:
-    """Old vectors that are still live, out of the old graph, and the new ones, in a graph without removed entries."""
+    """Old vectors that are still live, read from the old graph, and the new ones, in a graph without removed entries."""
     added = set(ids.tolist())
     kept = [number for number in numbers(job.live) if number not in added]
     graph = vectors.VectorIndex(old, rows.shape[1], 0)

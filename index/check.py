@@ -1,4 +1,4 @@
-"""What an index holds, whether it is whole, and whether it would gain from a new fit."""
+"""What an index contains, whether it is intact, and whether a new fit would improve it."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _REFIT_SHARE, _REFIT_COVERAGE = 0.25, 0.85
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """`coverage`: share of the n-grams of the passages added last that the LSA model knows. Sizes are on this disk."""
+    """`coverage`: share of the n-grams of the latest passages that the LSA model knows. Sizes are bytes on disk."""
 
     snapshot: str
     snapshots: list[str]
@@ -67,7 +67,7 @@ def stats(index: Path, name: str | None = None) -> Stats:
 
 
 def advice(manifest: Manifest) -> str:
-    """Empty when nothing needs to be done."""
+    """Whether and why a new fit would pay, for a person; empty when it would not."""
     if manifest.embedder.name != lsa.NAME or not manifest.folded_in:
         return ""
     if manifest.coverage < _REFIT_COVERAGE:
@@ -84,7 +84,7 @@ def advice(manifest: Manifest) -> str:
 
 
 def verify(index: Path, name: str | None = None) -> list[str]:
-    """What is wrong with a snapshot, one line each; empty for a whole one. Starts the Java machine. Raises IndexProblem."""
+    """The defects of a snapshot, one line each; empty when it is intact. Starts the JVM. Raises IndexProblem."""
     handle = snapshot.hold(index, name)
     try:
         return _problems(handle.directory, handle.manifest)

@@ -1,7 +1,7 @@
-"""Codes and article numbers, which analyzers cut to pieces, as words that every analyzer leaves alone.
+"""Codes and article numbers, which analyzers would split, turned into words that every analyzer leaves intact.
 
-`ISO-9001` and `Article L. 123-4` each become one word of letters that stands for the whole; the same words are added to a
-passage and to a question. What is written differently but means the same becomes the same word.
+`ISO-9001` and `Article L. 123-4` each become one word of letters; the same words are added to passages and to questions.
+Different spellings of the same code become the same word.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from index.languages.numerals import characters_worth
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _WORD_LENGTH = 14
 
-# Letters and digits in one word, joined by nothing or by one of - . / _ ; at least one of each.
+# Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each.
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z0-9./_-]*\d)(?=[a-z0-9./_-]*[a-z])[a-z0-9]+(?:[./_-][a-z0-9]+)*(?![a-z0-9])")
 _NUMBERED = re.compile(r"(?<![\w.,-])\d+(?:[.-]\d+){2,}(?![\w-])")
 _SEPARATORS = re.compile(r"[\s./_-]+")
@@ -54,7 +54,7 @@ def _note(found: dict[str, None], code: str) -> None:
 
 
 def _plain(number: str) -> str:
-    """A number without the signs in it: `l. 123-4` is `l1234`; one in characters as digits."""
+    """A number without its signs: `l. 123-4` becomes `l1234`; number characters become digits."""
     if number.isascii():
         return str(int(number)) if number.isdigit() else _SEPARATORS.sub("", number)
     return str(characters_worth(number))

@@ -1,15 +1,15 @@
 """How much of a question a passage covers, whatever the passage's length.
 
-BM25 and cosine both set a match against the length of the passage; how much of the question is answered for at all is what
-they miss, and it tells their candidates apart. Each passage's n-grams, 4 letters or 2 characters where they are Han or Hangul,
-are kept as a set of 16-bit hashes, so that word endings matter little and a look-up costs microseconds. Two n-grams in a
-hundred passages' worth share a hash; that blurs a score and never finds or loses a passage.
+BM25 and cosine both weigh a match against the length of the passage; neither measures how much of the question is matched at
+all, and that tells their candidates apart. Each passage's n-grams (4 letters, or 2 characters for Han or Hangul) are kept as
+a set of 16-bit hashes, so that word endings matter little and a look-up takes microseconds. About two n-grams in a hundred of
+a passage share a hash; that blurs a score but never finds or loses a passage.
 
 The phrases of a passage are kept in the same way: 10 letters that begin or end with a word and run on into its neighbours, or
-4 characters. How much of the question's phrases a passage holds tells words that stand together from words that merely occur.
+4 characters. The share of the question's phrases in a passage tells words that stand together from words that merely occur.
 
-A document says first what it is about. So how much of the question its lead covers, title, headings and first sentences, is
-told beside what the passage covers.
+A document usually says first what it is about. So the share of the question that its lead (title, headings and first
+sentences) covers is reported beside the share that the passage covers.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from index.ngrams import SPACE, Hashes, encode, fixed_grams, is_han, is_hangul
 
 SLOTS = 1 << 16
-#: Characters of a document's first passage, title and headings before it, that are its lead.
+#: The lead of a document: this many characters of its title, headings and first passage.
 LEAD = 300
 _PHRASE = 10
 _MIX_1, _MIX_2, _MIX_3 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
@@ -46,7 +46,7 @@ def hash_sets(text: str) -> tuple[GramSet, GramSet]:
 
 
 def _joined(fours: Hashes) -> Hashes:
-    """The hash of every phrase, from those of the three fours that make it up."""
+    """The hash of every phrase, from the hashes of the three 4-grams in it."""
     mixed: Hashes = fours[:-6] * _MIX_1 ^ fours[3:-3] * _MIX_2 ^ fours[6:] * _MIX_3
     return mixed ^ (mixed >> np.uint32(16))
 
@@ -60,13 +60,13 @@ def _set(*hashes: Hashes) -> GramSet:
 
 
 def rarity(counts: NDArray[np.int64], passages: int) -> NDArray[np.float32]:
-    """The weight of every hash, from how many of the passages hold it (the idf of BM25)."""
+    """The weight of every hash, from how many passages contain it (the idf of BM25)."""
     odds = np.maximum(passages - counts + 0.5, 0.5) / (counts + 0.5)
     return np.asarray(np.log(1 + odds), dtype=np.float32)
 
 
 def cover(question: GramSet, weights: NDArray[np.float32], passages: Sequence[GramSet]) -> list[float]:
-    """The share of the question, 0 to 1, that each passage holds, by weight."""
+    """The share (0..1) of the question that each passage contains, by weight."""
     wanted = weights[question]
     total = float(wanted.sum())
     if total <= 0 or not passages:

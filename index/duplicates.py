@@ -1,7 +1,7 @@
-"""Which passages say the same: a sketch per passage at build time, compared among the hits of a query.
+"""Near duplicates: a sketch per passage at build time, compared among the hits of a query.
 
-Two passages are near duplicates when their sketches agree almost everywhere and they hold the same numbers: a fee of 30 and a
-fee of 40 in the same words are two facts, never one.
+Two passages are near duplicates when their sketches agree almost everywhere and they contain the same numbers: a fee of 30
+and a fee of 40 in the same words are two facts.
 """
 
 import re
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from index.ngrams import SPACE, encode, fixed_grams
 
 _MINIMA = 31
-#: One digest of the numbers, then the least value of each of the 31 permutations (MinHash).
+#: One digest of the numbers, then the minimum of each of the 31 permutations (MinHash).
 SKETCH_WIDTH = 1 + _MINIMA
 _SAME_FROM = 27  # of 31 minima: an estimated Jaccard similarity of 0.87 over 5-grams
 _NUMBER = re.compile(r"\d+")
@@ -35,7 +35,7 @@ def sketch(text: str) -> NDArray[np.uint32]:
 
 
 def groups(sketches: NDArray[np.uint32]) -> Sequence[int]:
-    """For each row the first row that it duplicates, itself where it duplicates none before it."""
+    """For each row the first row that it duplicates, or itself when it duplicates none before it."""
     if len(sketches) < 2:
         return range(len(sketches))
     same_numbers = sketches[:, None, 0] == sketches[None, :, 0]

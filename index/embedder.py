@@ -1,7 +1,7 @@
-"""What turns texts into vectors: the Protocol, and the names that bind a snapshot to the embedder that made it.
+"""What turns texts into vectors: the Protocol, and the spec that ties a snapshot to the embedder that built it.
 
-`lsa` (lsa.py) is fitted on the corpus and travels with the snapshot. Every other embedder is handed in by the program that
-knows how to reach a model; this folder knows neither.
+`lsa` (lsa.py) is fitted on the corpus and travels with the snapshot. Every other embedder is passed in by the program that
+knows how to reach a model; here only `openai_embedder` reaches one.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Vectors = NDArray[np.float32]
 
 
 class EmbedderSpec(msgspec.Struct, frozen=True):
-    """Two embedders with equal specs give comparable vectors. `threshold`: cosine below which a hit means nothing."""
+    """Two embedders with equal specs give comparable vectors. `threshold`: the cosine below which a hit means nothing."""
 
     name: str
     version: str
@@ -32,12 +32,14 @@ class Embedder(Protocol):
     def spec(self) -> EmbedderSpec: ...
 
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """One row of length 1 per text, same order; `query` asks for the query side of an asymmetric model. May block."""
+        """One row of length 1 per text, in the same order; `query` selects the query side of an asymmetric model. May
+        block.
+        """
         ...
 
 
 class CallableEmbedder:
-    """Any function `embed(texts, query) -> rows` as an Embedder; rows are brought to length 1 here."""
+    """Any function `embed(texts, query) -> rows` as an Embedder; normalises the rows to length 1."""
 
     def __init__(
         self, spec: EmbedderSpec, function: Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
@@ -46,7 +48,7 @@ class CallableEmbedder:
         self._function = function
 
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Raises IndexProblem when the function's rows are not of the declared dimension."""
+        """Raises IndexProblem when the function's rows do not have the declared dimension."""
         rows = np.asarray(self._function(texts, query), dtype=np.float32)
         if rows.shape != (len(texts), self.spec.dimension):
             raise IndexProblem(
@@ -57,13 +59,13 @@ class CallableEmbedder:
 
 
 def unit(rows: Vectors) -> Vectors:
-    """Rows brought to length 1; a row of zeros stays."""
+    """Rows normalised to length 1; a row of zeros is unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
 def check_match(wanted: EmbedderSpec, given: EmbedderSpec) -> None:
-    """Raises IndexProblem when vectors of `given` must not be compared with those of `wanted`, the snapshot's."""
+    """Raises IndexProblem when vectors from `given` cannot be compared with those from `wanted`, the snapshot's."""
     if (wanted.name, wanted.version, wanted.dimension) != (given.name, given.version, given.dimension):
         raise IndexProblem(
             f"the index was built with embedder {wanted.name} {wanted.version} ({wanted.dimension} dimensions), not with"

@@ -1,4 +1,4 @@
-"""The one way an index says that it cannot do what was asked."""
+"""The one exception by which an index reports that it cannot do what was asked."""
 
 
 class IndexProblem(Exception):

@@ -1,4 +1,4 @@
-"""Finds files and reads each by its kind. What cannot be read is left out with its reason; nothing here stops an index."""
+"""Find files and read each by its kind. An unreadable file is skipped with its reason; nothing here stops a build."""
 
 import glob
 import os
@@ -24,7 +24,7 @@ MAX_BYTES = 100 * 1024 * 1024
 
 
 class Found(NamedTuple):
-    """A file to be read, under the source id that it will have; `problem` says why it will not be."""
+    """A file to read, with the source id it will have; `problem` says why it will be skipped."""
 
     path: Path
     source_id: str
@@ -36,9 +36,9 @@ class Found(NamedTuple):
 
 
 def find(patterns: list[str]) -> Iterator[Found]:
-    """Every file under the given folders, files and globs, in a fixed order. Raises IndexProblem for one that is not there.
+    """Every file under the given folders, files and globs, in a fixed order. Raises IndexProblem when one does not exist.
 
-    A source id is the file's path below its folder, with the folder's name before it when several were given.
+    A source id is the file's path below its folder, prefixed with the folder's name when several were given.
     """
     roots: list[Path] = []
     for pattern in patterns:
@@ -84,7 +84,7 @@ def _left_out(path: Path, root: Path, prefix: str, reason: str) -> Found:
 
 
 def _name(path: Path | PurePosixPath) -> str:
-    """A printable id for a path; whatever is not printable is written as in a URL."""
+    """A printable id for a path; unprintable characters are escaped as in a URL."""
     name = path.as_posix()
     if name.isprintable():
         return name
@@ -110,7 +110,7 @@ def _look(path: Path, source_id: str) -> Found:
 
 
 def read(data: bytes, source_id: str, suffix: str, stem: str) -> Document:
-    """The document in `data`; `stem` is its title where it names none itself. Raises Unreadable."""
+    """The document in `data`; `stem` is its title if it has none of its own. Raises Unreadable."""
     reader = _reader(suffix)
     document = reader(data, source_id, stem)
     if not any(map(str.isalnum, document.text)):
@@ -119,7 +119,7 @@ def read(data: bytes, source_id: str, suffix: str, stem: str) -> Document:
 
 
 def _reader(suffix: str) -> Callable[[bytes, str, str], Document]:
-    # Imported when first met: a folder of Markdown should not wait for the PDF and office libraries.
+    # Imported on first use: a folder of Markdown should not wait for the PDF and office libraries.
     if suffix == ".pdf":
         from index.readers.pdf import read_pdf
 

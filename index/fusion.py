@@ -1,9 +1,9 @@
-"""Merges what BM25 and the vectors found into one ranking.
+"""Merge the results of BM25 and the vectors into one ranking.
 
-The score of a candidate is the mean of five shares, each 0 to 1: its BM25 score of the best BM25 score, its cosine of the best
-cosine, how much of the question it covers of the most that one covers, how much of the question's phrases it holds, and how
-much of the question the lead of its document covers (coverage.py). Equal weights, for all languages and embedders: DECISIONS.md
-has what each is worth. Reciprocal rank stays for rankings without comparable scores.
+A candidate's score is the mean of five shares, each 0 to 1: its BM25 score relative to the best, its cosine relative to the
+best, its coverage of the question relative to the best, the share of the question's phrases it contains, and the share of the
+question that the lead of its document covers (coverage.py). The weights are equal for all languages and embedders;
+DECISIONS.md says what each share contributes. Reciprocal rank remains for rankings without comparable scores.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,9 +16,9 @@ def mean_of_shares(
     phrases: Mapping[int, float],
     leads: Mapping[int, float],
 ) -> list[tuple[int, float]]:
-    """Every number of `covered` and its score, 0 to 1, best first; a side that does not know a number gives it 0.
+    """Every number of `covered` and its score, 0 to 1, best first; a side that lacks a number gives it 0.
 
-    The best of a side is its best over all that the mapping holds, candidates or not.
+    The best of a side is the best in its mapping, candidate or not.
     """
     best_bm25 = max(bm25.values(), default=0.0)
     best_cosine = max(cosines.values(), default=0.0)
@@ -42,9 +42,9 @@ def _share(score: float, best: float) -> float:
 
 
 def reciprocal_rank[T: Hashable](rankings: Iterable[Iterable[T]], k: int = 60) -> list[T]:
-    """All that the rankings hold, by the sum of 1 / (k + rank) over them (Cormack, Clarke and Büttcher, 2009).
+    """All items of the rankings, by the sum of 1 / (k + rank) over them (Cormack, Clarke and Büttcher, 2009).
 
-    Among equals the one that came first stays first.
+    Ties keep the order of first appearance.
     """
     scores: dict[T, float] = {}
     for ranking in rankings:

@@ -1,4 +1,4 @@
-"""Brings an index up to date with files: the work behind `groundwire index build`, `add` and `remove`."""
+"""Update an index from files: the work behind `groundwire index build`, `add` and `remove`."""
 
 import io
 import time
@@ -23,7 +23,7 @@ _MAX_LISTED = 1000
 
 
 class Skip(msgspec.Struct, frozen=True):
-    """What was left out and why. `failed`: it should have been indexed and could not be."""
+    """What was skipped and why. `failed`: it should have been indexed but could not be."""
 
     name: str
     reason: str
@@ -31,7 +31,7 @@ class Skip(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """`skipped` holds the first 1,000; `skipped_count` counts all. `megabytes` is what was read, 10^6 bytes."""
+    """`skipped` holds the first 1,000; `skipped_count` counts all. `megabytes` is the amount read, in 10^6 bytes."""
 
     snapshot: str = ""
     files: int = 0
@@ -66,9 +66,10 @@ def bring_in(
     stdin: IO[bytes] | None = None,
     stdin_name: str = "stdin.jsonl",
 ) -> Report:
-    """Index the files of `patterns` and publish a snapshot if anything changed; a pattern `-` is standard input.
+    """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
-    `only`: documents from elsewhere, or whose file is gone, are removed. Raises IndexProblem when nothing can be read at all.
+    `only`: remove documents that come from elsewhere or whose file is gone. Raises IndexProblem when nothing at all can
+    be read.
     """
     began = time.monotonic()
     with snapshot.writing(index):
@@ -91,7 +92,7 @@ def bring_in(
 
 
 def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
-    """Remove documents. Raises IndexProblem, and removes nothing, when one is not there or none would be left."""
+    """Remove documents. Raises IndexProblem, and removes nothing, when one does not exist or none would be left."""
     began = time.monotonic()
     snapshot.current(index)
     with snapshot.writing(index):
@@ -119,7 +120,7 @@ def finish(report: Report, build: Build, manifest: snapshot.Manifest, began: flo
 
 
 class _Intake:
-    """Reads what is new or changed into a build, and remembers what it has seen."""
+    """Feeds new and changed documents into a build, and remembers what it has seen."""
 
     def __init__(self, build: Build, progress: Tell) -> None:
         self.report = Report()
@@ -199,7 +200,7 @@ class _Intake:
         return True
 
     def drop_vanished(self, *, everything_else: bool) -> None:
-        """Remove what a file that was read again no longer holds and, if asked, all that was not seen."""
+        """Remove documents that a re-read file no longer contains and, if asked, all that were not seen."""
         for source_id, entry in list(self._build.catalogue.items()):
             if source_id not in self.seen and (everything_else or entry.origin in self._touched):
                 self._build.remove(source_id)

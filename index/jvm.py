@@ -1,7 +1,7 @@
-"""Starts the Java machine that Pyserini runs in, once per process, with options that Pyserini alone would get wrong.
+"""Start the JVM that Pyserini runs in, once per process, with options that Pyserini alone would get wrong.
 
-A process that hosts it must not run multi-threaded BLAS: that ends in a SIGSEGV. So starting it holds numpy to one
-thread for good. Whatever needs more threads is done in another process.
+A process with a JVM must not run multi-threaded BLAS, which ends in a SIGSEGV. So starting the JVM limits numpy to one thread
+for good; work that needs more threads is done in another process.
 """
 
 import importlib.util
@@ -20,9 +20,9 @@ _VECTOR_MODULE = "jdk.incubator.vector"
 
 
 def start(*, brief: bool = False) -> None:
-    """Start the Java machine unless it runs; `brief` for a short life, in which thorough compilation does not pay.
+    """Start the JVM unless it is running; `brief` is for a short life, in which thorough compilation does not pay.
 
-    Raises IndexProblem when there is none to start.
+    Raises IndexProblem when there is no Java to start.
     """
     with _lock:
         if not _kept:
@@ -39,8 +39,8 @@ def _start(brief: bool) -> Any:
     if not jnius_config.vm_running:
         jnius_config.set_classpath(str(jar))
         options = [
-            "-Xrs",  # signals stay Python's
-            "-Xmx2g",  # Java's own _JAVA_OPTIONS goes above it
+            "-Xrs",  # Python keeps handling signals
+            "-Xmx2g",  # _JAVA_OPTIONS overrides it
             "-XX:+UseSerialGC",
             "--enable-native-access=ALL-UNNAMED",
             f"-Djava.util.logging.config.file={logging_properties}",
@@ -57,18 +57,18 @@ def _start(brief: bool) -> Any:
     )
     lucene_log = java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
     lucene_log.setLevel(java_class("java.util.logging.Level").SEVERE)
-    return lucene_log  # kept: Java forgets a logger's level together with the logger
+    return lucene_log  # keep a reference: when Java collects the logger, its level is lost
 
 
 def java_class(name: str) -> Any:
-    """The Java class `name`; the Java machine must have been started."""
+    """The Java class `name`; the JVM must be running."""
     from pyserini.pyclass import autoclass
 
     return autoclass(name)
 
 
 def cast(name: str, instance: Any) -> Any:
-    """A Java object as one of the class `name`, where Java would choose among overloads by that."""
+    """A Java object cast to the class `name`, where Java would choose an overload by it."""
     import jnius
 
     return jnius.cast(name, instance)
@@ -83,7 +83,7 @@ def java_error() -> type[Exception]:
 
 
 def detach() -> None:
-    """Every thread that called Java calls this before it ends, or the Java machine keeps it for ever."""
+    """Every thread that called Java must call this before it ends, or the JVM keeps it for ever."""
     if "jnius" in sys.modules:
         import jnius
 
@@ -91,7 +91,7 @@ def detach() -> None:
 
 
 def limit_blas() -> None:
-    """Hold this process's BLAS to one thread, whether numpy is loaded already or not."""
+    """Limit this process's BLAS to one thread, whether numpy is already loaded or not."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
         os.environ[name] = "1"
     import numpy  # noqa: F401  loads the library that the next call limits
@@ -112,7 +112,7 @@ def _pyserini_files() -> tuple[Path, Path]:
 
 
 def _java_home() -> tuple[Path, bool]:
-    """A Java of 21 or above and whether it has the vector module: the user's own if it will do, else the wheel's."""
+    """A Java of version 21 or above and whether it has the vector module: the user's own if suitable, else the wheel's."""
     own = os.environ.get("JAVA_HOME", "")
     if own and (release := Path(own) / "release").is_file():
         text = release.read_text(encoding="utf-8", errors="replace")
