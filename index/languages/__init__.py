@@ -1,8 +1,10 @@
-"""All that Groundwire knows of languages: a folder a language, a TOML file a subject, and the reader that checks them.
+"""Everything Groundwire knows about languages: one folder per language, one TOML file per subject, and the reader that checks
+them.
 
-`LANGUAGES` are the folders. `of(language)` are its tables, every one of which every language has: a missing or unknown file or
-key is refused by name. The shape of each file, with what a table means, is the Struct of the same name in `tables`. Code asks for a
-table and never for a language by name, except for `FALLBACK`, which stands in where a text is in none of these languages.
+`LANGUAGES` are the folders. `of(language)` returns a language's tables. Every language has the same ones: a missing or
+unknown file or key is rejected by name. The shape of each file, with the meaning of its tables, is the Struct of the same
+name in `tables`. Code asks for a table and never for a language by name, except for `FALLBACK`, which is used when a text is
+in none of these languages.
 """
 
 import re
@@ -20,13 +22,13 @@ from index.languages.toml_check import problems
 FOLDER: Final = Path(__file__).parent
 #: Codes of ISO 639-1, in alphabetical order.
 LANGUAGES: Final = tuple(sorted(path.name for path in FOLDER.iterdir() if len(path.name) == 2 and path.is_dir()))
-#: What a text without letters is in.
+#: The language of a text without letters.
 UNDETERMINED: Final = "und"
 FALLBACK: Final = "en"
 
 
 class LanguageProblem(Exception):
-    """A language whose folder does not hold what every language must have. One line a problem: the file, the key."""
+    """A language whose folder is incomplete or invalid. One line per problem: the file, the key."""
 
 
 @cache
@@ -36,17 +38,17 @@ def of(language: str) -> Language:
 
 
 def spoken(language: str) -> Language:
-    """The tables to speak to a person in; those of FALLBACK where we do not know theirs. Raises LanguageProblem."""
+    """The tables for speaking to a person; those of FALLBACK for a language that is not ours. Raises LanguageProblem."""
     return of(language if language in LANGUAGES else FALLBACK)
 
 
 def name_of(language: str, otherwise: str = "") -> str:
-    """Its English name; `otherwise`, or the code itself, for what is none of LANGUAGES."""
+    """The language's English name; `otherwise`, or the code itself, for one that is not in LANGUAGES."""
     return of(language).identity.name if language in LANGUAGES else otherwise or language
 
 
 def check() -> None:
-    """Read every language, so that none is found wanting later. Raises LanguageProblem."""
+    """Read every language now, so that no problem turns up later. Raises LanguageProblem."""
     for language in LANGUAGES:
         of(language)
 
@@ -77,19 +79,19 @@ def read(folder: Path) -> Language:
 
 
 def every[T](part: Callable[[Language], Iterable[T]]) -> list[T]:
-    """What `part` gives for each language, in one list."""
+    """What `part` returns for each language, in one list."""
     return [one for language in LANGUAGES for one in part(of(language))]
 
 
 @cache
 def pattern(pieces: str | tuple[str, ...], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """One pattern of a table's alternatives, empty ones left out; it never matches where there are none."""
+    """One pattern from a table's alternatives, without empty ones; it never matches when there are none."""
     pieces = (pieces,) if isinstance(pieces, str) else pieces
     return re.compile("|".join(piece for piece in pieces if piece) or r"(?!)", flags)
 
 
 def union(part: Callable[[Language], str | Iterable[str]], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """One pattern of what `part` gives for each language, a pattern or several."""
+    """One pattern from what `part` returns for each language, a pattern or several."""
     pieces: list[str] = []
     for language in LANGUAGES:
         given = part(of(language))

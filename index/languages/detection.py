@@ -1,6 +1,6 @@
-"""Which language a text is in: by script first, by words only among the languages of one script.
+"""Detect the language of a text: by script first, by words only among the languages that share a script.
 
-Markers, addresses and code are not language and are left out; a text with nothing else is UNDETERMINED.
+Markers, addresses and code are ignored; a text with nothing else is UNDETERMINED.
 """
 
 import re
@@ -31,7 +31,7 @@ def detect(text: str) -> str:
 
 
 def share_of(text: str, language: str) -> float:
-    """How much of the text's letters is in the script of `language`, 0 to 1; 1 for a text without letters."""
+    """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
     weights = _script_weights(text)
     total = sum(weights.values())
     if not total:
@@ -41,12 +41,12 @@ def share_of(text: str, language: str) -> float:
 
 @cache
 def written_in(script: Script) -> tuple[str, ...]:
-    """The languages of a script."""
+    """The languages written in a script."""
     return tuple(language for language in LANGUAGES if of(language).identity.script == script)
 
 
 def same_script(language: str) -> tuple[str, ...]:
-    """The languages that are written as this one is, itself among them; none for what is none of LANGUAGES."""
+    """The languages written in the same script as this one, itself included; none for a code that is not in LANGUAGES."""
     return written_in(of(language).identity.script) if language in LANGUAGES else ()
 
 
@@ -62,7 +62,7 @@ def _script_weights(text: str) -> dict[Script, float]:
 
 
 def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
-    """Function words decide when they clearly can; the statistical model is only loaded for what is left."""
+    """Function words decide when they clearly can; the statistical model is only loaded for the rest."""
     lowered = _NOT_LANGUAGE.sub(" ", text).lower().replace("’", "'")
     counts = dict.fromkeys(languages, 0)
     for word in _WORDS[script].findall(lowered):

@@ -1,8 +1,8 @@
-"""One form for texts that are to be compared, and nothing in it that a reader does not see.
+"""Canonical forms for comparing texts, without characters that a reader cannot see.
 
-How much is made one depends on what is compared. `normal` is for checking: it keeps apart what a claim can turn on, so ² is no 2,
-an accent stays, and so do the Arabic letters that carry a hamza. `fold` is for finding: all of these become their plain letter.
-The n-grams of the index go by single characters (index/ngrams.py) and keep accents, but fold Arabic letters as `fold` does.
+How much is merged depends on the purpose. `normal` is for checking: it keeps apart what a claim can turn on, so ² is not 2,
+accents stay, and so do the Arabic letters that carry a hamza. `fold` is for finding: all of these become their plain letter.
+The n-grams of the index work on single characters (index/ngrams.py) and keep accents, but fold Arabic letters as `fold` does.
 """
 
 import re
@@ -18,7 +18,7 @@ _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 TATWEEL: Final = "\u0640"  # stretches a word
 _ARABIC_MARKS = re.compile(f"[{TATWEEL}\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
 _ARABIC_LETTERS: Final = {**dict.fromkeys("أإآٱ", "ا"), "ى": "ي", "ة": "ه"}
-#: Letters of which writers use one for the other, and those that carry a hamza.
+#: Letters that writers use interchangeably, and those that carry a hamza.
 ARABIC_LETTERS: Final = {**_ARABIC_LETTERS, "ؤ": "و", "ئ": "ي"}
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _SUPERSCRIPT = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+")
@@ -55,14 +55,14 @@ def visible(text: str) -> str:
 
 
 def ascii_digits(text: str) -> str:
-    """`text` with the decimal digits of every script as 0 to 9."""
+    """`text` with the decimal digits of every script turned into 0 to 9."""
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), text)
 
 
 def normal(text: str) -> str:
     """The form in which two texts are compared; applying it twice changes nothing."""
     previous, current = text, _once(text)
-    # Composition can uncover a character that the table maps: a few passes reach the fixed point.
+    # Composition can produce a character that the table maps: a few passes reach the fixed point.
     while not current.isascii() and current != previous:
         previous, current = current, _once(current)
     return current
@@ -77,6 +77,6 @@ def _once(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The form in which a text is looked for: case, accents of Latin letters, Arabic marks and spelling variants made one."""
+    """The form for searching: case, accents of Latin letters, Arabic marks and spelling variants are merged."""
     text = unicodedata.normalize("NFKC", text).casefold()
     return text if text.isascii() else _ARABIC_MARKS.sub("", visible(text)).translate(_FOLDED)

@@ -1,4 +1,4 @@
-"""Which stretches of a text are negated, and whether a text denies at all; by the `negation` of a language's terms."""
+"""Which stretches of a text are negated, and whether a text denies anything; by the `negation` table of a language's terms."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from index.languages.tables.kinds import variants_in
 
 _CLAUSE_END: Final = r"[.,;:!?()…。，；：！？、؟،؛\n]"
 _CLAUSE_STARTS: Final = ".,!?\n"
-#: What stands between the parts of a circumfix; as few characters as will do.
+#: What stands between the parts of a circumfix; non-greedy.
 _BETWEEN: Final = r"[^.,;:!?()\n]{0,60}?\b"
 _NEVER: Final = "(?!)"
 
 
 class Negated(msgspec.Struct, frozen=True):
-    """A cue where it stands, and the stretch before or after it that it turns."""
+    """A cue at its position, and the stretch before or after it that it negates."""
 
     cue: str
     at: int
@@ -27,7 +27,7 @@ class Negated(msgspec.Struct, frozen=True):
 
 
 class _Cues(msgspec.Struct, frozen=True):
-    """A language's table, compiled."""
+    """The compiled table of a language."""
 
     before: re.Pattern[str]
     circumfix: re.Pattern[str]
@@ -39,13 +39,13 @@ class _Cues(msgspec.Struct, frozen=True):
 
 
 def is_negated(text: str) -> bool:
-    """Whether a text, as written and of whatever language, denies or excludes something."""
+    """Whether a text, as written and in any language, denies or excludes something."""
     return bool(_in_question().search(text))
 
 
 @lru_cache(maxsize=2048)
 def negations(text: str, language: str) -> tuple[Negated, ...]:
-    """The negations of a text in normal form and one of LANGUAGES, in order."""
+    """The negations of a text in normal form and in one of LANGUAGES, in order."""
     cues = _cues(language)
     found = list(_circumfixed(text, cues))
     covered = [(one.start, one.end) for one in found]

@@ -1,6 +1,6 @@
-"""Numbers written in words or in characters, in any of our languages: what they are worth and where they stand.
+"""Numbers written in words or characters, in any of our languages: their values and positions.
 
-Words of every language are read in every text, except those that its table keeps for a text of that language.
+Words of every language are read in every text, except for words that their table reserves for texts in that language.
 """
 
 import re
@@ -14,14 +14,15 @@ from index.languages import LANGUAGES, of
 from index.languages.detection import detect
 from index.languages.tables.numbers import Additive, Characters, Run, Worth, phrases_in, worth_of
 
-#: A character scale from here on multiplies all that stands before it: 一千二百万.
+#: Character scales from here on multiply everything before them: 一千二百万.
 _LARGE: Final = 10_000
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Numeral(msgspec.Struct, frozen=True):
     """A number in words. `sure` is False where the word is as often something else ("one", "second", neuf, 一): it can
-    support a number but its absence proves nothing."""
+    support a number, but its absence proves nothing.
+    """
 
     start: int
     end: int
@@ -30,7 +31,7 @@ class Numeral(msgspec.Struct, frozen=True):
 
 
 class Reader(NamedTuple):
-    """How the numerals of one system are found in a text that has one of their first letters."""
+    """Finds the numerals of one system, in a text that contains one of their first letters."""
 
     language: str
     first: re.Pattern[str]
@@ -39,9 +40,9 @@ class Reader(NamedTuple):
 
 
 def written(text: str, systems: Sequence[Reader] = ()) -> Iterator[Numeral]:
-    """Every number written as words in `text`, which is in normal form, whatever its language; not in order.
+    """Every number written as words in `text` (in normal form), in whatever language; not in order.
 
-    Of all systems of all languages, where none are given.
+    Uses all systems of all languages unless some are given.
     """
     language = ""
     for system in systems or _all_systems():
@@ -56,12 +57,12 @@ def written(text: str, systems: Sequence[Reader] = ()) -> Iterator[Numeral]:
 
 
 def has_numeral(text: str) -> bool:
-    """Whether a number is written in words in `text`, which is in normal form."""
+    """Whether `text` (in normal form) contains a number written in words."""
     return next(written(text), None) is not None
 
 
 def characters_worth(numeral: str) -> int:
-    """The worth of a run of Chinese or Korean numerals, digits among them: `一百二十`, `삼천오백`, `二〇一五`, `3千`."""
+    """The value of a run of Chinese or Korean numerals, which may include digits: `一百二十`, `삼천오백`, `二〇一五`, `3千`."""
     digits, scales = _characters()
     positional = not any(character in scales for character in numeral)
     total = section = 0
@@ -82,7 +83,7 @@ def characters_worth(numeral: str) -> int:
 
 @cache
 def _characters() -> tuple[dict[str, int], dict[str, int]]:
-    """The digits and the scales of all languages that write numbers in characters."""
+    """The digit and scale characters of all languages that write numbers in characters."""
     digits: dict[str, int] = {}
     scales: dict[str, int] = {}
     for language in LANGUAGES:
@@ -99,7 +100,7 @@ def _all_systems() -> tuple[Reader, ...]:
 
 
 def reader(language: str, system: Additive | Run | Characters) -> Reader:
-    """How the numerals of one system of a language are found."""
+    """The reader for one numeral system of a language."""
     tables: tuple[Worth, ...]
     match system:
         case Additive():
@@ -213,7 +214,7 @@ def _in_characters(system: Characters) -> Callable[[str], Iterator[Numeral]]:
 
 
 def any_of(phrases: Iterable[str]) -> str:
-    """A pattern's group of alternatives, the longest first; it matches nothing where there are none."""
+    """A pattern group of alternatives, longest first; it matches nothing when there are none."""
     return f"(?:{'|'.join(re.escape(phrase) for phrase in sorted({*phrases}, key=len, reverse=True)) or '(?!)'})"
 
 

@@ -1,7 +1,7 @@
-"""Stems: what the forms of a word share. One for all: the gate, and the engine that ranks without a model.
+"""Stems: what the inflected forms of a word share. Used by the gate and by the extractive engine alike.
 
-Crude on purpose: a stem is only ever compared with another made the same way, and never shown. The script of a word decides how
-it is cut and not a language label: a Korean question that names `Lucene` is compared as both.
+Crude on purpose: a stem is only ever compared with another one made here, and never shown. The script of a word decides how
+it is stemmed, not a language label: a Korean question that mentions `Lucene` is stemmed as both.
 """
 
 import re
@@ -12,21 +12,21 @@ from typing import Final, NamedTuple
 from index.languages import every
 from index.languages.scripts import ARABIC_WRITTEN, HANGUL
 
-#: Scripts whose words lose their affixes and nothing else.
+#: Scripts whose words only lose their affixes.
 _AFFIXES_ONLY = re.compile(f"[{HANGUL}{ARABIC_WRITTEN}]")
 _GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+")
 
 
 class Affix(NamedTuple):
     letters: str
-    #: Letters that must be left of the word.
+    #: Letters of the word that must remain.
     least: int
-    #: What stands in its place.
+    #: Replacement.
     put: str
 
 
 def affixes(rows: Iterable[str]) -> tuple[Affix, ...]:
-    """Those of rows as `words.toml` has them, each once, longest first."""
+    """The affixes in rows as `words.toml` has them, each once, longest first."""
     found: dict[str, Affix] = {}
     for row in rows:
         least, *written = row.split()
@@ -42,7 +42,7 @@ _ENDINGS: Final = affixes(every(lambda language: language.words.endings))
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """One folded word, or a number, without what is written onto it; never empty."""
+    """One folded word, or a number, without its affixes; never empty."""
     if word[0].isdigit():
         return word.replace(",", "") if _GROUPED_DIGITS.fullmatch(word) else word
     if _AFFIXES_ONLY.match(word):

@@ -1,4 +1,4 @@
-"""Check a decoded TOML table against a Struct and name every wrong key, with the nearest right one."""
+"""Check a decoded TOML table against a Struct, and report every wrong key with the nearest valid one."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from msgspec import inspect
 
 
 def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
-    """Every problem with `raw`, one line each: the key's path, what is wrong, the nearest valid name."""
+    """Every problem in `raw`, one line each: the key's path, what is wrong, the nearest valid name."""
     found = list(_walk(raw, inspect.type_info(into), ""))
-    if not found:  # what the walk does not look at: types, bounds, missing keys
+    if not found:  # what the walk does not check: types, bounds, missing keys
         try:
             msgspec.convert(raw, into, strict=True)
         except msgspec.ValidationError as problem:
@@ -20,7 +20,7 @@ def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or the valid names when none is near and they are few."""
+    """`; did you mean 'x'?`, or the valid names when none is near and there are few."""
     choices = sorted(valid)
     close = difflib.get_close_matches(word, choices, n=1, cutoff=0.5)
     if close:
@@ -61,7 +61,7 @@ def _joined(path: str, key: str) -> str:
 
 
 def _with_key(problem: str, raw: dict[str, Any], into: type[msgspec.Struct]) -> str:
-    """msgspec writes `$.agents[...]`: put the key there whose entry alone gives the same problem."""
+    """msgspec writes `$.agents[...]`: fill in the key whose entry alone causes the same problem."""
     for field, table in raw.items():
         if isinstance(table, dict) and f"`$.{field}[...]" in problem:
             for key, value in table.items():
@@ -74,7 +74,7 @@ def _with_key(problem: str, raw: dict[str, Any], into: type[msgspec.Struct]) -> 
 
 
 def _plain(problem: str) -> str:
-    """msgspec's message with the path first, as the other lines have it."""
+    """msgspec's message with the path first, like the other lines."""
     what, _, where = problem.partition(" - at ")
     where = where.strip("`").removeprefix("key` in `").removeprefix("$.")
     return f"{where}: {what[:1].lower()}{what[1:]}" if where else problem

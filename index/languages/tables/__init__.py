@@ -1,4 +1,4 @@
-"""The shape of a language's folder: a module and a field of `Language` for each file, a Struct field for each table in it."""
+"""The shape of a language's folder: one module and one field of `Language` per file, one Struct field per table in it."""
 
 import msgspec
 
@@ -19,7 +19,7 @@ from index.languages.tables.words import Grammar
 
 
 class Language(msgspec.Struct, frozen=True, kw_only=True):
-    """A language: one field a file of its folder, in alphabetical order."""
+    """A language: one field per file of its folder, in alphabetical order."""
 
     followups: Followups
     headings: Headings

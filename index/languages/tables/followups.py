@@ -1,6 +1,6 @@
-"""followups.toml: how a follow-up question points back, what a conversation is about, and how the two are put together.
+"""followups.toml: how a follow-up question refers back, what a conversation is about, and how the two are combined.
 
-Every table is read in the conversation's own language and may hold any word. Case does not count but where it says so.
+Every table is read in the conversation's own language and may contain any word. Case is ignored except where noted.
 """
 
 import msgspec
@@ -9,7 +9,7 @@ from index.languages.tables.kinds import Patterns, Text, Words
 
 
 class Pointing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a question leans on what was said before, or brings its own topic along."""
+    """How a question depends on what was said before, or introduces its own topic."""
 
     #: Words that stand for something said before. A group says how the subject takes their place: `possessive` with
     #: one of `Wording.genitives`, `bare` without its article, `kept` not at all; other words are just replaced.

@@ -1,4 +1,4 @@
-"""headings.toml: how documents mark their parts."""
+"""headings.toml: how documents mark their sections."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from index.languages.tables.kinds import Pattern, Words
 
 
 class Headings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of headings.toml. The first three are what a line of a plain text begins with."""
+    """All of headings.toml. The first three match the beginning of a line of plain text."""
 
     part: Pattern
     chapter: Pattern

@@ -1,4 +1,4 @@
-"""identity.toml: what a language is called, how it is written, and what tells it from others of its script."""
+"""identity.toml: the name of a language, its script, and what distinguishes it from others in that script."""
 
 import msgspec
 
@@ -12,9 +12,9 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     name: Text  # in English
     own_name: Text  # as its speakers write it
     script: Script
-    #: Lower-case words that most of its sentences have; read where languages share a script. Words of two languages tell nothing.
+    #: Lower-case words found in most sentences; used where languages share a script. A word of two languages decides nothing.
     function_words: Words
-    beginnings: Words  # of words: what elision leaves of an article or a pronoun
-    endings: Words  # of words: what contraction leaves of a verb
-    analyzer: Text  # Anserini's name for its analyzer in Lucene
-    encodings: Words  # Python's names for what its files are encoded in, besides UTF-8 and UTF-16
+    beginnings: Words  # of words: what remains of an elided article or pronoun
+    endings: Words  # of words: what remains of a contracted verb
+    analyzer: Text  # Anserini's name for its Lucene analyzer
+    encodings: Words  # Python's names for its usual encodings, besides UTF-8 and UTF-16

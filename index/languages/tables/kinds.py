@@ -1,17 +1,17 @@
-"""The kinds of values that tables hold."""
+"""The types of values that tables contain."""
 
 from functools import cache
 from typing import Annotated
 
 from msgspec import Meta
 
-#: Something a person reads; never empty.
+#: Text that a person reads; never empty.
 Text = Annotated[str, Meta(min_length=1)]
-#: Words with white space between them, so that a table reads like a text; may be empty. `words_in` takes them apart.
+#: Words with white space between them, so that a table reads like a text; may be empty. `words_in` splits them.
 Words = str
-#: Spellings of one thing with "|" between them, spaces inside; may be empty. `variants_in` takes them apart.
+#: Spellings of one thing with "|" between them, spaces inside; may be empty. `variants_in` splits them.
 Variants = str
-#: A regular expression, written without its flags; may be empty where the language has no such thing.
+#: A regular expression, written without flags; may be empty where the language has no such thing.
 Pattern = str
 #: Alternatives of one regular expression, each a Pattern; none where the language has no such thing.
 Patterns = tuple[Pattern, ...]

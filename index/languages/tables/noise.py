@@ -1,4 +1,4 @@
-"""noise.toml: text that has words and neither asks nor answers anything."""
+"""noise.toml: text that contains words but neither asks nor answers anything."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ from index.languages.tables.kinds import Pattern, Words
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Patterns of greetings and fillers are over folded text."""
+    """Patterns of greetings and fillers match folded text."""
 
     greetings: Pattern
-    fillers: Pattern  # what stands beside a greeting and means no more
-    keys: Words  # how words begin that are keys struck in a row
-    article_headings: Pattern  # how the heading of an article of a law or contract begins
+    fillers: Pattern  # words beside a greeting that add nothing
+    keys: Words  # beginnings of words typed along a row of keys
+    article_headings: Pattern  # the beginning of an article heading in a law or contract
     last_letters: str  # letters that end a sentence even without a full stop, for a character class

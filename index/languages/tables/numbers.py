@@ -1,6 +1,6 @@
 """numbers.toml: numbers, dates and amounts, as the gate reads them in a text of any language.
 
-All words stand in the gate's normal form: lower case, without invisible characters, Arabic without hamza and with final he.
+All words are in the gate's normal form: lower case, without invisible characters, Arabic without hamza and with final he.
 """
 
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ from index.languages.tables.kinds import Pattern, Words
 
 #: Words, where `_` is a space inside one.
 Phrases = str
-#: The words for each number; the number in digits, `_` between them as in code.
+#: The words for each number; the number is written in digits, with `_` between them as in code.
 Worth = dict[Annotated[str, Meta(pattern=r"^\d[\d_]*$")], Phrases]
 #: What a number counts. Only units that exclude each other have a name.
 Unit = Literal[
@@ -23,29 +23,29 @@ Unit = Literal[
 
 
 class _System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="composition"):
-    unsure: Phrases  # as often no number: it can support one, but its absence proves nothing
-    only_here: Phrases  # another word in other languages: a number only in a text of this language
+    unsure: Phrases  # as often not a number: it can support one, but its absence proves nothing
+    only_here: Phrases  # a different word in other languages: a number only in a text of this language
 
 
 class Additive(_System, frozen=True, tag="additive"):
-    """Words of falling worth are added, and a scale multiplies what stands before it: trente-cinq mille, 스물다섯."""
+    """Words of decreasing value are added, and a scale multiplies what comes before it: trente-cinq mille, 스물다섯."""
 
-    place: Pattern  # where it may stand; `{number}` is the number, `{counters}` are the words below
+    place: Pattern  # where it may stand; `{number}` is the number, `{counters}` the words below
     gap: Pattern  # what stands between two of its words
     counters: Words  # what is counted
-    cardinals: Worth  # and all else that is worth a number: dozen, twice
+    cardinals: Worth  # and other words with a number's value: dozen, twice
     ordinals: Worth
     scales: Worth
 
 
 class Run(_System, frozen=True, tag="run"):
-    """A run of words, each with its particles, in any order: what is worth less than a scale is added, a scale multiplies."""
+    """A run of words, each with its particles, in any order: values below a scale are added, a scale multiplies."""
 
     particles: Words  # written in one word with the number; tried in this order
     cardinals: Worth
     scales: Worth  # from 1,000 on; hundreds are cardinals
-    ordinals: Worth  # stand alone, and are as often an adjective: never sure
-    duals: Worth  # a counted thing that is two by its own form; stands alone
+    ordinals: Worth  # stand alone, and are as often adjectives: never sure
+    duals: Worth  # dual forms of counted nouns; stand alone
 
 
 class Characters(_System, frozen=True, tag="characters"):
@@ -64,13 +64,13 @@ class Ranges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     joins: Phrases  # "5 to 10"
     openers: Phrases  # "between 5 and 10"
-    opened_joins: Phrases  # joins only after an opener
+    opened_joins: Phrases  # joins that only count after an opener
     articles: Words  # may stand before a number of a range, after a space
     prefixes: Words  # the same, in one word with it
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What makes a number a bound of another, or a round form of it."""
+    """What makes a number a bound of another, or a rounding of it."""
 
     more_before: Pattern
     less_before: Pattern
@@ -81,7 +81,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Afternoon(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What makes 3 o'clock 15."""
+    """What turns 3 o'clock into 15."""
 
     before: Words
     after: Pattern
@@ -92,16 +92,16 @@ class Dates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """How a date is written."""
 
     months: Annotated[tuple[Phrases, ...], Meta(min_length=12, max_length=12)]
-    doubtful_months: Phrases  # as often other words: months only beside a number
+    doubtful_months: Phrases  # as often another word: a month only beside a number
     gap: Words  # may stand between day, month and year
 
 
 class Naming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a number names a thing and counts nothing."""
+    """Where a number names a thing instead of counting."""
 
     words: Words  # "room 5": the word ends before the number, with or without a point
     marks: Words  # n°5, 제5: in one with the number
-    works: Phrases  # "(2008 film)": what the qualifier of a title calls the work
+    works: Phrases  # "(2008 film)": the kind of work in a title's qualifier
 
 
 class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,7 +121,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def phrases_in(phrases: Phrases) -> tuple[str, ...]:
-    """In the order of the table."""
+    """The phrases, in the order of the table."""
     return tuple(phrase.replace("_", " ") for phrase in phrases.split())
 
 

@@ -1,4 +1,4 @@
-"""opposites.toml: words that turn a question round when the text has another one of their group."""
+"""opposites.toml: words that reverse a question when the text has a different word of their group."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""page.toml: what stands on the page that the edge serves."""
+"""page.toml: the texts of the page that the edge serves."""
 
 import msgspec
 
@@ -16,13 +16,13 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     stop: Text
     answer: Text
     references: Text
-    withheld: Text  # heading over what did not pass
+    withheld: Text  # heading over the sentences that did not pass
     sources: Text  # heading over what retrieval found
     stages: Text  # heading over the stages and their times
     working: Text
     done: Text
     again: Text  # the connection was lost
-    citation: Text  # what a marker leads to
+    citation: Text  # the target of a marker
     away: Text  # the service cannot be reached
     answered: Text
     refused: Text

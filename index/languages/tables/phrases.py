@@ -1,4 +1,4 @@
-"""phrases.toml: what the engine without a model says in its own words; everything else it says is a quotation."""
+"""phrases.toml: what the extractive engine says in its own words; everything else it says is a quotation."""
 
 import msgspec
 
@@ -6,14 +6,14 @@ from index.languages.tables.kinds import Text
 
 
 class Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why the documents do not answer."""
+    """Reasons why the documents do not answer."""
 
     not_in_evidence: Text
-    no_relation: Text  # they speak of the subject, and not of what is asked about it
+    no_relation: Text  # they mention the subject, but not what is asked about it
 
 
 class NoSuchKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same, where nothing of the asked kind is there."""
+    """The same, where nothing of the kind asked for is there."""
 
     person: Text
     time: Text
@@ -23,7 +23,7 @@ class NoSuchKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class DirectReplies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """To what is not a question about the documents."""
+    """Replies to messages that are not questions about the documents."""
 
     greeting: Text
     unclear: Text
@@ -31,14 +31,14 @@ class DirectReplies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Headings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of a report."""
+    """Headings of a report."""
 
     conclusion: Text
     arguments: Text
 
 
 class QuotationMarks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Around a quotation, with the spaces that belong to them."""
+    """The marks around a quotation, with the spaces that belong to them."""
 
     opening: Text
     closing: Text

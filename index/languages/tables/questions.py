@@ -1,11 +1,11 @@
-"""questions.toml: how a question is recognised and taken apart, and what the thing that it asks for looks like.
+r"""questions.toml: how a question is recognised and split, and what the thing it asks for looks like.
 
-Nobody says which language a question is in when it is taken apart, so most of these tables are read together, as one pattern of
-all languages: their words must be unmistakable in every other language too. A word that is common in another language goes in with
-the word that makes it clear (`cuáles son`, not `son`, which is French for `his`), with a `\\b` at each end where words have spaces
-between them, or not at all. `Things` is read in one language only, that of the question, and may hold any word.
+The language of a question is not known when it is split, so most of these tables are read together, as one pattern of all
+languages: their words must be unmistakable in every other language too. A word that is common in another language is entered
+with the word that makes it clear (`cuáles son`, not `son`, which is French for `his`), with a `\b` at each end where words
+have spaces between them, or not at all. `Things` is read only in the language of the question, and may contain any word.
 
-Case does not count but where it says so.
+Case is ignored except where noted.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ from index.languages.tables.kinds import Patterns, Words
 
 
 class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How each kind of thing is asked for; read together. The first kind that matches counts, in this order."""
+    """How each kind of thing is asked for; read together. The first kind that matches wins, in this order."""
 
     reason: Patterns
     count: Patterns
@@ -26,7 +26,7 @@ class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What each kind of thing looks like in a sentence; read in the language that the question asks in."""
+    """What each kind of thing looks like in a sentence; read in the language of the question."""
 
     reason: Patterns
     count: Patterns  # beside digits
@@ -35,13 +35,13 @@ class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     manner: Patterns
     place: Patterns  # case counts
     name: Patterns  # beside capitalised words; case counts
-    in_names: Words  # small words inside a name of capitalised words
+    in_names: Words  # small words inside a capitalised name
 
 
 class Clauses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a question falls into parts; read together."""
+    """Where to split a question into parts; read together."""
 
-    asks: Patterns  # what only a part that asks something has
+    asks: Patterns  # found only in parts that ask something
     joining: Patterns  # conjunctions after a comma, which go with it
     breaks: Patterns  # other places between two parts, beside commas and full stops
 
@@ -54,14 +54,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is cut off a question so that a phrase to search for is left; read together."""
+    """What to cut off a question so that a phrase to search for remains; read together."""
 
-    before: Patterns  # said before the question for politeness or as a link
-    opening: Patterns  # asking words at the beginning, after which a word ends
+    before: Patterns  # polite or linking words before the question
+    opening: Patterns  # question words at the beginning, followed by a word boundary
     auxiliary: Patterns  # the verb after them, or at the beginning, with a pronoun behind it
-    closing: Patterns  # asking words at the end
-    inside: Patterns  # asking words that stand where the answer would
-    particle: Patterns  # what then remains at the end and means nothing
+    closing: Patterns  # question words at the end
+    inside: Patterns  # question words in the place of the answer
+    particle: Patterns  # a meaningless remainder at the end
 
 
 class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

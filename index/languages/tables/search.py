@@ -1,4 +1,4 @@
-"""search.toml: what the search knows of a question and of numbered articles."""
+"""search.toml: what the search needs to know about questions and numbered articles."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from index.languages.tables.kinds import Pattern, Text, Words
 
 
 class Articles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How articles, sections and chapters are numbered: `Article 15` becomes one word that stands for it in every spelling."""
+    """How articles, sections and chapters are numbered: every spelling of `Article 15` becomes the same word."""
 
     #: In lower case, with the groups `kind` and `number`, and `part` where a number has a second one.
     pattern: Pattern
@@ -20,7 +20,7 @@ class Articles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of search.toml."""
 
-    #: Whole words that only make a question of a sentence, and such as are found inside a run of characters.
+    #: Words that only mark a sentence as a question: whole words, and those found inside a run of characters.
     question_words: Pattern
     question_pieces: Pattern
     articles: Articles

@@ -1,6 +1,6 @@
-"""terms.toml: what the gate weighs besides numbers; words that deny, oblige, exclude each other, name, admit and limit.
+"""terms.toml: what the gate checks besides numbers: words that deny, oblige, exclude each other, name, admit and limit.
 
-Words and patterns meet text in the gate's normal form (lower case, one spelling of each letter) unless they say otherwise.
+Words and patterns match text in the gate's normal form (lower case, one spelling of each letter) unless they say otherwise.
 """
 
 from typing import Literal
@@ -13,14 +13,14 @@ StandsAs = Literal["words", "stems", "characters"]
 
 
 class Spelling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a term stands in a text.
+    """How terms appear in a text.
 
-    `words`: from the beginning of a word to its end. `stems`: a term begins a word and endings follow; forces may also stand
-    inside one. `characters`: anywhere, as no spaces are written.
+    `words`: from the beginning of a word to its end. `stems`: a term begins a word and endings follow; forces may also
+    stand inside one. `characters`: anywhere, since there are no spaces.
     """
 
     stands_as: StandsAs
-    prefixes: Words  # what may be written onto the front of a term; tried in this order
+    prefixes: Words  # what may be attached to the front of a term; tried in this order
     after_one_letter: str  # the letters that may follow a stem of one letter
 
 
@@ -32,14 +32,14 @@ class Circumfix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Negation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The cues of negation, by where they stand from their scope, the words that they turn."""
+    """The cues of negation, by their position relative to their scope (the words that they negate)."""
 
-    before: Pattern  # cues that turn what follows them, up to the end of the clause
-    reach: int  # characters of that at most
-    circumfix: Circumfix  # turns what it encloses, and what follows it as far as `reach`
-    after: Pattern  # cues that turn what stands before them, as behind a verb
-    words_back: int  # words that those turn at most, the first in part
-    pseudo: Variants  # phrases with a cue in them that deny nothing
+    before: Pattern  # cues that negate what follows them, up to the end of the clause
+    reach: int  # at most this many characters
+    circumfix: Circumfix  # negates what it encloses, and what follows it as far as `reach`
+    after: Pattern  # cues that negate what comes before them, such as those after a verb
+    words_back: int  # at most this many words before those, the first one in part
+    pseudo: Variants  # phrases that contain a cue but deny nothing
     ends: Pattern  # words that end a scope as punctuation does
     #: Over text as written, of whatever language: whether a question, or a sentence that may answer it, denies or excludes
     #: something. It stays beside the cues because it must find other words: those of exception ("besides", "sauf"), which turn
@@ -48,11 +48,11 @@ class Negation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Denials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether a denial, or an absolute, that the evidence does not make is wrong by itself: `sweeping`."""
+    """Whether a denial or an absolute that the evidence does not make is wrong in itself: `sweeping`."""
 
     sweeping: bool
-    absolute: Variants  # what leaves no exception
-    implied: Variants  # what denies without a negator; evidence that has one does deny something
+    absolute: Variants  # words that allow no exception
+    implied: Variants  # words that deny without a negator; evidence with one of them does deny something
 
 
 class Forces(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,27 +69,27 @@ class Forces(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Exclusive(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Terms of which only one can be true of a thing."""
 
-    opposites: tuple[str, ...]  # a line a pair or more: sides with " / " between them, each Variants
-    kinds: tuple[str, ...]  # a line a kind: its members with white space between them, each Variants
+    opposites: tuple[str, ...]  # one line per pair or more: sides separated by " / ", each Variants
+    kinds: tuple[str, ...]  # one line per kind: members separated by white space, each Variants
 
 
 class Names(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Names, where capital letters tell them; else all but `capitalised` is empty. Over text as written."""
+    """Names, where capital letters show them; otherwise everything but `capitalised` is empty. Matches text as written."""
 
     capitalised: bool
     joiners: Pattern  # words in lower case inside a name
     verbs: Pattern  # the first one ends the subject
     pronouns: Pattern
-    leads: Pattern  # how what may stand before a pronoun at the start of a sentence begins
-    unnamed: Pattern  # how a text begins that speaks of something without its name
+    leads: Pattern  # beginnings of what may precede a pronoun at the start of a sentence
+    unnamed: Pattern  # beginnings of a text that does not name its subject
 
 
 class Predicates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Sentences that say what a thing is; empty where no article tells them."""
+    """Sentences that say what a thing is; empty where no article shows them."""
 
     says_what: Pattern  # the verb and the article, up to the noun
-    noun_ends: Pattern  # words that begin what the noun is of, in or for
-    general: Words  # nouns too general to be wrong of anything
+    noun_ends: Pattern  # words that begin a complement of the noun (of, in, for)
+    general: Words  # nouns too general to be wrong about anything
 
 
 class Admissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,20 +97,20 @@ class Admissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     sources: Pattern
     says: tuple[Pattern, ...]  # SOURCES in one stands for `sources`
-    goes_on: Pattern  # words after which a sentence claims something after all
+    goes_on: Pattern  # words after which a sentence makes a claim after all
 
 
 class Audience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Words that tell whom a statement is for. Over text as written."""
+    """Words that say whom a statement applies to. Matches text as written."""
 
     everybody: Pattern
     only_some: Pattern
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Labels of an answer, which state nothing. Over text as written, before a colon."""
+    """Labels in an answer, which make no claim. Matches text as written, before a colon."""
 
-    sources: Pattern  # of a line that names where the answer is from
+    sources: Pattern  # of a line that names the source of the answer
     lead_ins: Pattern  # of a summary or a hint
 
 
