@@ -1,8 +1,8 @@
-"""The default embedder: latent semantic analysis over character n-grams, fitted on the corpus it will search.
+"""The default embedder: latent semantic analysis over character n-grams, fitted on the corpus that it will search.
 
-Counts of n-grams, weighted as in BM25, are projected on the strongest directions of the corpus. It needs no download, knows
-no language and bridges none. New passages are folded in with the old directions; `coverage` tells how much of a text those
-directions know.
+Counts of n-grams, weighted as in BM25, are projected onto the corpus's strongest directions. It needs no download, knows no
+language and does not search across languages. New passages are folded in with the existing directions; `coverage` says how
+much of a text those directions know.
 """
 
 import math
@@ -22,9 +22,9 @@ NAME = "lsa"
 DIMENSION = 384
 THRESHOLD = 0.1
 _MAX_FEATURES = 131_072
-#: Saturation of repeats and share of length that is corrected for.
+#: BM25's k1 (saturation of repeats) and b (share of length corrected for).
 _K1, _B = 1.2, 0.4
-#: Directions settle long before the corpus ends; past this many passages an even sample decides.
+#: The directions settle early: above this many passages, they are fitted on an even sample.
 FIT_ON = 3_000
 _SEED = 7
 _EXACT_UP_TO = 800
@@ -42,13 +42,13 @@ class Lsa:
     """A fitted model; safe for any number of threads."""
 
     def __init__(self, directory: Path, version: str) -> None:
-        """Raises IndexProblem when the model's files are not whole."""
+        """Raises IndexProblem when the model's files are incomplete."""
         try:
             self._features: Hashes = np.load(directory / "features.npy")
             self._idf: NDArray[np.float32] = np.load(directory / "idf.npy")
             self._mean_length = float(np.load(directory / "length.npy")[0])
             self._scales: NDArray[np.float32] = np.load(directory / "scales.npy")
-            # Mapped, not read: replicas on one machine share it. The plain view spares every look-up the mapping's own work.
+            # Mapped, so that replicas on one machine share it. The plain view saves the overhead of memmap on every look-up.
             self._components: NDArray[np.int8] = np.asarray(np.load(directory / "components.npy", mmap_mode="r"))
         except (OSError, ValueError) as error:
             raise IndexProblem(f"the LSA model in {directory} cannot be read ({error}); build it again") from error
@@ -65,7 +65,7 @@ class Lsa:
         return unit(rows)
 
     def coverage(self, text: str) -> float:
-        """Share of the text's distinct n-grams that the model knows, 0 to 1; 1 for a text without any."""
+        """The share (0..1) of the text's distinct n-grams that the model knows; 1 for a text without any."""
         return self._weigh(text, query=False)[2]
 
     def _weigh(self, text: str, *, query: bool) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
@@ -82,9 +82,9 @@ def weigh(
     idf: NDArray[np.float32],
     mean_length: float,
 ) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
-    """The known features of a text, their weights (a vector of length 1), and the share of its n-grams that is known.
+    """The known features of a text, their weights (a vector of length 1), and the share of its n-grams that are known.
 
-    `mean_length` 0 weighs a question: repeats count by their logarithm and its length does not.
+    `mean_length` 0 weights a question: repeats count by their logarithm and length does not matter.
     """
     if not len(held) or not len(features):
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32), float(not len(held))
@@ -103,7 +103,7 @@ def weigh(
 
 
 def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done: None) -> int:
-    """Fit on `texts`, write the model, return its dimension. Beside a Java machine BLAS must have one thread."""
+    """Fit on `texts`, write the model, return its dimension. In a process with a JVM, BLAS must have one thread."""
     sample = texts[:: max(1, -(-len(texts) // FIT_ON))]
     counted = []
     for done, text in enumerate(sample):
@@ -138,9 +138,9 @@ def _matrix(weighed: Sequence[tuple[NDArray[np.intp], NDArray[np.float32]]], fea
 
 
 def _directions(matrix: "csr_matrix", dimension: int) -> NDArray[np.float64]:
-    """The strongest right singular vectors, one a column.
+    """The strongest right singular vectors, one per column.
 
-    Exactly for a small corpus; for a large one by subspace iteration among the texts, which are far fewer than the features
+    Exact for a small corpus; for a large one by subspace iteration over the texts, which are far fewer than the features
     (Halko, Martinsson and Tropp, 2011).
     """
     flipped = matrix.T.tocsr()
@@ -159,9 +159,9 @@ def _directions(matrix: "csr_matrix", dimension: int) -> NDArray[np.float64]:
 
 
 def _choose_features(seen: Sequence[Hashes]) -> tuple[Hashes, NDArray[np.float32]]:
-    """All n-grams, or the most frequent when they are too many, and their weights by rarity."""
+    """All n-grams, or the most frequent when there are too many, and their weights by rarity."""
     held, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.uint32), *seen]), return_counts=True)
-    if len(seen) > _EXACT_UP_TO:  # too many texts for the directions to remember what only one of them says
+    if len(seen) > _EXACT_UP_TO:  # with so many texts, the directions cannot retain what only one of them says
         held, counts = held[counts > 1], counts[counts > 1]
     if len(held) > _MAX_FEATURES:
         strongest = np.sort(np.argpartition(-counts, _MAX_FEATURES)[:_MAX_FEATURES])

@@ -1,11 +1,11 @@
-"""What goes in, what is kept and what comes out: documents, passages, catalogue entries, hits."""
+"""The data of an index: documents, passages, catalogue entries, hits."""
 
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-#: Raised by one whenever a reader of an older layout would misread a newer one.
+#: Increased by one whenever code for the old layout would misread the new one.
 FORMAT = 3
 
 BlockKind = Literal["text", "heading", "table", "list", "code"]
@@ -13,7 +13,7 @@ ScoreType = Literal["fusion", "bm25", "vector", "rerank"]
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A stretch `start..end` of a document's text that has one role. `level` is a heading's, 1 the outermost."""
+    """A stretch `start..end` of a document's text with one role. `level` is a heading's level, 1 the outermost."""
 
     start: int
     end: int
@@ -22,7 +22,9 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as read. Blocks are in order and do not overlap; `pages` holds (offset, page number) where a page begins."""
+    """A document as read. Blocks are in order and do not overlap; `pages` holds (offset, page number) of each page's
+    beginning.
+    """
 
     source_id: str
     title: str
@@ -34,7 +36,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Passage(msgspec.Struct, frozen=True, array_like=True):
-    """`text` is exactly `char_start..char_end` of its document. `number` is never used twice in one index."""
+    """`text` is exactly `char_start..char_end` of its document. `number` is never reused within an index."""
 
     number: int
     source_id: str
@@ -49,12 +51,12 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
 
 
 def indexed_text(passage: Passage) -> str:
-    """A passage's title, headings and text: what both sides of the search are made from."""
+    """A passage's title, headings and text: what both searches index."""
     return "\n".join(part for part in (passage.title, *passage.headings, passage.text) if part)
 
 
 def first_places(passages: Sequence[Passage]) -> list[int]:
-    """For each passage the place, among these, of the first one of its document; a document's passages follow one another."""
+    """For each passage, the position here of its document's first passage; the passages of a document are adjacent."""
     places: list[int] = []
     for place, passage in enumerate(passages):
         before = passages[place - 1] if place else None
@@ -68,8 +70,8 @@ def first_places(passages: Sequence[Passage]) -> list[int]:
 class Entry(msgspec.Struct, frozen=True, array_like=True):
     """One document in the catalogue; its passages are `first .. first+count-1`.
 
-    `origin` names the file it came from and `stamp` that file's size and time: an unchanged stamp is not read again.
-    `digest` is of all that the passages are made of: an unchanged digest is not indexed again.
+    `origin` names the file it came from and `stamp` that file's size and time: a file with the same stamp is not read
+    again. `digest` covers everything that passages are made of: a document with the same digest is not indexed again.
     """
 
     source_id: str
@@ -84,12 +86,12 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One passage found. Ranks count from 1, None where that side did not return it.
+    """One passage found. Ranks count from 1; None where that search did not return it.
 
-    `score` is of `score_type` ("fusion": 0 to 1, higher is better); `raw_score` is what a reranker or, without one, the
-    better side itself said (BM25: above 0, no upper end; vector: cosine). A fused score says how a hit compares with the
-    others of its query; `coverage`, the share of the question that the passage holds, 0 to 1 by the rarity of its words, can
-    be compared between queries. `also_in` are the sources of passages that say the same and were folded into this one.
+    `score` is of type `score_type` ("fusion": 0 to 1, higher is better); `raw_score` is the score of a reranker or,
+    without one, of the better search (BM25: above 0, unbounded; vector: cosine). A fused score compares hits of one
+    query; `coverage`, the share (0 to 1) of the question that the passage contains, weighted by the rarity of its words,
+    can be compared across queries. `also_in` are the sources of near-duplicate passages that were merged into this one.
     """
 
     source_id: str

@@ -1,8 +1,7 @@
-"""Character n-grams of a text as numbers, by arithmetic on whole arrays: fast enough for every passage of a corpus.
+"""Character n-grams of a text as numbers, computed on whole arrays: fast enough for every passage of a corpus.
 
-A text becomes an array of character codes in one case, one width and one form of Arabic letters, without marks above or
-below them, with one space around every word. How long its n-grams are depends on the script: a Han character says as much
-as three Latin letters.
+A text becomes an array of character codes in one case, one width and one form of Arabic letters, without diacritics, with one
+space around every word. The length of its n-grams depends on the script: a Han character says as much as three Latin letters.
 """
 
 import unicodedata
@@ -21,7 +20,7 @@ Flags = NDArray[np.bool_]
 
 SPACE = 32
 _DROPPED = 0
-#: Shortest and longest n-gram: of letters, with a Hangul syllable in it, with a Han character in it.
+#: Shortest and longest n-gram: of letters only, with a Hangul syllable, with a Han character.
 _OF_LETTERS, _OF_HANGUL, _OF_HAN = (3, 5), (2, 3), (1, 2)
 _FIRST_DENSE = ord(WIDE[0])
 _P1, _P2, _P3 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
@@ -30,7 +29,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 @cache
 def _table() -> Codes:
-    """What each character of the basic plane becomes: a letter or digit, a space, or nothing."""
+    """What each character of the basic plane maps to: a letter or digit, a space, or nothing."""
     table = np.full(0x10000, SPACE, dtype=np.uint32)
     for code in range(0x10000):
         character = chr(code)
@@ -45,7 +44,7 @@ def _table() -> Codes:
 
 
 def encode(text: str) -> Codes:
-    """The text's codes; begins and ends with a space and has no two in a row."""
+    """The text's codes, which begin and end with a space and have no two spaces in a row."""
     raw = np.frombuffer(f" {text} ".encode("utf-32-le", "replace"), dtype=np.uint32)
     table = _table()
     wide = raw > 0xFFFF
@@ -58,10 +57,10 @@ def encode(text: str) -> Codes:
 
 
 def grams(codes: Codes) -> Hashes:
-    """Hashes of all n-grams, repeats included. An n-gram may begin or end with a space but has none inside."""
+    """Hashes of all n-grams, repeats included. An n-gram may begin or end with a space but contains none inside."""
     space = codes == SPACE
     parts: list[Hashes] = []
-    # Most texts are in one script: those without Han or Hangul need only look at spaces.
+    # Most texts use one script: without Han or Hangul, only spaces matter.
     dense = bool(len(codes)) and int(codes.max()) >= _FIRST_DENSE
     with_han, with_hangul = (is_han(codes), is_hangul(codes)) if dense else (space, space)
     han, hangul = with_han, with_hangul
@@ -88,7 +87,7 @@ def grams(codes: Codes) -> Hashes:
 
 
 def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:
-    """The 64-bit hashes of the n characters at each place, for n = 1, 2 … up to `longest` or the text's length."""
+    """The 64-bit hashes of the n characters at each position, for n = 1, 2 … up to `longest` or the text's length."""
     wide = codes.astype(np.uint64)
     rolled = wide * _P1
     for n in range(1, min(longest, len(codes)) + 1):
@@ -98,7 +97,7 @@ def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:
 
 
 def fixed_grams(codes: Codes, *lengths: int) -> list[Hashes]:
-    """For each length n the hash of the n characters at each place, whatever they are; none for a text shorter than that."""
+    """For each length n the hash of any n characters at each position; none for a shorter text."""
     hashes = list(_rolling(codes, max(lengths)))
     return [fold(hashes[n - 1]) if n <= len(hashes) else np.zeros(0, dtype=np.uint32) for n in lengths]
 

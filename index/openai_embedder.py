@@ -1,4 +1,4 @@
-"""Vectors from any server that speaks OpenAI's `/v1/embeddings`, so from a neural model on this machine or another."""
+"""Embeddings from any server with OpenAI's `/v1/embeddings`, such as a neural model on this machine or another."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from index.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
 
-#: What Qwen3-Embedding expects before a question; passages go as they are. Other models get nothing unless they are told to.
+#: The prefix Qwen3-Embedding expects before a question, not before passages. Other models get none unless configured.
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
 _TIMEOUT_S = 60.0
 
@@ -20,22 +20,24 @@ class OpenAIEmbedder:
     ) -> None:
         """Asks the server once, to learn the dimension. Raises IndexProblem when it does not answer.
 
-        `instruction` "" is the model's own where it is known.
+        `instruction` "" means the model's own, where it is known.
         """
         if not url.startswith(("http://", "https://")):
             raise IndexProblem(f"{url} is not an http address")
-        import openai  # takes about as long to import as all else together
+        import openai  # takes about as long to import as everything else together
 
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model = model
-        # "none": the client insists on a key; a server without keys looks at none.
+        # "none": the client requires a key; a server without keys ignores it.
         self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", timeout=_TIMEOUT_S, max_retries=0)
         self._instruction = instruction or (INSTRUCTION if "qwen3-embedding" in model.lower() else "")
         dimension = self._ask(["dimension"]).shape[1]
         self.spec = EmbedderSpec("openai", model, dimension, threshold)
 
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Raises IndexProblem when the server does not answer, or with vectors of another dimension than at first."""
+        """Raises IndexProblem when the server does not answer, or returns vectors of a different dimension than at
+        first.
+        """
         rows = self._ask([self._instruction + text if query else text for text in texts])
         if rows.shape != (len(texts), self.spec.dimension):
             raise IndexProblem(

@@ -1,7 +1,7 @@
-"""Cuts a document into passages: at sentence ends and headings, with some overlap, tables and lists whole.
+"""Cut a document into passages: at sentence ends and headings, with some overlap, keeping tables and lists whole.
 
 Sizes are counted in weights, not characters: a Chinese character says about three times as much as a Latin letter, a Korean
-syllable twice as much (from the lengths of the same texts in the five languages).
+syllable twice as much (from the lengths of the same texts in five languages).
 """
 
 import re
@@ -14,9 +14,9 @@ from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.model import Block, Document, Passage
 from index.sentences import split
 
-#: Changes whenever the same document would be cut differently: unchanged files are then read again.
+#: Change this whenever documents would be cut differently, so that unchanged files are read again.
 VERSION = "1"
-#: A passage is closed once it weighs TARGET, never weighs more than LIMIT, and takes in its neighbour below LEAST.
+#: A passage is closed at weight TARGET, never exceeds LIMIT, and is merged with its neighbour below LEAST.
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
 
@@ -27,7 +27,7 @@ _SPACE = re.compile(r"\s")
 
 
 class Atom(NamedTuple):
-    """A piece that is never cut. `kind` is its block's; `header` is a table's first row, for the rows cut from it."""
+    """A piece that is never cut. `kind` is its block's; `header` is a table's first row, for rows cut off from it."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Atom(NamedTuple):
 
 
 def weigh(text: str) -> float:
-    """How much `text` says, in Latin letters."""
+    """The weight of `text`, in Latin letters."""
     weight = float(len(text))
     if not text.isascii():
         weight += 2.0 * len(_HAN.findall(text)) + len(_HANGUL.findall(text)) + 0.15 * len(_ARABIC.findall(text))
@@ -72,7 +72,7 @@ def cut(document: Document, first: int) -> list[Passage]:
 
 
 def _language(text: str, document: Document) -> str:
-    """What the text says it is in; a declared language holds unless hardly a letter of the text is in its script."""
+    """The language of the text; a declared language is trusted unless hardly a letter of the text is in its script."""
     if document.language is not None and share_of(text, document.language) >= 0.3:
         return document.language
     found = detect(text)
@@ -110,7 +110,7 @@ def _atoms(document: Document) -> Iterator[Atom]:
 
 
 def _lines(text: str, block: Block, headings: tuple[str, ...]) -> Iterator[Atom]:
-    """A table, list or listing too long for one passage, line by line; every later part of a table knows its header."""
+    """A table, list or code block too long for one passage, line by line; later parts of a table keep its header."""
     start = block.start
     header = ""
     for number, line in enumerate(text[block.start : block.end].splitlines(keepends=True)):
@@ -125,7 +125,7 @@ def _lines(text: str, block: Block, headings: tuple[str, ...]) -> Iterator[Atom]
 
 
 def _fitting(text: str, start: int, end: int, kind: str, headings: tuple[str, ...]) -> Iterator[Atom]:
-    """One atom, or several cut at white space (anywhere, where there is none) when it alone is over the limit."""
+    """One atom, or several cut at white space (anywhere, if there is none) when it alone exceeds the limit."""
     weight = weigh(text[start:end])
     if weight <= LIMIT:
         yield Atom(start, end, weight, kind, headings)
@@ -149,7 +149,7 @@ def _group(atoms: list[Atom]) -> Iterator[list[Atom]]:
         begins_section = atom.kind == "heading" and weight >= LEAST
         full = weight + atom.weight > LIMIT or weight >= TARGET
         if group and (begins_section or full) and not all(one.kind == "heading" for one in group):
-            # A heading must not end a passage: it goes on with what it heads.
+            # A heading must not end a passage: it stays with the text below it.
             carried: list[Atom] = []
             while group[-1].kind == "heading":
                 carried.insert(0, group.pop())
@@ -167,7 +167,7 @@ def _group(atoms: list[Atom]) -> Iterator[list[Atom]]:
 
 
 def _overlap(group: list[Atom], following: Atom) -> list[Atom]:
-    """The last sentences of a passage, to begin the next one of the same section; never a part of a table or list."""
+    """The last sentences of a passage, to begin the next one of the same section; never part of a table or list."""
     taken: list[Atom] = []
     weight = 0.0
     for atom in reversed(group[1:]):

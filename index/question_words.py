@@ -1,7 +1,7 @@
-"""The words that only make a question of a sentence: what, who, how many.
+"""The words that only mark a sentence as a question: what, who, how many.
 
-Passages hold answers, not questions, so these words are rare in them; weighed by rarity, they would count for more than what is
-asked about. Capitals keep a word where they make a name of it (the WHO, The Who).
+Passages contain answers, not questions, so these words are rare in them; weighted by rarity, they would count for more than
+the words asked about. Capital letters keep a word that is a name (the WHO, The Who).
 """
 
 import re
@@ -15,7 +15,7 @@ _BEGINS = re.compile(r"(?:^|[.?!:;¿¡(«“\"–—-])\W*$")
 
 
 def without_question_words(question: str) -> str:
-    """The question without them; as it is where nothing else would be left."""
+    """The question without these words; unchanged if nothing else would be left."""
     shouted = question.isupper()
 
     def drop(found: re.Match[str]) -> str:

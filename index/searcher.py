@@ -1,4 +1,4 @@
-"""Answers queries from the newest snapshot, from any number of threads, and swaps snapshots under them."""
+"""Answer queries from the newest snapshot, from any number of threads, and swap snapshots while queries run."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ Found = list[tuple[int, float]]
 
 
 class Opened:
-    """One snapshot opened for searching, counted by the queries inside it; the last one out closes it."""
+    """A snapshot opened for searching, which counts its running queries; the last one to leave closes it."""
 
     def __init__(self, handle: snapshot.Handle, embedder: Embedder | None) -> None:
         """Raises IndexProblem."""
@@ -46,7 +46,7 @@ class Opened:
 
 
 class Searcher:
-    """`open`, then `search` from any thread; a thread that ends calls `detach` first."""
+    """`open`, then `search` from any thread; each thread calls `detach` before it ends."""
 
     def __init__(self, directory: Path, opened: Opened, embedder: Embedder | None, *, follows: bool) -> None:
         self._directory = directory
@@ -58,7 +58,7 @@ class Searcher:
 
     @classmethod
     def open(cls, directory: Path, snapshot: str | None = None, *, embedder: Embedder | None = None) -> "Searcher":
-        """Open the current snapshot, or a named one, which is then kept. Raises IndexProblem."""
+        """Open the current snapshot, or a named one, which then stays open. Raises IndexProblem."""
         return cls(directory, _open(directory, snapshot, embedder), embedder, follows=snapshot is None)
 
     @property
@@ -96,8 +96,9 @@ class Searcher:
     ) -> list[Hit]:
         """The best `k` passages, best first; none for a query without a letter or digit.
 
-        `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped, by default the
-        embedder's own. With one of the two 0 the other ranks alone, by its own score. Raises IndexProblem once closed.
+        `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped,
+        by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Raises
+        IndexProblem once closed.
         """
         query = without_surrogates(query)
         if not any(map(str.isalnum, query)):
@@ -115,7 +116,7 @@ class Searcher:
             # BM25 is asked for twice its candidates, so that a candidate of the vectors mostly has its score; cosines are exact.
             asked = without_question_words(query)
             by_bm25 = opened.bm25.search(asked, language or detect(query), 2 * bm25_k)
-            vector, by_vector = _by_vector(opened, query, vector_k)  # a neural embedder wants the question whole
+            vector, by_vector = _by_vector(opened, query, vector_k)  # a neural embedder needs the whole question
             candidates = dict.fromkeys(number for number, _ in by_bm25[:bm25_k])
             candidates |= dict.fromkeys(number for number, _ in _above(by_vector, opened, threshold))
             fused, covered = _fuse(opened, asked, vector, list(candidates), dict(by_bm25), dict(by_vector))
@@ -124,7 +125,9 @@ class Searcher:
             self._leave(opened)
 
     def rarity(self, words: Sequence[str]) -> list[float]:
-        """How rare each word or phrase is in the documents, 0 (in every passage, or no word at all) to 1 (in none)."""
+        """How rare each word or phrase is in the documents, from 0 (in every passage, or not a word at all) to 1 (in
+        none).
+        """
         opened = self._enter()
         try:
             weights = opened.passages.rarity
@@ -135,7 +138,9 @@ class Searcher:
             self._leave(opened)
 
     def maybe_reload(self) -> bool:
-        """Swap to the newest snapshot if there is a newer one; queries inside finish in the old one. Raises IndexProblem."""
+        """Swap to the newest snapshot if there is a newer one; running queries finish in the old one. Raises
+        IndexProblem.
+        """
         if not self._follows:
             return False
         with self._reloading:
@@ -185,7 +190,7 @@ def _fuse(
     bm25: dict[int, float],
     cosines: dict[int, float],
 ) -> tuple[Found, dict[int, float]]:
-    """The candidates with their scores, best first, and how much of the question each covers."""
+    """The candidates with their scores, best first, and the share of the question that each covers."""
     unknown = [number for number in candidates if number not in cosines]
     cosines.update(zip(unknown, opened.vectors.cosines(vector, unknown), strict=True))
     grams, phrases = hash_sets(query)

@@ -1,8 +1,8 @@
-"""Where sentences end, in all languages, on a whole text or on one that is still growing.
+"""Where sentences end, in all languages, in a whole text or in one that is still growing.
 
-Closing quotes and brackets and citation markers after the full stop belong to the sentence. A line break ends one too,
-except where a lower-case word goes on after it. Every decision reads forward only as far as it must, and a stream that
-has not got that far waits: so the sentences are the same however the text was cut.
+Closing quotes, brackets and citation markers after the full stop belong to the sentence. A line break also ends one, except
+where a lower-case word follows. Every decision looks ahead only as far as it must, and waits if a stream has not got that
+far, so the sentences are the same however the text was split into deltas.
 """
 
 import re
@@ -51,7 +51,7 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z")
 
 
 def split(text: str) -> list[tuple[int, int]]:
-    """The (start, end) of each sentence in order, whitespace trimmed; a line without letter or digit is none."""
+    """The (start, end) of each sentence in order, white space trimmed; a line without a letter or digit does not count."""
     spans: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
@@ -67,7 +67,7 @@ def split(text: str) -> list[tuple[int, int]]:
 
 
 class SentenceStream:
-    """Hands out each sentence of a growing text, with the whitespace after it, once no later delta could change it."""
+    """Returns each sentence of a growing text, with the white space after it, as soon as no later delta can change it."""
 
     def __init__(self) -> None:
         self._pending = ""
@@ -79,7 +79,7 @@ class SentenceStream:
         return self._take(final=False)
 
     def finish(self) -> list[str]:
-        """All that is left; the stream can be fed a new text afterwards."""
+        """The rest; afterwards the stream can be fed a new text."""
         return self._take(final=True)
 
     def _take(self, *, final: bool) -> list[str]:
@@ -97,7 +97,7 @@ class SentenceStream:
 
 
 def _boundary(text: str, start: int, resume: int, *, final: bool) -> tuple[int | None, int]:
-    """Where the sentence that begins at `start` ends, with the whitespace after it, and where a later look may resume.
+    """The end of the sentence that begins at `start`, with the white space after it, and where to resume looking.
 
     The end is None when the text may still grow and what follows could change it.
     """
@@ -122,7 +122,7 @@ def _boundary(text: str, start: int, resume: int, *, final: bool) -> tuple[int |
 
 
 def _after_closers(text: str, at: int) -> tuple[int, bool]:
-    """Past further terminators, closing quotes and brackets, and citation markers; whether a marker was among them."""
+    """The position after further terminators, closing quotes, brackets and citation markers; and whether there was a marker."""
     marked = False
     while at < len(text):
         if found := _MARKER.match(text, at):
@@ -139,7 +139,7 @@ def _after_closers(text: str, at: int) -> tuple[int, bool]:
 def _ends(  # noqa: PLR0911 - one rule a line reads best
     text: str, start: int, stop: int, gap: str, following: int, *, marked: bool, final: bool
 ) -> bool | None:
-    """Whether the sentence ends at the candidate `stop`; None when that takes more text than there is."""
+    """Whether the sentence ends at the candidate `stop`; None when deciding needs more text."""
     mark, before, after = text[stop], text[stop - 1 : stop] if stop > start else "", text[following]
     goes_on = after.islower() and is_latin(after)
     if "\n" in gap:
@@ -175,7 +175,7 @@ def _line_ends(
 def _full_stop(  # noqa: PLR0911 - the same
     text: str, start: int, stop: int, following: int, final: bool
 ) -> bool | None:
-    """Whether a full stop before a space ends the sentence, and does not shorten a word or number a list or a date."""
+    """Whether a full stop before a space ends the sentence, and is not part of an abbreviation, a list number or a date."""
     begin = stop
     while begin > start and not text[begin - 1].isspace() and text[begin - 1] not in _BEFORE_WORD:
         begin -= 1

@@ -3,10 +3,10 @@
     DIR/current                  the current snapshot's id, replaced by rename
     DIR/lock                     held by the one process that writes
     DIR/snapshots/ID/manifest.json, documents.msgpack, passages/, lucene/LANGUAGE/, vectors/
-    DIR/building/ID/             a snapshot that is not finished; what a dead writer left here is swept by the next
+    DIR/building/ID/             an unfinished snapshot; the next writer removes what a dead one left here
 
 A snapshot becomes visible by one rename, after every byte of it is on disk. Readers hold a shared lock on its `readers` file:
-a snapshot that somebody reads is never deleted.
+a snapshot that is being read is never deleted.
 """
 
 import contextlib
@@ -30,10 +30,10 @@ _ID = re.compile(r"s(\d{6,})-[0-9a-f]{8}")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a snapshot is made of. `files` maps each file's path to its size in bytes and SHA-256.
+    """The contents of a snapshot. `files` maps each file's path to its size in bytes and SHA-256.
 
-    `fitted_on` and `folded_in` count the passages that the LSA model was fitted on and those added since;
-    `coverage` is the mean share of their n-grams that it knew.
+    `fitted_on` and `folded_in` count the passages that the LSA model was fitted on and those added since; `coverage` is
+    the mean share of their n-grams that it knew.
     """
 
     format: int
@@ -100,7 +100,7 @@ def sequence(snapshot: str) -> int:
 
 
 def hold(index: Path, snapshot: str | None = None) -> Handle:
-    """Open a snapshot for reading, the current one by default. Raises IndexProblem."""
+    """Open a snapshot for reading, by default the current one. Raises IndexProblem."""
     while True:
         name = snapshot or current(index)
         directory = index / "snapshots" / name
@@ -108,7 +108,7 @@ def hold(index: Path, snapshot: str | None = None) -> Handle:
             lock = (directory / "readers").open("rb")
         except OSError as error:
             if snapshot is None and current(index) != name:
-                continue  # published and pruned between the two looks
+                continue  # published and pruned between the two reads
             kept = ", ".join(names(index)) or "none"
             raise IndexProblem(f"no snapshot {name} in {index} (there is: {kept}); name one of these") from error
         fcntl.flock(lock, fcntl.LOCK_SH)
@@ -123,7 +123,7 @@ def hold(index: Path, snapshot: str | None = None) -> Handle:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises IndexProblem for a snapshot that is not whole or of another version."""
+    """Raises IndexProblem for a snapshot that is incomplete or of another version."""
     path = directory / "manifest.json"
     try:
         raw = path.read_bytes()
@@ -145,7 +145,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 @contextlib.contextmanager
 def writing(index: Path) -> Iterator[None]:
-    """Be the index's only writer. Raises IndexProblem when another process is, or the folder is no place for an index."""
+    """Become the index's only writer. Raises IndexProblem when another process is, or the folder cannot hold an index."""
     try:
         (index / "building").mkdir(parents=True, exist_ok=True)
         (index / "snapshots").mkdir(exist_ok=True)
@@ -171,7 +171,7 @@ def next_id(index: Path) -> str:
 
 
 def publish(index: Path, building: Path, manifest: Manifest, known: Manifest | None) -> Manifest:
-    """Make the finished snapshot in `building` the current one; the manifest comes back with its files.
+    """Make the finished snapshot in `building` the current one; returns the manifest with its files.
 
     `known` is the parent's manifest: a file that is a hard link into the parent keeps its digest.
     """
@@ -207,7 +207,7 @@ def point_at(index: Path, snapshot: str) -> None:
 
 
 def prune(index: Path, keep: int = KEEP) -> None:
-    """Delete all but the newest `keep` snapshots, the current one, and those that somebody reads."""
+    """Delete all but the newest `keep` snapshots, the current one, and those being read."""
     now = current(index)
     for name in names(index)[:-keep]:
         directory = index / "snapshots" / name
@@ -215,14 +215,14 @@ def prune(index: Path, keep: int = KEEP) -> None:
             continue
         with contextlib.suppress(FileNotFoundError, BlockingIOError), (directory / "readers").open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Out of sight first: a half deleted snapshot must never be opened.
+            # Rename it first: a half-deleted snapshot must never be opened.
             doomed = index / "building" / f"pruned-{name}"
             directory.rename(doomed)
             shutil.rmtree(doomed, ignore_errors=True)
 
 
 def link(source: Path, target: Path) -> None:
-    """Hard-link a file of the parent snapshot into a new one, copying where the file system has no links."""
+    """Hard-link a file of the parent snapshot into a new one; copies it where the file system has no hard links."""
     try:
         target.hardlink_to(source)
     except OSError:
@@ -237,7 +237,7 @@ def link_tree(source: Path, target: Path) -> None:
 
 
 def verify_files(directory: Path, manifest: Manifest) -> list[str]:
-    """What differs from the manifest, one line each; empty for a whole snapshot."""
+    """Differences from the manifest, one line each; empty for an intact snapshot."""
     problems = []
     for name, (size, digest) in manifest.files.items():
         path = directory / name

@@ -1,9 +1,9 @@
-"""The passages of a snapshot on disk: segments that are written once and shared by the snapshots that hold them.
+"""The passages of a snapshot on disk: segments that are written once and shared by the snapshots that contain them.
 
-A segment is five files: `NAME.bin`, msgpack records one after the other; `NAME.grams` and `NAME.phrases`, each passage's two
-sets of hashes (coverage.py) one after the other; `NAME.leads`, the set of each document's lead; `NAME.npz` with each record's
-passage number, where it begins in the four, where its document begins, its sketch (duplicates.py), and how many of the
-segment's passages hold each hash. Reading maps the records and decodes one at a time.
+A segment is five files: `NAME.bin`, msgpack records in sequence; `NAME.grams` and `NAME.phrases`, each passage's two sets of
+hashes (coverage.py) in sequence; `NAME.leads`, the set of each document's lead; and `NAME.npz` with each record's passage
+number, its start in the four, the start of its document, its sketch (duplicates.py), and how many of the segment's passages
+contain each hash. Reading maps the records and decodes one at a time.
 """
 
 import mmap
@@ -28,7 +28,7 @@ class HashSets:
     """One set of hashes per passage, in the order of the segment."""
 
     def __init__(self, path: Path, starts: NDArray[np.int64], counts: NDArray[np.int32]) -> None:
-        """`counts`: how many of the passages hold each hash. Raises OSError."""
+        """`counts`: how many of the passages contain each hash. Raises OSError."""
         self._starts = starts.tolist()
         self.counts = counts.astype(np.int64)
         self._hashes: GramSet = np.fromfile(path, dtype=np.uint16)
@@ -41,7 +41,7 @@ class Segment:
     """One segment opened for reading; safe for any number of threads."""
 
     def __init__(self, path: Path) -> None:
-        """Raises IndexProblem when the segment is not whole."""
+        """Raises IndexProblem when the segment is incomplete."""
         try:
             with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
                 self.numbers: NDArray[np.int64] = arrays["numbers"]
@@ -57,7 +57,7 @@ class Segment:
             raise IndexProblem(f"passages {path.name} cannot be read ({error}); build the index again") from error
 
         self.first, self._end = int(self.numbers[0]), int(self.numbers[-1]) + 1
-        # Passages written together are numbered without gaps: then the place is a subtraction and no search.
+        # Passages written together have consecutive numbers, so finding one takes a subtraction, not a search.
         self._dense = self._end - self.first == len(self.numbers)
 
     def place(self, number: int) -> int | None:
@@ -69,7 +69,7 @@ class Segment:
         return at if self.numbers[at] == number else None
 
     def lead(self, place: int) -> GramSet:
-        """The grams of the lead of the document that the passage there is of."""
+        """The grams of the lead of the document that this passage belongs to."""
         return self._leads.at(self._firsts[place])
 
     def read(self, place: int) -> Passage:
@@ -128,7 +128,9 @@ class PassageStore:
 
 
 def write_segment(path: Path, passages: Sequence[Passage]) -> int:
-    """Write one segment, whole documents, passages in ascending number; returns how many. Nothing is written for none."""
+    """Write one segment of whole documents, passages in ascending number; returns how many. Without passages it writes
+    nothing.
+    """
     firsts = first_places(passages)
     numbers: list[int] = []
     starts = [0]
@@ -171,7 +173,7 @@ def write_segment(path: Path, passages: Sequence[Passage]) -> int:
 
 
 def _write_sets(path: Path, sets: Sequence[GramSet]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Where each set begins in the file, and how many sets hold each hash."""
+    """The start of each set in the file, and how many sets contain each hash."""
     hashes = np.concatenate(sets)
     hashes.tofile(path)
     return np.cumsum([0, *map(len, sets)], dtype=np.int64), np.bincount(hashes, minlength=SLOTS).astype(np.int32)

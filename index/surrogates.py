@@ -2,5 +2,5 @@
 
 
 def without_surrogates(text: str) -> str:
-    """The text with a replacement mark for every half of a broken character; its length stays."""
+    """The text with a replacement character for every lone surrogate; its length is unchanged."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

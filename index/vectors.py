@@ -13,12 +13,12 @@ from index.errors import IndexProblem
 
 _LINKS, _EF_BUILD = 16, 120
 _EF_SEARCH = 120
-#: Removed vectors still cost time and room; past this share of them the graph is built anew.
+#: Removed vectors still cost time and space; above this share of them the graph is rebuilt.
 _REBUILD_ABOVE = 0.3
 
 
 def build(path: Path, labels: NDArray[np.int64], vectors: Vectors) -> None:
-    """A new graph. One thread: with more, the graph and so the ties between equal passages would vary."""
+    """Build a new graph. One thread: with more, the graph would vary, and with it the order of equal passages."""
     graph = hnswlib.Index(space="ip", dim=vectors.shape[1])
     graph.init_index(max_elements=max(len(labels), 1), M=_LINKS, ef_construction=_EF_BUILD, random_seed=7)
     if len(labels):
@@ -29,7 +29,7 @@ def build(path: Path, labels: NDArray[np.int64], vectors: Vectors) -> None:
 def update(
     old: Path, new: Path, dimension: int, removed: Sequence[int], labels: NDArray[np.int64], vectors: Vectors
 ) -> None:
-    """Write `new`: the graph at `old` without `removed` and with `labels`."""
+    """Write `new`: the graph at `old`, without `removed` and with `labels` added."""
     graph = hnswlib.Index(space="ip", dim=dimension)
     graph.load_index(str(old))
     known = graph.get_current_count()
@@ -45,12 +45,12 @@ def needs_rebuild(graph_size: int, live: int) -> bool:
     return graph_size - live > _REBUILD_ABOVE * graph_size
 
 
-#: What hnswlib 0.8 writes before the vectors: the number of them, and the bytes of each entry, to its label, to its vector.
+#: The header of hnswlib 0.8: number of vectors, bytes per entry, offset of an entry's label, offset of its vector.
 _HEADER = struct.Struct("<16xQQQQ4x4x24x8x8x")
 
 
 class _Rows:
-    """The vectors as they lie in a graph's file, mapped: hnswlib's own way to them costs 25 µs a vector."""
+    """The vectors in a graph's file, mapped into memory: reading them through hnswlib costs 25 µs a vector."""
 
     def __init__(self, path: Path, dimension: int) -> None:
         """Raises OSError or ValueError."""
@@ -81,7 +81,7 @@ class VectorIndex:
     """Safe for any number of threads."""
 
     def __init__(self, path: Path, dimension: int, live: int) -> None:
-        """`live`: how many vectors are not removed. Raises IndexProblem."""
+        """`live`: the number of vectors that are not removed. Raises IndexProblem."""
         self._graph = hnswlib.Index(space="ip", dim=dimension)
         try:
             self._graph.load_index(str(path))
@@ -99,7 +99,7 @@ class VectorIndex:
             return {}
         try:
             labels, distances = self._graph.knn_query(vector, k=k)
-        except RuntimeError:  # fewer than k can be reached, past many removed ones or equal ones
+        except RuntimeError:  # fewer than k can be reached, because many are removed or equal
             return self.search(vector, k // 2)
         return dict(zip(labels[0].tolist(), (1 - distances[0]).tolist(), strict=True))
 

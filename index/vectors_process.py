@@ -1,7 +1,7 @@
-"""`python -m index.vectors_process JOB` makes the vectors of a build beside it, in a process of its own.
+"""`python -m index.vectors_process JOB` computes the vectors of a build, in a process of its own.
 
-Fitting wants BLAS on all cores, which must not run beside a Java machine. A job file says what to do; progress goes to standard
-output as JSON lines; when the builder dies, standard input ends and so does this process.
+Fitting needs BLAS on all cores, which must not run in a process with a JVM. A job file says what to do; progress goes to
+standard output as JSON lines; when the builder dies, standard input ends and this process exits.
 """
 
 import os
@@ -18,7 +18,7 @@ from index.errors import IndexProblem
 
 def main() -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    os.nice(5)  # the searches of the snapshot in service go first
+    os.nice(5)  # searches in the snapshot in service take precedence
     job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
     try:
         results = build_vectors.run(job, lambda task, done, total: _say(Progress(task, done, total)))
@@ -35,7 +35,7 @@ def _say(progress: Progress) -> None:
 
 
 def _die_with_parent() -> None:
-    # Not sys.stdin: a thread inside its lock would abort the interpreter's own end.
+    # Not sys.stdin: a thread holding its lock would abort the interpreter's shutdown.
     while os.read(0, 1024):
         pass
     os._exit(3)

@@ -1,10 +1,10 @@
-"""Puts a document's text together piece by piece, noting blocks and pages on the way."""
+"""Build a document's text piece by piece, recording its blocks and pages."""
 
 from index.model import Block, BlockKind, Document
 
 
 class TextBuilder:
-    """Pieces are parted by an empty line, so that a sentence never runs over from one to the next."""
+    """Separates pieces by an empty line, so that no sentence runs from one into the next."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -38,7 +38,7 @@ class TextBuilder:
 
 
 def row(cells: list[str]) -> str:
-    """One table row; empty cells at the end are left out."""
+    """One table row; empty cells at the end are dropped."""
     cleaned = [" ".join(cell.split()) for cell in cells]
     while cleaned and not cleaned[-1]:
         cleaned.pop()

@@ -1,4 +1,4 @@
-"""Bytes of unknown encoding into text, for the usual encodings of our languages."""
+"""Decode bytes of unknown encoding, trying the usual encodings of our languages."""
 
 import codecs
 import re
@@ -22,10 +22,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 
 
 def decode(data: bytes) -> str:
-    """The text, with plain newlines. Raises Unreadable for what is no text in any known encoding."""
+    """The text, with plain newlines. Raises Unreadable when it is not text in any known encoding."""
     text = _decode(data)
     if len(_CONTROL.findall(text[:_LOOKED_AT])) > 0.1 * len(text[:_LOOKED_AT]):
-        raise Unreadable("binary data, no text")
+        raise Unreadable("binary data, not text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -37,7 +37,7 @@ def _decode(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
-        # Broken UTF-8 still has many whole characters of several bytes; another encoding has hardly any by chance.
+        # Damaged UTF-8 still has many valid multi-byte characters; another encoding has hardly any by chance.
         whole = sum(1 for character in text[:_LOOKED_AT] if ord(character) > 0x7F and character != "\ufffd")
         broken = text[:_LOOKED_AT].count("\ufffd") or 1
         if whole >= 4 * broken or (whole == 0 and broken <= 2 and error.start > 200):

@@ -46,14 +46,14 @@ class _Walk:
         self._builder = builder
         self._text: list[str] = []
         self._skipping = 0
-        self._collecting: str | None = None  # the list or table that is open, outermost
+        self._collecting: str | None = None  # the outermost open list or table
         self._depth = 0
         self._rows: list[str] = []
         self._cells: list[str] = []
 
     def walk(self, root: lxml_html.HtmlElement) -> None:
         for event, element in etree.iterwalk(root, events=("start", "end")):
-            if not isinstance(element.tag, str):  # a comment or an instruction
+            if not isinstance(element.tag, str):  # a comment or a processing instruction
                 if event == "end" and not self._skipping:
                     self._text.append(element.tail or "")
                 continue

@@ -1,4 +1,4 @@
-"""DOCX, PPTX and XLSX. All three are ZIP archives of XML, so each is first looked over for a bomb."""
+"""DOCX, PPTX and XLSX. All three are ZIP archives of XML, so each is first checked for a ZIP bomb."""
 
 import io
 import re
@@ -29,7 +29,7 @@ _MAX_RATIO = 120
 _MAX_ROWS = 200_000
 _STYLES = "|".join(every(lambda language: language.headings.style.split()))
 _HEADING = re.compile(rf"(?:{_STYLES}) (\d)", re.IGNORECASE)
-#: What these libraries raise on damaged archives; each is a fault of the file.
+#: The exceptions these libraries raise on damaged archives; each means a damaged file.
 _DAMAGED = (NoDocx, NoPptx, InvalidFileException, zipfile.BadZipFile, etree.LxmlError, ParseError, KeyError, ValueError,
             AttributeError, TypeError, IndexError, OSError, EOFError, NotImplementedError)  # fmt: skip
 
@@ -40,7 +40,7 @@ def read_office(data: bytes, source_id: str, title: str, suffix: str) -> Documen
     builder = TextBuilder()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl tells of styles that it does not know
+            warnings.simplefilter("ignore")  # openpyxl warns about styles it does not know
             named = {".docx": _docx, ".pptx": _pptx, ".xlsx": _xlsx}[suffix](data, builder)
     except _DAMAGED as error:
         raise Unreadable(f"no readable {suffix[1:].upper()} ({type(error).__name__}: {str(error)[:120]})") from error
@@ -51,7 +51,7 @@ def read_office(data: bytes, source_id: str, title: str, suffix: str) -> Documen
 
 def _look_over(data: bytes) -> None:
     if data.startswith(_OLE):
-        raise Unreadable("protected by a password or in the old binary format; save it anew without a password")
+        raise Unreadable("protected by a password or in the old binary format; save it again without a password")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -85,7 +85,7 @@ def _docx(data: bytes, builder: TextBuilder) -> str:
 
 
 def _is_numbered(paragraph: Paragraph) -> bool:
-    properties = paragraph._p.pPr  # the library offers no other way to a paragraph's numbering
+    properties = paragraph._p.pPr  # the library has no public access to a paragraph's numbering
     return properties is not None and properties.numPr is not None
 
 
@@ -99,7 +99,7 @@ def _docx_rows(table: Table) -> Iterator[str]:
         cells: list[str] = []
         last = None
         for cell in one.cells:
-            if cell._tc is not last:  # a merged cell comes once per column
+            if cell._tc is not last:  # a merged cell is returned once per column
                 cells.append(cell.text)
             last = cell._tc
         yield row(cells)

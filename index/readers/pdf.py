@@ -1,4 +1,4 @@
-"""PDF by pypdfium2, page by page. Lines that the page's width broke are joined again."""
+"""PDF by pypdfium2, page by page. Lines broken only by the width of the page are joined again."""
 
 import re
 
@@ -19,7 +19,7 @@ _HAN_START = re.compile(f"^[{WIDE}]")
 
 
 def read_pdf(data: bytes, source_id: str, title: str) -> Document:
-    """Raises Unreadable for a damaged, a protected or a merely scanned file."""
+    """Raises Unreadable for a damaged, a protected or a scanned file."""
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
@@ -49,7 +49,7 @@ def read_pdf(data: bytes, source_id: str, title: str) -> Document:
 
 
 def join_lines(text: str) -> list[str]:
-    """Paragraphs of a page: a line goes on in the next when it is nearly as long as the longest and ends no sentence."""
+    """Paragraphs of a page: a line continues in the next when it is nearly as long as the longest and ends no sentence."""
     lines = [
         line.rstrip() for line in text.replace("\ufffe", "-").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     ]

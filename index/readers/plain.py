@@ -1,4 +1,4 @@
-"""Plain text, Markdown and CSV: the document's text is the file's own, so every offset is one into the file."""
+"""Plain text, Markdown and CSV: the document's text is the file's own, so every offset is an offset into the file."""
 
 import re
 from itertools import pairwise
@@ -33,7 +33,7 @@ def read_text(text: str, source_id: str, title: str) -> Document:
 
 
 def chapters(text: str) -> tuple[Block, ...]:
-    """Blocks of a plain text: lines such as `Chapter 3` are headings, all between is text."""
+    """Blocks of a plain text: lines such as `Chapter 3` are headings, everything between them is text."""
     blocks: list[Block] = []
     at = 0
     for found in _HEADING.finditer(text):
@@ -52,7 +52,7 @@ def read_csv(text: str, source_id: str, title: str) -> Document:
 
 
 def read_markdown(text: str, source_id: str, title: str) -> Document:
-    """The title is the front matter's, else the first heading of the highest level, else `title`."""
+    """The title comes from the front matter, else from the first heading of the highest level, else from `title`."""
     front = _FRONT_MATTER.match(text)
     fields = dict(_FRONT_FIELD.findall(front[1])) if front else {}
     skipped = front.end() if front else 0
@@ -70,7 +70,7 @@ def read_markdown(text: str, source_id: str, title: str) -> Document:
 
 
 def _blocks(tokens: list[Token], starts: list[int], text: str) -> list[Block]:
-    """The outermost blocks; what lies inside a list or a table belongs to it."""
+    """The outermost blocks; whatever is inside a list or a table belongs to it."""
     blocks: list[Block] = []
     for token in tokens:
         if token.level or token.map is None or token.type == "html_block":
@@ -86,7 +86,7 @@ def _blocks(tokens: list[Token], starts: list[int], text: str) -> list[Block]:
 
 
 def _introduced(blocks: list[Block], text: str) -> list[Block]:
-    """A line that ends with a colon belongs to the list or table that it introduces."""
+    """A line that ends with a colon belongs to the list or table it introduces."""
     merged = list(blocks)
     for before, after in pairwise(blocks):
         introduces = before.kind == "text" and after.kind in ("list", "table") and before.end - before.start < 300

@@ -1,4 +1,4 @@
-"""JSONL: one document a line, `{source_id, title, text, url?, language?}`; a broken line is named and the rest is read."""
+"""JSONL: one document per line, `{source_id, title, text, url?, language?}`; a broken line is reported and the rest is read."""
 
 import io
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _decoder = msgspec.json.Decoder(_Record)
 
 
 def read_records(file: IO[bytes]) -> Iterator[tuple[int, Document | Unreadable]]:
-    """Line number, from 1, and the document or what is wrong with the line. Empty lines are passed over."""
+    """The line number, from 1, and the document or what is wrong with the line. Empty lines are skipped."""
     head = file.peek(4)[:4] if isinstance(file, io.BufferedReader) else b""
     lines: Iterator[bytes] | IO[bytes] = file
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):

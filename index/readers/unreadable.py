@@ -1,8 +1,8 @@
-"""Why a file was left out."""
+"""Why a file was skipped."""
 
 
 class Unreadable(Exception):
-    """The reason, for the report. `failed` False: there is nothing wrong with the file, only nothing in it to index."""
+    """The reason, for the report. `failed` False: nothing is wrong with the file, but it holds nothing to index."""
 
     def __init__(self, reason: str, *, failed: bool = True) -> None:
         super().__init__(reason)
