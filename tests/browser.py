@@ -1,4 +1,4 @@
-"""A real browser for the tests: the machine's Chromium, installed from its packages where the tests may do so."""
+"""A real browser for tests: the machine's Chromium, installed from its packages where the tests are allowed to."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What every test may use: a real nats-server for the session, and the pipeline in this process over it."""
+"""Fixtures for every test: a real nats-server for the session, and the pipeline in this process over it."""
 
 import os
 import subprocess

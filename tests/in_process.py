@@ -1,4 +1,4 @@
-"""The whole pipeline in this process, asked one question at a time: what each came to."""
+"""The whole pipeline in this process, asked one question at a time, with the outcome of each."""
 
 import contextlib
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Sentences of documents told truly and told with one thing changed: a number, a negation, a quotation, a citation."""
+"""Sentences of documents, verbatim and with one thing changed: a number, a negation, a quotation, a citation."""
 
 import random
 import re

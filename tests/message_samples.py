@@ -1,4 +1,4 @@
-"""One full example of every message, over a small corpus of two documents: what contract tests and golden files are made of."""
+"""One full example of every message, over a small corpus of two documents: used by contract tests and golden files."""
 
 from bus.messages import (
     CATALOGUE,

@@ -1,4 +1,4 @@
-"""Wait for something that another task or process will do: looked at often, with a deadline, never by the clock alone."""
+"""Wait for something that another task or process will do: polls with a deadline instead of sleeping for a fixed time."""
 
 import asyncio
 import inspect

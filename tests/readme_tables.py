@@ -1,6 +1,6 @@
-"""The generated parts of the README and of docs/reference.md, each from the code that it describes.
+"""The generated parts of the README and of docs/reference.md, each made from the code that it describes.
 
-uv run python tests/readme_tables.py      # write them anew
+uv run python tests/readme_tables.py      # rewrite them
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The four tools: format and lint, types, layers, and pytest itself; and what of the house no tool holds."""
+"""House rules: the four tools (format and lint, types, layers, and pytest itself), and the rules that no tool checks."""
 
 import ast
 import re

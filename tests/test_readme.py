@@ -1,4 +1,4 @@
-"""The generated tables are those of the code as it stands."""
+"""The generated tables match the code."""
 
 import pytest
 

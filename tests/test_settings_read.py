@@ -1,4 +1,4 @@
-"""No setting does nothing: each key of the settings and of a profile is read somewhere in the code."""
+"""Every setting does something: each key of the settings and of a profile is read somewhere in the code."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Actors are tested with every profile read beforehand, and fail when something blocks the event loop."""
+"""Actor tests read every profile beforehand, and fail when something blocks the event loop."""
 
 from collections.abc import Iterator
 

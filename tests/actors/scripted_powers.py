@@ -1,6 +1,6 @@
-"""The three powers as a test tells them: replies by rule or by hand, hits from a list, a client that remembers.
+"""The three powers for tests: replies by rule or by hand, hits from a list, and a client that remembers what it saw.
 
-`ScriptedAsk` answers as the engine without a model would; `failing` raises; `Screen` keeps what a client would have seen.
+`ScriptedAsk` answers as the extractive engine would; `failing` raises; `Screen` keeps what a client would have seen.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Two documents that say the same thing of everybody and of some alone disagree about its scope."""
+"""Two documents that say the same thing of everybody and of only some conflict in scope."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two values for the same thing are a conflict; a like sentence about another thing, time or condition is none."""
+"""Two values for the same thing conflict; a similar sentence about another thing, time or condition does not."""
 
 import pytest
 

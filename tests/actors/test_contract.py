@@ -1,4 +1,4 @@
-"""What holds for every actor: declared types only, an answer for every failure, no memory, and cancellation passes through."""
+"""The contract of every actor: declared types only, an answer for every failure, no memory, and cancellation passes through."""
 
 import asyncio
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Only sources can be clicked; nothing invisible is left; words stay."""
+"""Only sources can be clicked; nothing invisible remains; words stay."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""What retrieval found, judged and merged: verbatim excerpts only, every passage once, at most one more round."""
+"""Retrieved passages, judged and merged: verbatim excerpts only, every passage once, at most one more round."""
 
 from typing import Any
 

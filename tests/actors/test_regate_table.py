@@ -1,4 +1,4 @@
-"""The re-gate: each tier, and each boundary between two."""
+"""The re-gate: each tier, and each boundary between two tiers."""
 
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What of an answer the client sees, and when: three release policies, withheld sentences, resumed attempts."""
+"""What the client sees of an answer, and when: three release policies, withheld sentences, resumed attempts."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""An answer in pieces is as harmless as the same answer whole, wherever it is cut."""
+"""An answer shown in pieces is as harmless as the same answer shown whole, wherever it is cut."""
 
 import json
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""How many streams one edge holds, and what it costs beside a bare aiohttp handler that makes its tokens up.
+"""How many streams one edge can hold, and what they cost compared with a bare aiohttp handler that invents its tokens.
 
     uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5]
 
 A publisher writes `rate` tokens a second for every client into EVENTS, `per-frame` of them a message; clients read them from the
-edge as server-sent events. Each token holds the time it was made, so the delay is from the publisher to the client's socket. The
+edge as server-sent events. Each token carries its creation time, so the delay is from the publisher to the client's socket. The
 load, nats-server and the edge share this machine's cores; nats-server syncs to disk now and then, not at every message: it is the
 edge that is measured. The last columns: processor time of the serving process for a token, against the bare handler's.
 """

@@ -1,8 +1,8 @@
-"""How soon the first checked word is shown: the extractive engine over an index, through the edge, warm.
+"""Time to the first checked word: the extractive engine over an index, through the edge, warm.
 
     uv run python tests/bench/bench_first_token.py [--passages FILE --questions FILE]
 
-Without files it asks the demo's questions over the demo's documents. Questions are asked one at a time; time counts from the
+Without files it asks the demo's questions over the demo's documents. Questions are asked one at a time; time is measured from the
 request leaving the client to the first token arriving.
 """
 

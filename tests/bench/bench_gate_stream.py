@@ -2,7 +2,7 @@
 
     uv run python -m tests.bench.bench_gate_stream PASSAGES.jsonl... [--sentences 1000] [--seed 1]
 
-Each file has lines `{source_id, title, text, language}`. Without files the demo's documents are told. Half of what the engine
+Each file has lines `{source_id, title, text, language}`. Without files it uses the demo's documents. Half of what the engine
 says is true, word for word; the other half has a number, a negation, a quotation or a citation changed. Questions are asked one
 after the other, ten sentences each, through actors, bus and a nats-server in this process, with the verifier silent.
 """

@@ -1,4 +1,4 @@
-"""What the device can do, on a tiny random model and mlx's CPU build: the table of figures, in one run of a few minutes.
+"""The inference figures of a tiny random model on mlx's CPU build, in one run of a few minutes.
 
     uv run python tests/bench/bench_inference.py [--quick] [NAME …]
 

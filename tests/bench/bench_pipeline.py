@@ -1,9 +1,9 @@
-"""How many questions the bus carries, and how long one takes: the whole stack with a scripted engine and no index.
+"""Throughput and latency of the bus: the whole stack with a scripted engine and no index.
 
     uv run python -m tests.bench.bench_pipeline [--questions 600] [--at-once 16] [--processes "*; *"]
 
 Every stage's message is on disk (`sync_interval: always`). Questions go over HTTP through the edge; each is answered with 60
-tokens. In the same run it lets raw nats-py do as many publishes and acknowledged pulls as the pipeline does, and prints the
+tokens. The same run makes raw nats-py do as many publishes and acknowledged pulls as the pipeline, and prints the
 ratio.
 """
 

@@ -1,9 +1,9 @@
-"""Retrieval against its own parts, and how it grows: `python -m tests.bench.bench_retrieval [--sizes 1000,10000,50000]`.
+"""Retrieval compared with its own parts, and how it scales: `python -m tests.bench.bench_retrieval [--sizes 1000,10000,50000]`.
 
 `--still` leaves out the searches during updates, which take longer than all the rest.
 
-Texts are made of invented words whose frequencies fall as in a language. Times depend on the machine; the ratios are what to
-look at. Every part is timed by turns with the others, query by query, so that other work on the machine meets all alike.
+Texts consist of invented words with the frequency distribution of a language. Times depend on the machine; look at the ratios.
+All parts are timed in turns, query by query, so that other work on the machine affects them all equally.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A connection to the session's nats-server, and a server of a test's own that it may kill and start again."""
+"""A connection to the session's nats-server, and a separate server that a test may kill and restart."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

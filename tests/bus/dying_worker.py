@@ -1,4 +1,4 @@
-"""A process with the actor `intake`, which begins its work, says so, and never ends: to be killed by a test."""
+"""A process with the actor `intake`, which begins its work, says so, and never finishes: a test kills it."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What a signature may say, and what is refused at declaration, with a hint."""
+"""Which signatures are allowed, and which are refused at declaration, with a hint."""
 
 import pytest
 

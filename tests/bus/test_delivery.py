@@ -1,4 +1,4 @@
-"""Messages through actors over a real nats-server: done once, whatever fails, and told to the client."""
+"""Messages through actors over a real nats-server: done once, whatever fails, and reported to the client."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Work that ends before it is done, over a real nats-server: cancelled, too late, killed, superseded."""
+"""Work that is ended early, over a real nats-server: cancelled, too late, killed, superseded."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""One writer a run's stream: what it shows, in order, once; a second one is refused, and nothing follows DONE."""
+"""One writer per run's stream: its events appear in order, once; a second writer is refused, and nothing follows DONE."""
 
 import secrets
 

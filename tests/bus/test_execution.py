@@ -1,4 +1,4 @@
-"""A run goes round a loop as often as its actor declares, and what a stage declares is what its asks are."""
+"""A run goes round a loop at most as often as its actor declares, and asks carry what their actor declares."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Following a stream: what was there and what comes, each once and in order, though the server be killed under it."""
+"""Following a stream: stored and new messages, each once and in order, even if the server is killed meanwhile."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A pipeline that does not hold together is refused at start; the real one holds, and its picture is stable."""
+"""A broken pipeline is refused at start; the real one is accepted, and its diagram is stable."""
 
 import re
 from pathlib import Path
@@ -62,12 +62,12 @@ def test_what_holds_together_is_accepted(actors: tuple[object, ...]) -> None:
         ((intake, branching, done), "nobody consumes AnswerSettled", "write an actor that takes it"),
         ((intake, end), "nobody consumes RunFinished", "write an actor that takes it"),
         ((), "nobody consumes QuestionAsked", "write an actor that takes it"),
-        ((*SMALLEST, lost), "actor lost is unreachable", "nobody gives PassagesJudged"),
+        ((*SMALLEST, lost), "actor lost is unreachable", "nobody produces PassagesJudged"),
         ((*SMALLEST, island, bridge), "actor bridge is unreachable from QuestionAsked", "wire it or remove it"),
         ((intake, again, back, done), "the loop again -> back has no bound", "declare bound="),
         ((intake, end_once, done), "actor end_once declares bound= but closes no loop", "leave it out"),
         ((*SMALLEST, intake), "two actors are called intake", "rename one"),
-        ((endless,), "no actor gives RunFinished", "no run would ever end"),
+        ((endless,), "no actor produces RunFinished", "no run would ever end"),
     ],
 )
 def test_what_does_not_is_refused_with_a_remedy(actors: tuple[object, ...], what: str, remedy: str) -> None:

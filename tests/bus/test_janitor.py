@@ -1,4 +1,4 @@
-"""The janitor ends what nobody will end: past its deadline, or delivered too often; an end that is there stays."""
+"""The janitor ends runs that nothing else will: past their deadline, or delivered too often; an existing end stays."""
 
 import contextlib
 import secrets

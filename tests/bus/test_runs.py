@@ -1,4 +1,4 @@
-"""Runs on a real nats-server: every event once and in order, whoever comes when, whatever happens to the server."""
+"""Runs on a real nats-server: every event once and in order, for readers that come at any time, across server failures."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""An id is one token of a subject and can never be more."""
+"""An id is always exactly one token of a subject."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Small pipelines over real messages, and what a test does with them: ask, wait for the end, look at a durable."""
+"""Small pipelines over real messages, with helpers: ask, wait for the end, inspect a durable consumer."""
 
 import contextlib
 import secrets

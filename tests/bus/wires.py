@@ -1,4 +1,4 @@
-"""A connection with what speaks over it, and a nats-server that a test may kill and start again."""
+"""A connection with its clients, and a nats-server that a test may kill and restart."""
 
 import subprocess
 from collections.abc import Awaitable, Callable

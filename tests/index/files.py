@@ -1,4 +1,4 @@
-"""Small real files of every kind, made where a test needs them."""
+"""Small real files of every kind, created where a test needs them."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""One form for what looks the same."""
+"""Texts that look the same get the same form."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Files into an index and kept up to date, whatever lies in the folder."""
+"""Indexing files and keeping the index up to date, whatever is in the folder."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A build that dies at any moment leaves the index whole, at the old or the new snapshot."""
+"""A build that is killed at any moment leaves the index intact, at the old or the new snapshot."""
 
 import json
 import random

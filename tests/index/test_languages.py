@@ -1,4 +1,4 @@
-"""A language is a folder that holds what every language must have, and nothing that is unknown."""
+"""A language is a folder with everything that every language must have, and nothing unknown."""
 
 import shutil
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 
 def test_an_unknown_file_is_named(folder: Path) -> None:
     (folder / "notes.toml").write_text("", encoding="utf-8")
-    with pytest.raises(LanguageProblem, match=r"xx: notes\.toml is no subject; there are .*notices"):
+    with pytest.raises(LanguageProblem, match=r"xx: notes\.toml is not a known file; there are .*notices"):
         read(folder)
 
 

@@ -1,4 +1,4 @@
-"""Two thousand queries while five hundred documents come, change and go in three snapshots."""
+"""Two thousand queries while five hundred documents are added, changed and removed in three snapshots."""
 
 import threading
 from pathlib import Path

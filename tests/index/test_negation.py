@@ -1,4 +1,4 @@
-"""Which words of a sentence a negation turns, for each way in which languages negate."""
+"""Which words of a sentence a negation applies to, for each way in which languages negate."""
 
 import pytest
 

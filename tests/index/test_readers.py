@@ -1,4 +1,4 @@
-"""Every kind of file into a document: text, title, blocks and pages; or the reason why not."""
+"""Every kind of file read into a document: text, title, blocks and pages; or the reason why not."""
 
 import io
 import zipfile

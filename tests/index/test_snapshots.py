@@ -183,7 +183,7 @@ def _dangling_pointer(index: Path) -> None:
         (_no_manifest, "cannot be read"),
         (_short_file, "has 5 bytes"),
         (_missing_file, "is missing"),
-        (_odd_pointer, "names no snapshot"),
+        (_odd_pointer, "does not name a snapshot"),
         (_dangling_pointer, "no snapshot s000099"),
     ],
 )

@@ -1,4 +1,4 @@
-"""One compiled library for all tests of this folder: compiling is what takes the time."""
+"""One compiled library for all tests of this folder, since compiling takes most of the time."""
 
 import pytest
 

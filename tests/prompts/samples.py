@@ -1,4 +1,4 @@
-"""One filled-in prompt per agent, the five languages between them; the golden files are these, rendered."""
+"""One filled-in prompt per agent, covering five languages; the golden files are these, rendered."""
 
 from typing import Any
 

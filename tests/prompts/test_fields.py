@@ -1,4 +1,4 @@
-"""What a field says about itself holds: a text stands where its template puts it, and no unmarked text keeps its line breaks."""
+"""Field declarations are true: a text stands where its template puts it, and unmarked text loses its line breaks."""
 
 import re
 from collections.abc import Iterator, Mapping

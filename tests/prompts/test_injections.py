@@ -1,4 +1,4 @@
-"""Hostile questions and passages: whatever they hold, the prompt keeps its two roles and its own tags."""
+"""Hostile questions and passages: whatever they contain, the prompt keeps its two roles and its own tags."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The five systems as profiles, what a wrong profile is told, and how one is put on top of another."""
+"""The five systems as profiles, the errors of an invalid profile, and how one profile extends another."""
 
 from pathlib import Path
 
@@ -133,7 +133,7 @@ def test_a_folder_adds_profiles_and_goes_first(tmp_path: Path) -> None:
         (GOOD + 'max_tokens = "many"', "max_tokens: expected `int`, got `str`"),
         ('description = "x"\nlanguages = ["en"]', "missing required field `default_language`"),
         (GOOD.replace('default_language = "en"', 'default_language = "ko"'), "default_language: 'ko' is not one of"),
-        (GOOD + '[safety_advice]\nen = "See a doctor."', "safety_advice: has no fr, which languages promises"),
+        (GOOD + '[safety_advice]\nen = "See a doctor."', "safety_advice: has no fr, which `languages` lists"),
         (GOOD + 'release = "token"\nmax_answer_chars = 5', "max_answer_chars: cannot be kept when release is 'token'"),
         (GOOD + "[retrieval]\nk = 50", "retrieval.k: is more than bm25_k + vector_k can ever find"),
         (GOOD + 'name = "other"', "name: is 'other' but the file is called mine.toml"),

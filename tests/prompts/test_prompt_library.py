@@ -1,4 +1,4 @@
-"""What a model is given: the golden text of every prompt, its place in the contracts, overrides and limits."""
+"""What a model gets: the golden text of every prompt, its contract, overrides and limits."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How the actors are spread over processes."""
+"""How the actors are distributed over processes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every process is killed twice, two at a time, while 300 questions run; nothing is lost, nothing is told twice."""
+"""Every process is killed twice, two at a time, while 300 questions run; nothing is lost, nothing is shown twice."""
 
 import asyncio
 import collections

@@ -1,4 +1,4 @@
-"""The command line as a newcomer meets it: the demo runs, and what is wrong is one clear line."""
+"""The command line as a newcomer meets it: the demo runs, and each error is one clear line."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Vectors of a real embedding model, tiny and random: by a command, over the bus, and refused where they do not fit."""
+"""Vectors of a tiny random embedding model: by a command, over the bus, and rejected where they do not fit."""
 
 import asyncio
 import json

@@ -1,6 +1,6 @@
-"""Hostile questions, passages and titles through the whole stream, before a model that does whatever it is told.
+"""Hostile questions, passages and titles through the whole stream, with a model that obeys every instruction.
 
-The engine says every hostile text back, with links of its own: nothing of it may come out as structure or as something to click.
+The engine repeats every hostile text, with links of its own: none of it may come out as structure or as something clickable.
 """
 
 import asyncio

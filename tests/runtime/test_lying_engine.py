@@ -1,4 +1,4 @@
-"""An engine that lies in half of its sentences, behind the real stream: no lie is shown, hardly a truth is withheld."""
+"""An engine that lies in half of its sentences, behind the real stream: no lie is shown, hardly a true sentence is withheld."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`groundwire profiles`: what it prints and how it exits."""
+"""`groundwire profiles`: its output and exit codes."""
 
 import tomllib
 from pathlib import Path

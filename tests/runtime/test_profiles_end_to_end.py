@@ -1,6 +1,6 @@
-"""Each profile from question to DONE with the engine that needs no model, over documents of the demo: one golden stream each.
+"""Each profile from question to DONE with the extractive engine, over documents of the demo: one golden stream each.
 
-To renew them after a change that is meant: `python -m tests.runtime.test_profiles_end_to_end`.
+To renew them after an intended change: `python -m tests.runtime.test_profiles_end_to_end`.
 """
 
 import asyncio

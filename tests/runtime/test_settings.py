@@ -1,4 +1,4 @@
-"""Settings: the file, the environment on top, and what neither knows is refused by name."""
+"""Settings: the file, the environment over it, and unknown names rejected by name."""
 
 import os
 from pathlib import Path

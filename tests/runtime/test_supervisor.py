@@ -1,4 +1,4 @@
-"""A stack waits for processes that are on their way, and knows another stack from what a killed one left behind."""
+"""A stack waits for processes that are still starting, and tells another stack from the remains of a killed one."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Questions through the whole pipeline on the engine without a model: every way a run can go, and its stream to the byte."""
+"""Questions through the whole pipeline on the extractive engine: every way a run can go, and its stream byte for byte."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The whole pipeline on an engine that lies, refuses, fails and hangs as it is told: what the client sees of that."""
+"""The whole pipeline on an engine scripted to lie, refuse, fail and hang: what the client sees of it."""
 
 import asyncio
 import dataclasses

@@ -1,4 +1,4 @@
-"""Markers in every notation, and nothing else in brackets."""
+"""Markers in every notation are found, and nothing else in brackets."""
 
 import pytest
 from hypothesis import given, settings

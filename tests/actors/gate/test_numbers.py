@@ -1,4 +1,4 @@
-"""One value for the spellings of a number in five languages."""
+"""All spellings of a number in five languages give the same value."""
 
 import re
 from itertools import pairwise

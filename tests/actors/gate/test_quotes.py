@@ -1,4 +1,4 @@
-"""What stands in quotation marks, in the marks of five languages, and whether the evidence has it."""
+"""Text in the quotation marks of five languages, and whether the evidence contains it."""
 
 import pytest
 

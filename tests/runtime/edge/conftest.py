@@ -1,4 +1,4 @@
-"""A real nats-server, a pipeline of one fake actor, and an edge before it."""
+"""A real nats-server, a pipeline of one fake actor, and an edge in front of it."""
 
 import asyncio
 import contextlib

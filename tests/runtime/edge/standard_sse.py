@@ -1,4 +1,6 @@
-"""A reader of event streams by the letter of the HTML standard (section 9.2.6), as browsers read them: for any cut of the bytes."""
+"""A reader of event streams that follows the HTML standard (section 9.2.6) to the letter, as browsers do, for any split of the
+bytes.
+"""
 
 import codecs
 from dataclasses import dataclass, field

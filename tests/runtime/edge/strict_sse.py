@@ -1,4 +1,4 @@
-"""A strict reader of event streams: refuses whatever the standard would silently repair."""
+"""A strict reader of event streams: rejects whatever the standard would silently repair."""
 
 import re
 

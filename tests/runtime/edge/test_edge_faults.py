@@ -1,4 +1,4 @@
-"""The edge while nats-server dies, fills up or stays away, and when it is stopped itself."""
+"""The edge while nats-server dies, fills up or stays away, and while the edge itself is stopped."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The page: whole in itself, and with its words in every language."""
+"""The page: self-contained, with its texts in every language."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""POST /v1/runs and what can be asked of a run, against a real nats-server."""
+"""POST /v1/runs and what a client can ask about a run, against a real nats-server."""
 
 import aiohttp
 import pytest

@@ -1,4 +1,4 @@
-"""Streams that are cut, stand still, fall behind or outlive their client."""
+"""Streams that are cut, stall, fall behind or outlive their client."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""/v1/ws: the same requests and events, a frame each."""
+"""/v1/ws: the same requests and events, one per frame."""
 
 import json
 

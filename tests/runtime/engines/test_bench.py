@@ -1,4 +1,4 @@
-"""The bench itself: its figures' verdicts, its schemas, and one short run of what it measures."""
+"""The bench itself: the verdicts on its figures, its schemas, and one short run."""
 
 import pytest
 

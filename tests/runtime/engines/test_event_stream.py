@@ -1,6 +1,6 @@
-"""The client of OpenAI-compatible servers reads event streams by the standard, but for a byte order mark at the beginning.
+"""The client of OpenAI-compatible servers reads event streams by the standard, except for a leading byte order mark.
 
-`event_streams.jsonl` holds 98 streams in pieces, with the events that the HTML standard finds in them: from the web platform tests
+`event_streams.jsonl` holds 98 streams in pieces, with the events that the HTML standard reads from them; from web platform tests
 (BSD-3-Clause) and sse-contract-tests (Apache-2.0).
 """
 

@@ -1,4 +1,4 @@
-"""A profile may send an agent to another engine than the process's own."""
+"""A profile may send an agent to a different engine from the process's own."""
 
 import pytest
 

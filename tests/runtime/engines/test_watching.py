@@ -1,4 +1,4 @@
-"""Every device on the bus answers a look, over a real nats-server."""
+"""Every device on the bus answers status requests, over a real nats-server."""
 
 import os
 

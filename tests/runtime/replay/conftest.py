@@ -1,4 +1,4 @@
-"""Runs recorded through the real worker and the extractive engine, over contexts that come with the question."""
+"""Runs recorded through the real worker and the extractive engine, over contexts supplied with the question."""
 
 import contextlib
 from collections.abc import AsyncIterator

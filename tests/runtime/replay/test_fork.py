@@ -1,4 +1,4 @@
-"""Forks: what stands before the stage is taken over, what comes from it on is done anew, and the fork replays itself."""
+"""Forks: records before the forked stage are kept, everything from it on runs again, and the fork itself replays."""
 
 import pytest
 

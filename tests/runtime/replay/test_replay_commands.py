@@ -1,4 +1,4 @@
-"""The commands on a trace file: what they print, and one line with exit code 2 for what is wrong."""
+"""The commands on a trace file: their output, and one line with exit code 2 for each error."""
 
 import json
 from pathlib import Path

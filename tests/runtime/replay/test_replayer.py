@@ -1,4 +1,4 @@
-"""Runs that the real worker recorded replay identical; what was changed since is named, stage and place."""
+"""Runs recorded by the real worker replay identically; anything changed since is named, with stage and place."""
 
 import asyncio
 import dataclasses

@@ -1,4 +1,4 @@
-"""Trace files: what was written is read again byte for byte, and what is wrong with one is said with its line."""
+"""Trace files: they read back byte for byte, and errors in one are reported with their line."""
 
 import dataclasses
 from collections.abc import Callable

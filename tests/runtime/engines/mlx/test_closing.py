@@ -1,4 +1,4 @@
-"""Every agent's reply is complete and in its schema, however little room it has and however senseless the model."""
+"""Every agent's reply is complete and in its schema, however little room it has and however random the model."""
 
 import asyncio
 import json

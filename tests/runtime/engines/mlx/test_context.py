@@ -1,4 +1,4 @@
-"""Prompts beyond the context: shortened by the rule and said so, or a typed failure."""
+"""Prompts longer than the context: shortened by the rule and reported, or a typed failure."""
 
 import msgspec
 import pytest

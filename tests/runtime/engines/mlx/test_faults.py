@@ -1,4 +1,4 @@
-"""A row that fails takes no other with it; a step that hangs is told; memory is counted before it is used."""
+"""A failing row takes no other with it; a hanging step is reported; memory is counted before it is used."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Text, JSON, verdicts and what is recorded about them, on a tiny model with random weights."""
+"""Text, JSON, verdicts and their records, on a tiny model with random weights."""
 
 import asyncio
 import json

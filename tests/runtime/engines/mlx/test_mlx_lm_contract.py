@@ -1,4 +1,4 @@
-"""What the device uses of mlx-lm beside its documented API; a new version that changes it fails here first."""
+"""The parts of mlx-lm outside its documented API that the device uses; a new version that changes one fails here first."""
 
 import inspect
 

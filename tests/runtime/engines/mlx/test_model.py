@@ -1,4 +1,4 @@
-"""What cannot be loaded is refused before the first request, with the remedy in one line."""
+"""A model that cannot be loaded is refused before the first request, with the remedy in one line."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A joined thread is gone for the system too, or the process may abort at its end."""
+"""A joined thread is also gone for the operating system; otherwise the process may abort at exit."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Beginnings that are kept: pinned ones for good, shared ones for the next request over the same evidence."""
+"""Cached prefixes: pinned ones stay for good, shared ones for the next request over the same evidence."""
 
 import asyncio
 

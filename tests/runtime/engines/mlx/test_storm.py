@@ -1,4 +1,4 @@
-"""Everything at once, in an order that a seed decides: nothing hangs, nothing is left behind, what ends well is right."""
+"""Everything at once, in an order set by a seed: nothing hangs, nothing is left over, and replies that finish are right."""
 
 import asyncio
 import json
