@@ -42,9 +42,9 @@ class Graph:
                 raise GraphError(f"nobody consumes {message.__name__}; write an actor that takes it")
         for a in self.actors:
             if a.takes not in given:
-                raise GraphError(f"actor {a.name} is unreachable: nobody gives {a.takes.__name__}")
+                raise GraphError(f"actor {a.name} is unreachable: nobody produces {a.takes.__name__}")
         if RunFinished not in given:
-            raise GraphError("no actor gives RunFinished, so no run would ever end")
+            raise GraphError("no actor produces RunFinished, so no run would ever end")
         self._check_reached()
         loops = self._loops()
         for loop in loops:

@@ -178,7 +178,7 @@ class EventRouter:
 
     def _anew(self) -> None:
         """The stream was deleted and recreated, so the position that readers counted from is gone."""
-        log.warning("the stream %s was made anew; the events before are lost", EVENTS)
+        log.warning("the stream %s was recreated; its earlier events are lost", EVENTS)
         self.position = 0
         self._fail_all(Unavailable("the events were lost; ask for what is left of them"))
 

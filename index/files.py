@@ -99,9 +99,9 @@ def _look(path: Path, source_id: str) -> Found:
     suffix = path.suffix.lower()
     problem = None
     if not stat.S_ISREG(status.st_mode):
-        problem = Unreadable("no regular file", failed=False)
+        problem = Unreadable("not a regular file", failed=False)
     elif suffix not in SUFFIXES:
-        problem = Unreadable(f"kind {suffix or 'without a suffix'} is not read", failed=False)
+        problem = Unreadable(f"unsupported file type {suffix or '(no suffix)'}", failed=False)
     elif status.st_size == 0:
         problem = Unreadable("empty", failed=False)
     elif suffix not in RECORDS and status.st_size > MAX_BYTES:

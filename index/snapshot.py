@@ -79,7 +79,7 @@ def current(index: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise IndexProblem(f"{index / 'current'} cannot be read ({error})") from error
     if not _ID.fullmatch(snapshot):
-        raise IndexProblem(f"{index / 'current'} names no snapshot; build the index again")
+        raise IndexProblem(f"{index / 'current'} does not name a snapshot; build the index again")
     return snapshot
 
 

@@ -204,7 +204,7 @@ def _disagreements(profile: Profile) -> list[str]:
         texts: dict[str, object] = getattr(profile, key)
         missing = [language for language in profile.languages if texts and language not in texts]
         if missing:
-            found.append(f"{key}: has no {', '.join(missing)}, which languages promises")
+            found.append(f"{key}: has no {', '.join(missing)}, which `languages` lists")
     if profile.release == "token" and profile.max_answer_chars:
         found.append("max_answer_chars: cannot be kept when release is 'token'; use 'sentence' or 'draft'")
     if profile.retrieval.k > profile.retrieval.bm25_k + profile.retrieval.vector_k:

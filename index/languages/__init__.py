@@ -59,7 +59,9 @@ def read(folder: Path) -> Language:
     there = {path.stem: path for path in folder.glob("*.toml")}
     found = [f"{folder.name}: has no {name}.toml, which every language has" for name in subjects if name not in there]
     known = ", ".join(subjects)
-    found += [f"{folder.name}: {name}.toml is no subject; there are {known}" for name in there if name not in subjects]
+    found += [
+        f"{folder.name}: {name}.toml is not a known file; there are {known}" for name in there if name not in subjects
+    ]
     tables: dict[str, object] = {}
     for name, struct in subjects.items():
         if name not in there:

@@ -1,4 +1,4 @@
-"""noise.toml: text that contains words but neither asks nor answers anything."""
+"""noise.toml: texts that contain words but neither asks nor answers anything."""
 
 import msgspec
 
