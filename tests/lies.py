@@ -97,7 +97,7 @@ class Source:
 
 
 def tellable(text: str) -> list[str]:
-    """The sentences of a text that can be told by themselves; one that begins in the middle is read as another's end."""
+    """The sentences of a text that stand on their own; one that begins in the middle would be read as another's end."""
     found = (_LIST_SIGN.sub("", " ".join(text[start:end].split())) for start, end in split(text))
     return [
         s
@@ -113,7 +113,7 @@ def tellable(text: str) -> list[str]:
 def told(
     sentence: str, source: Source, sources: Sequence[Source], language: str, kind: Kind, rng: random.Random
 ) -> Said | None:
-    """The sentence told in one way; None when it has nothing to be changed in that way."""
+    """The sentence changed in one way; None when it has nothing to change in that way."""
     make: dict[Kind, Callable[[], tuple[str, str] | None]] = {
         "true": lambda: (sentence, ""),
         "true_quote": lambda: (sentence, ""),

@@ -101,7 +101,7 @@ PARTS = {
 
 
 def filled(text: str) -> str:
-    """The text with every generated block made anew. Raises KeyError for a block that nothing makes."""
+    """The text with every generated block made again. Raises KeyError for a block that nothing makes."""
     return BLOCK.sub(lambda found: found[1] + PARTS[found[2]]().strip() + found[3], text)
 
 

@@ -20,7 +20,7 @@ type Reply = object | Callable[[Any], object]
 
 
 class ScriptedAsk:
-    """`ask`: replies by prompt name, a value or a function of the variables; the rules answer what is not told."""
+    """`ask`: replies by prompt name, a value or a function of the variables; the rules answer prompts that have none."""
 
     def __init__(self, replies: Mapping[str, Reply] | None = None) -> None:
         self.replies = dict(replies or {})

@@ -93,7 +93,7 @@ async def test_the_number_of_a_list_item_is_no_claim(number: str) -> None:
 
 
 async def test_an_answer_of_lies_shows_nothing() -> None:
-    """Whatever the model streams, nothing is on the screen that the gate holds something strong against."""
+    """Whatever the model streams, nothing with a strong flag is shown."""
     lies = LIE + "The shipping fee of 9,000 won is not refunded [2]. " + NOWHERE + "The fee is refunded [2]. "
     shower, screen = await show(lies)
     assert screen.text_shown == ""
@@ -233,7 +233,7 @@ async def test_a_guard_that_fails_leaves_the_sentence() -> None:
 @pytest.mark.parametrize("before", [GOOD, GOOD + FEES])
 @pytest.mark.parametrize("continues", [True, False])
 async def test_a_resumed_answer_repeats_no_word(before: str, continues: bool) -> None:
-    """Whether the device goes on after what was shown or begins anew."""
+    """Whether the device continues after the shown text or starts over."""
     whole = GOOD + FEES + "Refunds are paid within 14 days [1]."
     _, screen = await show(whole.removeprefix(before) if continues else whole, before=before)
     assert screen.text_shown == whole

@@ -30,7 +30,7 @@ NOWHERE = Sentence(
 
 
 def verified(*sentences: Sentence, release: Release = "sentence", **changes: object) -> AnswerVerified:
-    """A draft after the verifier; under `sentence` what is not withheld was shown, under `token` everything."""
+    """A draft after the verifier; under `sentence` everything not withheld was shown, under `token` everything."""
     asked = changes.pop("question", question(release=release))
     shown = "".join(s.text for s in sentences if release == "token" or (release == "sentence" and not s.withheld))
     fields: dict[str, object] = {

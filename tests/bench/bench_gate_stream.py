@@ -102,7 +102,7 @@ def answers(passages: Sequence[Passage], count: int, seed: int) -> Iterator[Answ
 
 
 class Liar:
-    """The script: picks whole passages as evidence, and says what it is told to."""
+    """The script: picks whole passages as evidence, and says the sentences it is given."""
 
     def __init__(self) -> None:
         self.answer: Answer | None = None

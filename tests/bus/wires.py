@@ -36,7 +36,7 @@ class Server:
             self._process = subprocess.Popen(nats_server.command(self._config), stdout=log, stderr=log)
 
     def kill(self) -> None:
-        """SIGKILL: nothing is flushed, nobody is told."""
+        """SIGKILL: nothing is flushed, no client is notified."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -67,7 +67,7 @@ def test_a_new_field_is_shortened_when_it_says_so() -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_every_text_is_declared_where_its_template_puts_it(sample: Prompt[Any], library: Library) -> None:
-    """Free text in a quoted attribute is an Attribute; what shares its line with other text is no Block."""
+    """Free text in a quoted attribute is an Attribute; text that shares its line with other text is not a Block."""
     data, placement = msgspec.to_builtins(sample), places(type(sample))
     user = library.file(sample.name).fill(library._marked(data, placement, values := []))
     for mark, place in enumerate(_texts(data, placement)):

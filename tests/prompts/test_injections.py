@@ -61,7 +61,7 @@ def by_id(injection: Injection) -> str:
 
 
 def seen(text: str) -> str:
-    """What a reader sees that folds look-alikes and overlooks what is invisible."""
+    """What a reader sees who folds look-alikes and ignores invisible characters."""
     return unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
 
 

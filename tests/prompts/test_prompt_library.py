@@ -58,7 +58,7 @@ def test_there_is_one_file_and_one_sample_for_every_contract() -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
 def test_rendered_prompts_are_the_golden_ones(sample: Prompt[Any], library: Library) -> None:
-    """Set GOLDEN=write to write them anew, then read the difference."""
+    """Set GOLDEN=write to rewrite them, then read the diff."""
     rendered = library.render(sample)
     text = f"=== system\n{rendered.system}\n=== user\n{rendered.user}\n"
     file = GOLDEN / f"{sample.name}.txt"

@@ -154,7 +154,7 @@ async def test_every_actor_alone_may_be_killed(index: Path, tmp_path: Path) -> N
 
 
 async def chaos(stack: Stack, victims: Sequence[Sequence[str]]) -> None:
-    """Kill the victims, group after group, while questions run; then see that each run ended once and was told once."""
+    """Kill the victims, group after group, while questions run; then check that each run ended once and was shown once."""
     url = f"http://127.0.0.1:{stack.settings.edge.port}"
     numbers = itertools.count()
     runs: dict[str, list[bytes]] = {}

@@ -15,7 +15,7 @@ from tests.runtime.edge.strict_sse import parse
 
 
 class Paced:
-    """A script that says a word whenever the test lets it, and ends the run when told."""
+    """A script that says a word whenever the test allows it, and ends the run on request."""
 
     def __init__(self) -> None:
         self.words: asyncio.Queue[str | None] = asyncio.Queue()

@@ -148,7 +148,7 @@ async def test_a_message_that_nobody_takes_any_more(traces: dict[str, Trace]) ->
 
 
 class Faulty(ExtractiveEngine):
-    """Fails where it is told to: `faults` maps a prompt to what to raise, and after how many pieces."""
+    """Fails where it is set to: `faults` maps a prompt to what to raise, and after how many pieces."""
 
     def __init__(self, **faults: tuple[Exception, int]) -> None:
         self.faults = faults
@@ -206,7 +206,7 @@ async def test_a_reply_outside_its_schema_replays(recorder: Recorder) -> None:
 
 
 async def test_a_run_under_another_weight_of_numbers_replays(recorder: Recorder) -> None:
-    """What the process that recorded it was told stands in the trace; what this one is told does not count."""
+    """The setting of the process that recorded the run is in the trace; the setting of this one does not count."""
     with promoting_numbers(True):
         async with recorder(ExtractiveEngine()) as record:
             trace = await record(SIMPLE)
@@ -223,7 +223,7 @@ async def test_remembered_answers_replay(recorder: Recorder) -> None:
 
 
 class Stalling(ExtractiveEngine):
-    """Answers in two sentences, the first of which the gate flags, and stops between them once, until somebody else asks."""
+    """Answers in two sentences, the first of which the gate flags, and stops between them once, until asked again."""
 
     def __init__(self) -> None:
         self.asked_again = asyncio.Event()
@@ -285,7 +285,7 @@ async def test_an_answer_that_a_second_worker_went_on_with_replays(recorder: Rec
 
 
 class Breaking(Stalling):
-    """As Stalling, but it breaks in the middle; asked again, it goes on, or begins `anew` with other words."""
+    """As Stalling, but it fails in the middle; asked again, it continues, or starts `anew` with other words."""
 
     def __init__(self, failure: Failure, anew: str = "") -> None:
         super().__init__()
