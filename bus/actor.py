@@ -143,7 +143,7 @@ def _signature(who: str, function: Callable[..., object]) -> tuple[list[str], di
 
 
 def _check_fallback(who: str, fallback: Callable[..., object], taken: Any, given: Any) -> None:
-    """Check that the fallback takes the actor's message and a Failure, and returns, synchronously, what the actor may
+    """Check that the fallback is synchronous, takes the actor's message and a Failure, and returns what the actor may
     return.
     """
     if inspect.iscoroutinefunction(fallback):

@@ -94,9 +94,7 @@ class AskClient:
     inbox: Inbox
 
     async def __call__(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
-        """Pieces of the reply, each once, then its record. Raises NoReply at the deadline, and any Failure the device
-        reports.
-        """
+        """Pieces of the reply, each once, then its record. Raises NoReply at the deadline, and the device's own Failure."""
         why = ""
         while True:
             before = request.already_shown

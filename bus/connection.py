@@ -38,7 +38,7 @@ class Connection(Client):
     """nats-py's client, with a close that works while the server is away and a `flush` that really flushes."""
 
     async def flush(self, timeout: int = 10) -> None:
-        """Wait until the server has everything sent so far: nats-py's own ping overtakes data that still waits for the
+        """Wait until the server has everything sent so far: nats-py's own ping overtakes data still queued for the
         socket.
         """
         await self._flush_pending(force_flush=True)
@@ -61,7 +61,7 @@ async def log_error(error: Exception) -> None:
 
 
 async def _quiet(error: Exception) -> None:
-    """Ignore errors while connecting: the caller decides, by its patience, what to report."""
+    """Log nothing while connecting: `connect` reports a failure once its patience is over."""
 
 
 async def connect(url: str, *, name: str, patience_s: float = 10.0) -> Client:

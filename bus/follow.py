@@ -127,8 +127,7 @@ def _putter(queue: asyncio.Queue[Msg]) -> Callable[[Msg], Awaitable[None]]:
 
 
 async def _next(client: Client, queue: asyncio.Queue[Msg], reconnects: int) -> Msg:
-    """The next message. Raises TimeoutError on silence, or as soon as the server is lost, since the consumer is lost with
-    it.
+    """The next message. Raises TimeoutError on silence, or as soon as the server (and so the consumer) is lost.
 
     It sets no time limit for messages that have already arrived: that would be a tenth of the whole cost.
     """

@@ -8,8 +8,7 @@ from bus.messages import Message, message_type
 
 
 def joined(records: Sequence[Record], last: Message, sequence: int) -> tuple[Record, ...]:
-    """The lanes to join on this message, in the order of their plan; none when a lane is missing or was written after this
-    one.
+    """The lanes to join on this message, in plan order; none when a lane is missing or was written after this one.
 
     The record written last triggers the join: when it is delivered, all the others are in the journal. Raises Poison for
     a message that names no lanes.

@@ -102,8 +102,7 @@ class Reader:
         return bool(self._frames) or self.done
 
     async def batch(self) -> list[Numbered]:
-        """All events available, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router has
-        ended.
+        """All events available, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router ended.
 
         May be cancelled (by a time limit) without losing an event.
         """

@@ -129,7 +129,7 @@ class Runs:
             raise EventsGone(f"the events of run {run_id} have expired; read its record instead")
 
     async def events(self, run_id: str, after: int = 0) -> AsyncIterator[Numbered]:
-        """A run's events with a number above `after`, up to and including DONE: each once, in order, across server
+        """A run's events with a number above `after`, up to and including DONE: each once, in order, even if the server
         restarts.
 
         Raises BadId, NoSuchRun, EventsGone, TooSlow, Unavailable.

@@ -214,9 +214,7 @@ class Build:
         return self._parent.manifest.embedder.dimension if self._parent is not None else lsa.DIMENSION
 
     def _embed(self, job: Job) -> None:
-        """Compute vectors with an embedder that only this process can reach, and store them where the vector part looks
-        for them.
-        """
+        """Compute vectors with an embedder that only this process can reach, and store them for the vector part."""
         if self._embedder is None:
             return  # LSA, or nothing to embed
         store = PassageStore(self._building / "passages")

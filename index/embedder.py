@@ -32,9 +32,7 @@ class Embedder(Protocol):
     def spec(self) -> EmbedderSpec: ...
 
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """One row of length 1 per text, in the same order; `query` selects the query side of an asymmetric model. May
-        block.
-        """
+        """One row of length 1 per text, in order; `query` selects the query side of an asymmetric model. May block."""
         ...
 
 

@@ -22,9 +22,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as read. Blocks are in order and do not overlap; `pages` holds (offset, page number) of each page's
-    beginning.
-    """
+    """A document as read. Blocks are in order and do not overlap; `pages` holds (offset, page number) of each page start."""
 
     source_id: str
     title: str

@@ -35,9 +35,7 @@ class OpenAIEmbedder:
         self.spec = EmbedderSpec("openai", model, dimension, threshold)
 
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Raises IndexProblem when the server does not answer, or returns vectors of a different dimension than at
-        first.
-        """
+        """Raises IndexProblem when the server does not answer, or returns vectors of another dimension than at first."""
         rows = self._ask([self._instruction + text if query else text for text in texts])
         if rows.shape != (len(texts), self.spec.dimension):
             raise IndexProblem(

@@ -125,9 +125,7 @@ class Searcher:
             self._leave(opened)
 
     def rarity(self, words: Sequence[str]) -> list[float]:
-        """How rare each word or phrase is in the documents, from 0 (in every passage, or not a word at all) to 1 (in
-        none).
-        """
+        """How rare each word or phrase is in the documents: 0 (in every passage, or not a word at all) to 1 (in none)."""
         opened = self._enter()
         try:
             weights = opened.passages.rarity
@@ -138,9 +136,7 @@ class Searcher:
             self._leave(opened)
 
     def maybe_reload(self) -> bool:
-        """Swap to the newest snapshot if there is a newer one; running queries finish in the old one. Raises
-        IndexProblem.
-        """
+        """Swap to the newest snapshot if there is one; running queries finish in the old one. Raises IndexProblem."""
         if not self._follows:
             return False
         with self._reloading:

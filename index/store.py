@@ -128,8 +128,8 @@ class PassageStore:
 
 
 def write_segment(path: Path, passages: Sequence[Passage]) -> int:
-    """Write one segment of whole documents, passages in ascending number; returns how many. Without passages it writes
-    nothing.
+    """Write one segment of whole documents, passages in ascending number; returns how many. Writes nothing if there are
+    none.
     """
     firsts = first_places(passages)
     numbers: list[int] = []

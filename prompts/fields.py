@@ -26,9 +26,7 @@ type Placement = Place | Mapping[str, Placement]
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """Marks a tuple that may be cut when the prompt is too long: it loses its last items, or its `oldest`; lower orders
-    first.
-    """
+    """Marks a tuple to cut when the prompt is too long: it loses its last items, or its `oldest`; lower orders first."""
 
     order: int
     oldest: bool = False

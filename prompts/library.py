@@ -110,9 +110,7 @@ class Library:
         return self._overrides.get(name, _NO_OVERRIDE).reasoning_effort or ""
 
     def _marked(self, value: Any, place: Placement, values: list[str]) -> Any:
-        """`value` with every non-empty string replaced by a mark for its place in `values`, where it is stored
-        neutralised.
-        """
+        """`value` with every non-empty string replaced by a mark for its place in `values`, which gets it neutralised."""
         if isinstance(value, str):
             if not value:
                 return value  # so that {{#if}} still sees that it is empty

@@ -1,3 +1,1 @@
-"""What the answering stages share: drafting, releasing checked sentences, conflict notices, links, masking, and the question's
-profile.
-"""
+"""What the answering stages share: drafting, release of checked sentences, conflict notices, links, masking, the profile."""

@@ -118,9 +118,7 @@ def layout(answer: contracts.StructuredAnswer) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text cut at a sentence end to at most `most` characters; 0 means no limit. A single sentence that is longer is cut
-    hard.
-    """
+    """The text cut at a sentence end to at most `most` characters (0: no limit); a longer single sentence is cut hard."""
     if not most or len(text) <= most:
         return text
     ends = [end for _, end in split(text) if end <= most]

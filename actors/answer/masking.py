@@ -64,9 +64,7 @@ def _is_card(found: str) -> bool:
 
 
 def _is_phone(found: str) -> bool:
-    """A long enough number that begins like a phone number (+, an area code in brackets, or 0), or is written like
-    1588-1234.
-    """
+    """A long number that begins like a phone number (+, an area code in brackets, or 0) or is written like 1588-1234."""
     digits = _digits(found)
     if len(digits) not in _PHONE_DIGITS:
         return False

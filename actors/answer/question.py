@@ -18,9 +18,7 @@ _numeric_promote: ContextVar[bool] = ContextVar("numeric_promote", default=False
 
 @contextlib.contextmanager
 def promoting_numbers(promote: bool) -> Iterator[None]:
-    """Set `verifier.numeric_promote` for questions resolved inside the block: the process's setting, or that of a recorded
-    run.
-    """
+    """Set `verifier.numeric_promote` for questions resolved inside: the process's value, or that of a recorded run."""
     token = _numeric_promote.set(promote)
     try:
         yield

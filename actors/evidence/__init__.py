@@ -1,3 +1,1 @@
-"""What stages share about evidence: lanes, contexts, analyses, spans, amounts, audiences, conflicts, and the request they lead
-to.
-"""
+"""What stages share about evidence: lanes, contexts, analyses, spans, amounts, audiences, conflicts, answer requests."""

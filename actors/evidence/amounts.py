@@ -29,9 +29,7 @@ _IDENTIFIES = re.compile(rf"(?:\b{_NAMES}\.?|{_MARKS}) ?\Z")
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """`values` has more than one entry for a date. `text` is as written; `start` and `end` are offsets into the reading's
-    normal text.
-    """
+    """`values` has several entries for a date. `text` is as written; `start` and `end` are offsets into the normal text."""
 
     values: tuple[Value, ...]
     text: str

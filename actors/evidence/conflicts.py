@@ -39,9 +39,7 @@ _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
 class _Statement(msgspec.Struct, frozen=True):
-    """A sentence of a span that gives a value. `words` are its other words; `around` are the content words of its whole
-    span.
-    """
+    """A sentence of a span that gives a value. `words` are its other words, `around` the content words of the whole span."""
 
     n: int
     source_id: str

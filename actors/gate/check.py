@@ -128,9 +128,7 @@ def _read_in(sentence: str, texts: Sequence[str]) -> str:
 
 
 def _in_language(sentence: str, language: str) -> bool:
-    """Whether the text is in the language asked for; short pieces, names and quotations in another language do not count
-    against it.
-    """
+    """Whether the text is in the language asked for, ignoring short pieces, names and quotations in another language."""
     plain = strip_markers(sentence)
     if sum(map(str.isalpha, plain)) < 12:
         return True

@@ -1,5 +1,4 @@
-"""Everything Groundwire knows about languages: one folder per language, one TOML file per subject, and the reader that checks
-them.
+"""Everything Groundwire knows about languages: a folder per language, a TOML file per subject, and the reader that checks them.
 
 `LANGUAGES` are the folders. `of(language)` returns a language's tables. Every language has the same ones: a missing or
 unknown file or key is rejected by name. The shape of each file, with the meaning of its tables, is the Struct of the same

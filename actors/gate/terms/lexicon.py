@@ -103,9 +103,7 @@ def _term_at(text: str, at: int, known: Lexicon) -> Term | None:
 
 
 def _whole(text: str, start: int, end: int, known: Lexicon) -> bool:
-    """Whether the term may end here: always in character-based scripts and after longer stems, otherwise only at a word's
-    end.
-    """
+    """Whether the term may end here: always in character-based scripts and after longer stems, else only at a word's end."""
     after = text[end : end + 1]
     if known.stands_as == "characters" or not after.isalnum():
         return True

@@ -1,6 +1,4 @@
-"""A reader of event streams that follows the HTML standard (section 9.2.6) to the letter, as browsers do, for any split of the
-bytes.
-"""
+"""A reader of event streams that follows the HTML standard (section 9.2.6) exactly, as browsers do, for any split of the bytes."""
 
 import codecs
 from dataclasses import dataclass, field
