@@ -1,1 +1,1 @@
-"""The processes: inference, search, actors, edge, their supervisor and the command line. Imports everything below it."""
+"""What runs: the command line, the processes, the engines, the HTTP edge, replay and measurements. May import every layer below."""

@@ -1,4 +1,4 @@
-"""The command line. Each subcommand is loaded when it is called: `groundwire --help` imports no index and no bus.
+"""The command line; a subcommand is imported only when it is called, so `groundwire --help` loads no index and no bus.
 
 Exit codes: 0 answered or done, 3 refused or declined, 1 failed, 2 usage.
 """
@@ -8,30 +8,30 @@ import sys
 
 import click
 
-#: name of the command -> module under runtime.commands, attribute, one line of help
+#: Command name -> its module under runtime.commands, the attribute there, and one line of help.
 COMMANDS = {
     "demo": ("demo", "demo_command", "Ask three questions in three languages over the demo documents."),
-    "ask": ("ask", "ask_command", "Ask one question over an index and stream the checked answer."),
+    "ask": ("ask", "ask_command", "Ask one question and stream the checked answer."),
     "up": ("up", "up_command", "Run the whole stack and serve it over HTTP."),
     "index": ("index", "index_group", "Build, change and inspect an index."),
-    "search": ("search", "search_command", "Search an index, without an answer."),
-    "replay": ("replay", "replay_command", "Replay a recorded run through today's code, or fork it from a stage on."),
+    "search": ("search", "search_command", "Search an index without asking a question."),
+    "replay": ("replay", "replay_command", "Replay a recorded run through today's code, or fork it at a stage."),
     "trace": ("trace", "trace_group", "List, show and export recorded runs."),
     "diff": ("diff", "diff_command", "Show where two runs differ."),
-    "play": ("play", "play_command", "Play back what the client of a run was shown."),
-    "gate": ("gate", "gate_command", "Check answers against their evidence, one JSON line each."),
+    "play": ("play", "play_command", "Play back what a run showed its client."),
+    "gate": ("gate", "gate_command", "Check answers against their evidence, one JSON object per line."),
     "profiles": ("profiles", "profiles_group", "List, show and check profiles."),
-    "eval": ("eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on a set."),
+    "eval": ("eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on your own set."),
     "bench": ("bench", "bench_group", "Measure this machine."),
-    "top": ("top", "top_command", "Watch the device at work."),
-    "graph": ("graph", "graph_command", "Print the pipeline as Mermaid."),
-    "doctor": ("doctor", "doctor_command", "Say what is missing on this machine, and how to get it."),
+    "top": ("top", "top_command", "Watch the inference devices live."),
+    "graph": ("graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
+    "doctor": ("doctor", "doctor_command", "Check this machine and say how to get what is missing."),
     "serve": ("serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."),
 }
 
 
 class Lazy(click.Group):
-    """A group whose commands are imported on use."""
+    """A group that imports each command on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -53,7 +53,7 @@ class Lazy(click.Group):
 @click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="groundwire")
 def groundwire() -> None:
-    """Answers questions over your own documents, each sentence checked against its evidence before it is shown."""
+    """Answer questions over your own documents; every sentence is checked against its evidence before it is shown."""
     from runtime.settings import SettingsError, refuse_unknown_variables
 
     try:
@@ -63,7 +63,7 @@ def groundwire() -> None:
 
 
 def main() -> None:
-    """The entry point: what is wrong with the input is one line, never a traceback."""
+    """The entry point: bad input ends in one line, never in a traceback."""
     try:
         status = groundwire.main(standalone_mode=False)
     except click.exceptions.Abort:

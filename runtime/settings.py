@@ -1,7 +1,7 @@
-"""Every setting of Groundwire: `groundwire.toml`, then GROUNDWIRE_<SECTION>_<KEY> in the environment on top.
+"""Every setting of Groundwire: read from `groundwire.toml`, overridden by GROUNDWIRE_<SECTION>_<KEY> in the environment.
 
-Unknown sections, keys and variables are refused with the nearest valid name. No other module reads the environment: settings
-reach the code as values.
+Unknown sections, keys and variables are refused with the nearest valid name. No other module reads the environment;
+settings reach the code as values.
 """
 
 import functools
@@ -19,40 +19,40 @@ from index.languages.toml_check import nearest
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 PREFIX = "GROUNDWIRE_"
-#: The variable that names the file.
+#: The environment variable with the path of the settings file.
 CONFIG = PREFIX + "CONFIG"
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used; one line that names it and its remedy."""
+    """An unusable setting; the message names it and the remedy in one line."""
 
 
 class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[inference]`: what answers the prompts."""
 
     engine: Literal["extractive", "mlx", "openai", "scripted"] = "extractive"  #: `mlx` for a model on this machine
-    model: str = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: folder or hub id; for `openai` the server's name
-    base_url: str = "http://127.0.0.1:8000/v1"  #: of an OpenAI-compatible server, for `openai`
-    api_key: str = ""  #: for `openai`; better given as GROUNDWIRE_INFERENCE_API_KEY
-    max_rows: Annotated[int, Meta(ge=1)] = 32  #: requests on the device at once, for `mlx`
-    refuse_after_s: Annotated[float, Meta(ge=0)] = 0.0  #: with several devices: let another take what would wait longer
-    lock: str = ""  #: file that says who owns the device; empty for one for the whole machine
-    cache_entries: Annotated[int, Meta(ge=0)] = 300  #: answers remembered
-    cache_s: Annotated[float, Meta(ge=0)] = 3600.0  #: and for how long
+    model: str = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: folder or hub id; for `openai`, its name on the server
+    base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`: the OpenAI-compatible server
+    api_key: str = ""  #: for `openai`; better set as GROUNDWIRE_INFERENCE_API_KEY
+    max_rows: Annotated[int, Meta(ge=1)] = 32  #: for `mlx`: concurrent requests on the device
+    refuse_after_s: Annotated[float, Meta(ge=0)] = 0.0  #: with several devices: leave to another what would wait longer
+    lock: str = ""  #: lock file of the device; empty for one per machine
+    cache_entries: Annotated[int, Meta(ge=0)] = 300  #: replies cached
+    cache_s: Annotated[float, Meta(ge=0)] = 3600.0  #: how long a reply stays cached
 
 
 class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[index]`: where the documents are."""
+    """`[index]`: the index to search."""
 
-    dir: str = ""  #: made by `groundwire index build`
-    threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: searches at a time
+    dir: str = ""  #: folder made by `groundwire index build`
+    threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
     embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
-    embed_model: str = ""  #: folder, hub id or the server's name of the embedding model
+    embed_model: str = ""  #: embedding model: folder, hub id or its name on the server
     embed_base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`
-    embed_api_key: str = ""  #: for `openai`; OPENAI_API_KEY where it is not set
+    embed_api_key: str = ""  #: for `openai`; falls back to OPENAI_API_KEY
     embed_pooling: Literal["last", "mean"] = "last"  #: for `mlx`
-    embed_instruction: str = ""  #: put before a query, for models that want it
-    embed_threshold: Annotated[float, Meta(ge=-1, le=1)] = 0.5  #: cosine below which a hit means nothing
+    embed_instruction: str = ""  #: prefix of every query, for models that expect one
+    embed_threshold: Annotated[float, Meta(ge=-1, le=1)] = 0.5  #: cosine below which a hit is dropped
 
 
 class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,9 +62,9 @@ class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[verifier]`: what its findings weigh."""
+    """`[verifier]`: the weight of its findings."""
 
-    numeric_promote: bool = False  #: its numeric conflicts count as strong; also VERIFIER_NUMERIC_PROMOTE=1
+    numeric_promote: bool = False  #: count its numeric conflicts as strong; also VERIFIER_NUMERIC_PROMOTE=1
 
 
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,12 +72,12 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines
     port: Port = 8080
-    json_deadline_s: Annotated[float, Meta(gt=0)] = 15.0  #: of a JSON answer that names none
+    json_deadline_s: Annotated[float, Meta(gt=0)] = 15.0  #: deadline of a JSON answer that names none
     max_body_bytes: Annotated[int, Meta(ge=1024)] = 65_536
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All sections, and the keys that stand above them."""
+    """All sections, and the keys outside them."""
 
     bus: BusSettings = BusSettings()
     inference: InferenceSettings = InferenceSettings()
@@ -85,9 +85,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     actors: ActorsSettings = ActorsSettings()
     verifier: VerifierSettings = VerifierSettings()
     edge: EdgeSettings = EdgeSettings()
-    profiles: str = ""  #: folder with profiles of your own
-    state: str = "~/.local/state/groundwire"  #: journals, logs and locks; in XDG_STATE_HOME where that is set
-    log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: how much the processes log
+    profiles: str = ""  #: folder of your own profiles
+    state: str = "~/.local/state/groundwire"  #: journals, logs and locks; under XDG_STATE_HOME if set
+    log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: log level of the processes
 
 
 def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -130,7 +130,7 @@ def sections() -> dict[str, type[msgspec.Struct]]:
 
 
 def variables() -> dict[str, tuple[str, ...]]:
-    """Each environment variable that sets something, with the section, if any, and the key that it sets."""
+    """Each recognised environment variable, with the section (if any) and key that it sets."""
     known = sections()
     places: list[tuple[str, ...]] = []
     for field in msgspec.structs.fields(Settings):
@@ -142,7 +142,7 @@ def variables() -> dict[str, tuple[str, ...]]:
 
 
 def child_environ(settings: Settings) -> dict[str, str]:
-    """This process's environment, with these settings in place of its own: what a child process is started with."""
+    """The environment for a child process: this one's, with these settings in place of its own."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     for name, place in variables().items():
         environ[name] = str(functools.reduce(getattr, place, settings))
@@ -150,7 +150,7 @@ def child_environ(settings: Settings) -> dict[str, str]:
 
 
 def refuse_unknown_variables(environ: Mapping[str, str] | None = None) -> None:
-    """Raises SettingsError for a variable that begins like ours and sets nothing."""
+    """Raises SettingsError for a variable with our prefix that sets nothing."""
     known = {*variables(), CONFIG}
     for name in os.environ if environ is None else environ:
         if name.startswith(PREFIX) and name not in known:

@@ -1,1 +1,1 @@
-"""The subcommands of `groundwire`, one module each; `runtime.cli` puts them together."""
+"""The subcommands of `groundwire`, one module each, beside the options they share; `runtime.cli` lists them."""

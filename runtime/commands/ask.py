@@ -1,4 +1,4 @@
-"""`groundwire ask`: one question, its answer as it is shown, and where it comes from."""
+"""`groundwire ask`: ask one question, stream the answer and list its sources."""
 
 import asyncio
 import sys
@@ -22,7 +22,7 @@ from runtime.processes.nats_server import NoServer
 
 EXIT = {"answered": 0, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
 
-#: Budgets of the stages on the reference machine, in seconds (README, "Time").
+#: Time budget of each stage on the reference machine, in seconds (README, "Time").
 BUDGETS = {
     "classify_intent": 0.3,
     "rewrite_query": 0.3,
@@ -37,21 +37,25 @@ BUDGETS = {
 @click.command("ask")
 @click.argument("question")
 @BUILT_INDEX
-@click.option("--profile", default="general", show_default=True, help="See `groundwire profiles list`.")
-@click.option("--json", "as_json", is_flag=True, help="Print one event per line, as in the HTTP stream.")
-@click.option("--timings", is_flag=True, help="Then print how long each stage took, beside its budget.")
+@click.option(
+    "--profile", default="general", show_default=True, help="Profile to answer under; see `groundwire profiles list`."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line, as in the HTTP stream.")
+@click.option("--timings", is_flag=True, help="Also print each stage's time beside its budget.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Answer in this language.")
 @click.option("--style", type=click.Choice(STYLES), help="Form of the answer.")
-@click.option("--release", type=click.Choice(RELEASES), help="When sentences are shown.")
 @click.option(
-    "--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS", help="Give up after this long."
+    "--release", type=click.Choice(RELEASES), help="When text is shown: per checked sentence, per draft, or per token."
+)
+@click.option(
+    "--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS", help="Give up after this many seconds."
 )
 @CONFIG
 @click.pass_context
 def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path | None, **options: Any) -> None:
-    """Ask QUESTION over an index.
+    """Ask QUESTION and stream the checked answer with its sources.
 
-    Exit code 0: answered; 3: refused or declined; 1: failed; 2: wrong usage.
+    Exit codes: 0 answered, 3 refused or declined, 1 failed, 2 usage error.
     """
     as_json, timings = options.pop("as_json"), options.pop("timings")
     deadline = options.pop("deadline")
@@ -71,12 +75,12 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
 
 
 def question_from(fields: dict[str, Any]) -> QuestionAsked:
-    """A checked request. Raises click.UsageError in one line."""
+    """The request these options make. Raises click.UsageError."""
     question = fields["question"]
     if not question.strip():
         raise click.UsageError("the question is empty; write it in quotes")
     if any(ord(c) < 32 and c not in "\t\n\r" for c in question):
-        raise click.UsageError("the question holds control characters; write plain text")
+        raise click.UsageError("the question contains control characters; write plain text")
     if len(question) > 4000:
         raise click.UsageError(f"the question has {len(question):,} characters; ask in at most 4,000")
     try:
@@ -86,7 +90,7 @@ def question_from(fields: dict[str, Any]) -> QuestionAsked:
 
 
 def run(coroutine: Any) -> int:
-    """Run it; what cannot be done is one line and exit code 1."""
+    """Run the coroutine; a known failure is printed as one line, with exit code 1."""
     try:
         return int(asyncio.run(coroutine))
     except (Failure, NoServer) as failure:
@@ -103,7 +107,7 @@ class _Event(msgspec.Struct):
 async def show(
     runs: Runs, asked: QuestionAsked, *, as_json: bool = False, timings: bool = False, console: Console
 ) -> int:
-    """Ask, print what comes as it comes. Returns the exit code."""
+    """Ask, and print the answer as it arrives. Returns the exit code."""
     submitted = await runs.submit(asked)
     decoder = msgspec.json.Decoder(_Event)
     async for _, line in runs.events(submitted.run_id):
@@ -132,7 +136,7 @@ async def show(
 
 
 async def _print_sources(runs: Runs, run_id: str, event: _Event) -> None:
-    """The cited sources, with the numbers that the answer's markers carry."""
+    """Print the cited sources under the numbers of the answer's markers."""
     record = await runs.record(run_id)
     numbers: dict[str, list[int]] = {}
     for citation in record.citations if record else ():
@@ -147,7 +151,7 @@ async def _print_sources(runs: Runs, run_id: str, event: _Event) -> None:
 
 
 def timing_table(record: RunRecord) -> Table:
-    """What each stage took beside its budget."""
+    """A table of each stage's time beside its budget."""
     table = Table(title=f"run {record.run_id}", title_justify="left")
     for column, justify in (
         ("stage", "left"),
@@ -170,7 +174,7 @@ def timing_table(record: RunRecord) -> Table:
     first = "" if record.first_shown_s is None else f"{record.first_shown_s * 1000:.1f} ms"
     took = "" if record.took_s is None else f"{record.took_s * 1000:.1f} ms"
     table.caption = (
-        f"first shown sentence {first}, whole run {took}, withheld {record.withheld_share:.0%}, "
+        f"first sentence after {first}, whole run {took}, withheld {record.withheld_share:.0%}, "
         f"tokens in {record.tokens_in}, out {record.tokens_out}"
     )
     return table

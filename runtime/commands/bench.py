@@ -17,15 +17,15 @@ def bench_group() -> None:
 
 
 @bench_group.command("inference")
-@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder or a hub id.")
-@click.option("--full", is_flag=True, help="Run every request; takes long on a real model.")
-@click.option("--only", multiple=True, type=click.Choice(list(MEASURES)), help="Measure only this; may be repeated.")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="Model folder or hub id.")
+@click.option("--full", is_flag=True, help="Run every request; slow on a real model.")
+@click.option("--only", multiple=True, type=click.Choice(list(MEASURES)), help="Measure only this; repeatable.")
 @click.pass_context
 def inference(ctx: click.Context, model: str, full: bool, only: tuple[str, ...]) -> None:
-    """Throughput, latency, caching and correctness of a local model, against mlx-lm's own loop and server.
+    """Measure a local model's throughput, latency, caching and correctness.
 
-    Prints each figure with its target, and how near decoding comes to the chip's memory bandwidth. Exit code 1: a target
-    was missed.
+    Compares with mlx-lm's own loop and server. Prints each figure beside its target, and decode speed as a share of the
+    chip's memory bandwidth. Exits 1 when a target is missed.
     """
     table = Table(show=click.echo)
     try:

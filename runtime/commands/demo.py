@@ -1,4 +1,4 @@
-"""`groundwire demo`: the whole thing at work over documents that come with it."""
+"""`groundwire demo`: index the bundled documents and ask three questions about them."""
 
 import tomllib
 from pathlib import Path
@@ -21,7 +21,7 @@ HERE = Path(demo.__file__).parent
 
 
 class DemoQuestion(msgspec.Struct, kw_only=True):
-    """An entry of questions.toml."""
+    """One entry of questions.toml."""
 
     id: str
     language: str
@@ -37,10 +37,10 @@ def questions() -> list[DemoQuestion]:
 
 
 @click.command("demo")
-@click.option("--timings", is_flag=True, help="After each answer, print how long each stage took.")
+@click.option("--timings", is_flag=True, help="Print each stage's time after each answer.")
 @click.pass_context
 def demo_command(ctx: click.Context, timings: bool) -> None:
-    """Build an index of the demo documents, start what is needed, and ask three questions in three languages."""
+    """Index the demo documents, start the stack, and ask three questions in three languages."""
     settings = read_settings()
     index = state_home(settings) / "demo-index"
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""`groundwire diff`: where two runs part, and what that came to."""
+"""`groundwire diff`: where two runs first differ, and how their answers differ as a result."""
 
 from pathlib import Path
 
@@ -23,9 +23,10 @@ MARKS: dict[Change, str] = {"same": " ", "gone": "-", "new": "+"}
 @CONFIG
 @click.pass_context
 def diff_command(ctx: click.Context, first: str, second: str, index: Path | None, config: Path | None) -> None:
-    """Show where A and B part (ids of runs, or trace files): the first record that differs, then answers, citations, flags, times.
+    """Show where runs A and B differ; each is a run id or a trace file.
 
-    Exit code 0: the same messages in both; 1: they part; 2: wrong usage.
+    Prints the first record that differs, then answers, citations, flags and times. Exit codes: 0 same messages,
+    1 they differ, 2 usage error.
     """
     settings = settings_for(index, config)
 
@@ -38,7 +39,7 @@ def diff_command(ctx: click.Context, first: str, second: str, index: Path | None
 
 
 def show(between: Contrast, console: Console) -> None:
-    """Print it: what is gone with a minus, what is new with a plus, so that it reads without colour too."""
+    """Print the differences with minus and plus signs, so that they read without colour too."""
     one, other, parting = between.first, between.second, between.parting
     console.print(f"A {one.run_id}  {one.question}", markup=False)
     console.print(f"B {other.run_id}  {other.question}", markup=False)
@@ -46,7 +47,7 @@ def show(between: Contrast, console: Console) -> None:
         console.print("every message is the same")
     else:
         where = f"at {parting.stage}, lane {parting.lane}" if parting.stage else "in the question"
-        console.print(f"\n[bold]they part {where}[/bold]")
+        console.print(f"\n[bold]the runs differ {where}[/bold]")
         place = f"{parting.difference.path}  " if parting.difference.path else ""
         console.print(f"  A  {place}{parting.difference.recorded}", markup=False)
         console.print(f"  B  {place}{parting.difference.now}", markup=False)
@@ -64,7 +65,7 @@ def show(between: Contrast, console: Console) -> None:
 
 
 def _words(changes: tuple[tuple[Change, str], ...]) -> Text:
-    """An answer with its changes in place, each stretch between marks: [-gone-] and {+new+}."""
+    """An answer with its changes marked in place: [-removed-] and {+added+}."""
     text = Text()
     before: Change = "same"
     ends = {"same": "", "gone": "-]", "new": "+}"}

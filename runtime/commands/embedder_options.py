@@ -1,4 +1,4 @@
-"""The options that name an embedder, for every command that opens an index."""
+"""The --embed-url and --embed-model options, shared by every command that opens an index."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,17 +16,17 @@ from runtime.engines.embedders import OwnEngine, over_http
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
     """Adds --embed-url and --embed-model."""
     url = click.option(
-        "--embed-url", help="A /v1 address that serves embeddings.  [default: as the setting index.embedder says]"
+        "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedder]"
     )
     model = click.option(
-        "--embed-model", default="", help="The embedding model: a name on the server, a folder or a hub id."
+        "--embed-model", default="", help="Embedding model: its name on the server, a folder or a hub id."
     )
     return url(model(command))
 
 
 @contextmanager
 def embedder(url: str | None, model: str) -> Iterator[Embedder | None]:
-    """The embedder of the options, or of the settings; None for LSA. Raises IndexProblem when it cannot be had."""
+    """The embedder that the options or else the settings name; None for LSA. Raises IndexProblem when it is not available."""
     settings = read_settings().index
     if url:
         settings = msgspec.structs.replace(settings, embedder="openai", embed_base_url=url)

@@ -1,4 +1,4 @@
-"""`groundwire eval`: measure on a set of questions or claims."""
+"""`groundwire eval`: measure quality on a set of questions or answers."""
 
 import importlib
 from pathlib import Path
@@ -34,7 +34,7 @@ def eval_group() -> None:
 
 
 def show(figures: msgspec.Struct, out: Path | None, **details: object) -> None:
-    """Print the figures, a row each; write them and the details into `out` as JSON where one is named."""
+    """Print one row per figure; with `out`, also write the figures and details there as JSON."""
     table = Table("figure", "value")
     for name, value in msgspec.structs.asdict(figures).items():
         text = "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
@@ -45,13 +45,13 @@ def show(figures: msgspec.Struct, out: Path | None, **details: object) -> None:
 
 
 def save(path: Path, value: object) -> None:
-    """Write `value` as JSON. Raises click.ClickException where that cannot be done."""
+    """Write `value` as JSON. Raises click.ClickException when the file cannot be written."""
     write(path, msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
 def write(path: Path, text: bytes) -> None:
-    """Write a file that ends in a line end. Raises click.ClickException where that cannot be done."""
+    """Write a text file with a final newline. Raises click.ClickException when it cannot be written."""
     try:
         path.write_bytes(text + b"\n")
     except OSError as error:
-        raise click.ClickException(f"{path} cannot be written ({error.strerror}); choose another place") from error
+        raise click.ClickException(f"{path} cannot be written ({error.strerror}); choose another path") from error

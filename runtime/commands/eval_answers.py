@@ -1,4 +1,4 @@
-"""`groundwire eval answers`: whether cited spans hold the gold answers, and whether what has no answer is refused."""
+"""`groundwire eval answers`: do cited spans hold the gold answers, and are unanswerable questions refused?"""
 
 import contextlib
 import functools
@@ -30,17 +30,19 @@ SEED = 0
 @click.option("--questions", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--passages", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
-    "--index", "index", type=click.Path(path_type=Path), help="Folder of the index; made there if there is none."
+    "--index", "index", type=click.Path(path_type=Path), help="Folder of the index; built there if there is none."
 )
 @click.option("--own-passage", is_flag=True, help="Give each question its own passage instead of retrieving.")
 @click.option(
     "--leave-out",
     is_flag=True,
-    help="Drop each question's own sources from what is retrieved, so that none has an answer.",
+    help="Drop each question's own sources from its hits, so that no question has an answer.",
 )
 @click.option("--style", type=click.Choice(["simple", "synthesis"]), default="simple", show_default=True)
-@click.option("--limit", type=click.IntRange(min=1), help="Measure on this many questions, drawn with a fixed seed.")
-@click.option("--json", "out", type=click.Path(path_type=Path), help="Write the figures and every answer here as JSON.")
+@click.option("--limit", type=click.IntRange(min=1), help="Measure this many questions, sampled with a fixed seed.")
+@click.option(
+    "--json", "out", type=click.Path(path_type=Path), help="Write the figures and every answer to this JSON file."
+)
 def eval_answers_command(
     questions: Path,
     passages: Path,
@@ -51,15 +53,17 @@ def eval_answers_command(
     limit: int | None,
     out: Path | None,
 ) -> None:
-    """Answer QUESTIONS over PASSAGES with the extractive engine and measure citations and refusals.
+    """Measure the extractive engine's citations and refusals.
 
-    Both files are JSONL: {"id", "question", "language", "answers", "answerable", "source_ids"} and {"source_id", "title",
-    "text"}.
+    Answers QUESTIONS over PASSAGES. Both files are JSONL: {"id", "question", "language", "answers", "answerable",
+    "source_ids"} and {"source_id", "title", "text"}.
     """
     with one_line_errors():
         asked, known = read(questions, EvalQuestion), read(passages, EvalPassage)
     if own_passage and leave_out:
-        raise click.UsageError("--leave-out needs retrieval; --own-passage gives each question its source")
+        raise click.UsageError(
+            "--leave-out and --own-passage cannot be combined: with --own-passage nothing is retrieved"
+        )
     own = own_passages(asked, known) if own_passage else []
     given = {question.id: passage for question, passage in zip(asked, own, strict=False)}
     if limit is not None and limit < len(asked):
@@ -80,7 +84,7 @@ def eval_answers_command(
 
 @contextlib.contextmanager
 def _opened(folder: Path, passages: Path, console: Console) -> Iterator[Searcher]:
-    """The index in `folder`, made of the passages where there is none yet."""
+    """The index in `folder`, built from the passages if there is none yet."""
     with one_line_errors():
         if not (folder / "current").exists():
             with console.status("Building the index"):

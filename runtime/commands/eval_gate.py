@@ -1,4 +1,4 @@
-"""`groundwire eval gate`: how often the gate would let a wrong answer through, and how often it withholds a right one."""
+"""`groundwire eval gate`: how often the gate passes a wrong answer, and how often it withholds a right one."""
 
 import time
 from pathlib import Path
@@ -15,13 +15,15 @@ from runtime.measure.lines import BadLine
 
 @click.command("gate")
 @click.option("--file", "source", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
-@click.option("--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the figures here.")
-@click.option("--errors", type=click.IntRange(min=0), default=0, help="List this many wrong verdicts.")
+@click.option(
+    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the figures to this JSON file."
+)
+@click.option("--errors", type=click.IntRange(min=0), default=0, help="Print this many wrong verdicts.")
 def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
-    """Measure the gate on labelled answers.
+    """Measure the gate's verdicts on labelled answers.
 
-    Reads lines {"id", "answer", "evidence": [{"n", "text"}], "label"} with the labels supported, contradicted and
-    not_enough. Nothing in it is random.
+    Reads JSON lines {"id", "answer", "evidence": [{"n", "text"}], "label"}; a label is supported, contradicted or
+    not_enough. The result is deterministic.
     """
     try:
         with source.open("rb") as lines:
@@ -32,7 +34,7 @@ def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
     if unlabelled is not None:
         raise click.ClickException(f"{source}: {unlabelled} has no label; write supported, contradicted or not_enough")
     if not items:
-        raise click.ClickException(f"{source}: no line to measure")
+        raise click.ClickException(f"{source}: no lines to measure")
     began = time.perf_counter()
     outcomes = [outcome(item) for item in items]
     measured = report(outcomes, ms_per_answer=(time.perf_counter() - began) * 1000 / len(items))

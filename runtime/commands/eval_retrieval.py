@@ -1,4 +1,4 @@
-"""`groundwire eval retrieval`: how well an index finds the passages that questions are judged to need."""
+"""`groundwire eval retrieval`: how well an index finds the sources judged relevant to each question."""
 
 import tempfile
 from pathlib import Path
@@ -28,12 +28,14 @@ from runtime.measure import rankings
 @click.option(
     "--passages",
     type=click.Path(path_type=Path),
-    help="Documents to make the index from if there is none; without --index it is temporary.",
+    help="Documents to build the index from if there is none; without --index it is temporary.",
 )
-@click.option("--k", "k", type=click.IntRange(1, 100), default=10, show_default=True, help="Depth of every measure.")
+@click.option(
+    "--k", "k", type=click.IntRange(1, 100), default=10, show_default=True, help="Cut-off rank of every measure."
+)
 @embedder_options
-@click.option("--limit", type=click.IntRange(1), help="Use only the first so many questions.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the measures here.")
+@click.option("--limit", type=click.IntRange(1), help="Use only this many questions, from the first.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the measures to this JSON file.")
 @click.option(
     "--save-run",
     type=click.Path(path_type=Path),
@@ -50,12 +52,12 @@ def eval_retrieval_command(
     json_path: Path | None,
     save_run: Path | None,
 ) -> None:
-    """Print MRR, nDCG and recall of BM25, the vectors and their fusion, with 95 % bootstrap intervals.
+    """Measure BM25, the vectors and their fusion: MRR, nDCG, recall.
 
-    Sources are ranked by their best passage. Questions without source_ids are left out.
+    Each figure has a 95 % bootstrap interval. A source ranks by its best passage; questions without source_ids are skipped.
     """
     if directory is None and passages is None:
-        raise click.UsageError("name an --index, or --passages to make one from")
+        raise click.UsageError("give --index, or --passages to build one from")
     with (
         one_line_errors(),
         tempfile.TemporaryDirectory() as scratch,

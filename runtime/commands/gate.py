@@ -1,4 +1,4 @@
-"""`groundwire gate`: which answers the gate would withhold, and why."""
+"""`groundwire gate`: check answers against their evidence; which would the gate withhold, and why?"""
 
 import sys
 from typing import BinaryIO
@@ -19,13 +19,13 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @click.command("gate")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line instead of text.")
-@click.option("--file", "source", type=click.File("rb"), default="-", help="Read from this file instead of stdin.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per answer instead of text.")
+@click.option("--file", "source", type=click.File("rb"), default="-", help="Read this file instead of standard input.")
 def gate_command(*, as_json: bool, source: BinaryIO) -> None:
     """Check answers against their evidence, without a model.
 
-    Reads lines {"id", "answer", "evidence": [{"n", "text"}]} and prints for each {"id", "verdict", "flags"}; the verdict
-    is pass or withhold. A line may ask for a language with "language".
+    Reads JSON lines {"id", "answer", "evidence": [{"n", "text"}]} and prints {"id", "verdict", "flags"} for each; the
+    verdict is pass or withhold. A line may require a language with "language".
     """
     try:
         for line in read_lines(source):

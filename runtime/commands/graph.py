@@ -1,4 +1,4 @@
-"""`groundwire graph`: the pipeline as it is wired."""
+"""`groundwire graph`: draw the pipeline."""
 
 import click
 

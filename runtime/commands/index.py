@@ -1,4 +1,4 @@
-"""`groundwire index`: build an index from documents, keep it up to date, look into it."""
+"""`groundwire index`: build an index from documents, keep it up to date and inspect it."""
 
 import sys
 from collections.abc import Iterator
@@ -32,11 +32,11 @@ _SHOWN_SKIPS = 20
 
 @click.group("index")
 def index_group() -> None:
-    """Build an index from documents and keep it up to date.
+    """Build an index from documents, keep it up to date and inspect it.
 
     \b
-    Exit codes: 0 all was read; 1 an error, or some files could not be read (they are named, the rest is indexed);
-    2 wrong usage.
+    Exit codes: 0 everything was read; 1 an error, or some files could not be read (they are named, the rest is indexed);
+    2 usage error.
     """
 
 
@@ -61,10 +61,10 @@ def build_command(
     stdin_name: str,
     as_json: bool,
 ) -> None:
-    """Make an index of PATHS: folders, files, globs, or '-' for standard input.
+    """Build an index of PATHS: folders, files, globs, or '-' for stdin.
 
-    Run again, it reads only what changed and removes what is gone: the index holds PATHS and nothing else. Exit code 1 when a
-    file could not be read; the rest is indexed all the same.
+    A second run reads only what changed and removes what is gone, so the index holds exactly PATHS. Exits 1 when a file
+    could not be read; the rest is still indexed.
     """
     _bring_in(
         directory, paths, (embed_url, embed_model), only=True, refit=refit, stdin_name=stdin_name, as_json=as_json
@@ -92,7 +92,7 @@ def add_command(
     stdin_name: str,
     as_json: bool,
 ) -> None:
-    """Add PATHS to an index, or read them again; all else stays. Exit code 1 when a file could not be read."""
+    """Add PATHS to an index, or reread them; the rest stays. Exits 1 when a file could not be read."""
     _bring_in(
         directory, paths, (embed_url, embed_model), only=False, refit=refit, stdin_name=stdin_name, as_json=as_json
     )
@@ -103,7 +103,7 @@ def add_command(
 @INDEX_FOLDER
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def remove_command(source_ids: tuple[str, ...], directory: Path, as_json: bool) -> None:
-    """Remove documents by SOURCE_ID, all or none."""
+    """Remove documents by SOURCE_ID; an unknown id removes nothing."""
     with one_line_errors(), bars() as tell:
         report = take_out(directory, source_ids, tell)
     _print_report(report, as_json)
@@ -133,7 +133,7 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
-    """Print what an index holds, how big it is, and whether fitting its vectors again would pay."""
+    """Print what an index holds, its size, and whether to refit its vectors."""
     with one_line_errors():
         found = stats(directory, name)
     if as_json:
@@ -150,7 +150,7 @@ def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
 @INDEX_FOLDER
 @SNAPSHOT
 def verify_command(directory: Path, name: str | None) -> None:
-    """Check every file and every passage of a snapshot. Exit code 1 when something is wrong with it."""
+    """Check every file and passage of a snapshot; exits 1 on any fault."""
     with one_line_errors():
         problems = verify(directory, name)
         held = name or snapshot.current(directory)
@@ -158,12 +158,12 @@ def verify_command(directory: Path, name: str | None) -> None:
         click.echo(problem, err=True)
     if problems:
         raise click.ClickException(f"{len(problems)} faults in {held}; build the index again")
-    click.echo(f"{held} is whole")
+    click.echo(f"{held} has no faults")
 
 
 @contextmanager
 def bars() -> Iterator[Tell]:
-    """A bar for every task that is told of; none where nobody looks, and gone when all is done."""
+    """A progress bar per reported task; none outside a terminal, and cleared at the end."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         tasks: dict[str, TaskID] = {}

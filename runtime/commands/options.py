@@ -1,4 +1,4 @@
-"""The options that subcommands share, checked: settings, index folder, profile; and errors as one line."""
+"""The options that subcommands share, with their checks: settings, index folder, profile; errors become one line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,17 +14,17 @@ from runtime.settings import Settings, SettingsError, load
 
 _PATH = click.Path(path_type=Path)
 CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
-#: Of commands that work on the index itself.
+#: For commands that work on the index itself.
 INDEX_FOLDER = click.option("--index", "directory", type=_PATH, required=True, help="Folder of the index.")
-SNAPSHOT = click.option("--snapshot", "name", help="A snapshot other than the current one.")
-#: Of commands that ask questions.
+SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
+#: For commands that ask questions.
 BUILT_INDEX = click.option("--index", type=_PATH, required=True, help="Folder made by `index build`.")
-#: Of commands about recorded runs.
-ASKED_OVER = click.option("--index", type=_PATH, help="The index that the question was asked over.")
+#: For commands about recorded runs.
+ASKED_OVER = click.option("--index", type=_PATH, help="Index that the run was asked over.")
 
 
 def read_settings(config: Path | None = None, *, index: Path | None = None, port: int | None = None) -> Settings:
-    """The settings in force with what the command line adds. Raises click.UsageError."""
+    """The settings in force, with the command line's on top. Raises click.UsageError."""
     try:
         settings = load(config)
         actor_processes(settings)
@@ -40,12 +40,12 @@ def read_settings(config: Path | None = None, *, index: Path | None = None, port
 
 
 def over_index(settings: Settings, index: Path) -> Settings:
-    """The same settings over another index."""
+    """The same settings with another index."""
     return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, dir=str(index.resolve())))
 
 
 def check_profile(name: str, settings: Settings) -> None:
-    """Raises click.UsageError with the nearest profile there is."""
+    """Raises click.UsageError, naming the nearest profile, when there is none of that name."""
     from prompts import profiles
 
     try:
@@ -55,16 +55,16 @@ def check_profile(name: str, settings: Settings) -> None:
 
 
 def check_index(directory: Path) -> Path:
-    """The folder, if it holds an index. Raises click.UsageError with the command that makes one."""
+    """The folder, if it holds an index. Raises click.UsageError, naming the command that builds one."""
     if not (directory / "current").exists():
         what = "does not exist" if not directory.exists() else "holds no index"
-        raise click.UsageError(f"{directory} {what}; make one with `groundwire index build PATH --out {directory}`")
+        raise click.UsageError(f"{directory} {what}; build one with `groundwire index build PATH --out {directory}`")
     return directory
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What is wrong with an index or a file of lines becomes the command's one-line error, exit code 1."""
+    """A fault of an index or a JSONL file becomes the command's one-line error, with exit code 1."""
     try:
         yield
     except (IndexProblem, BadLine) as problem:

@@ -1,4 +1,4 @@
-"""`groundwire play`: what the client of a run was shown, once more."""
+"""`groundwire play`: play back the events that a run showed its client."""
 
 import sys
 import time
@@ -15,12 +15,12 @@ from runtime.replay.event_times import with_waits
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
 @click.option(
-    "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="How many times as fast."
+    "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="Speed-up over the recorded pace."
 )
 @click.option("--instant", is_flag=True, help="Print all events at once.")
 @CONFIG
 def play_command(run_id: str, index: Path | None, speed: float, instant: bool, config: Path | None) -> None:
-    """Print the events of RUN (an id, or a trace file), a JSON object a line, at the pace at which they came."""
+    """Print the events of RUN (a run id or trace file), one JSON object per line, at their recorded pace."""
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
     events = with_waits(trace, None if instant else speed)

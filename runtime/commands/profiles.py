@@ -1,4 +1,4 @@
-"""`groundwire profiles list|show|check`: what profiles there are, what one says in full, and what is wrong with a file."""
+"""`groundwire profiles`: list the profiles, print one in full, check files."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from runtime.commands.options import read_settings
 
 
 def own_profiles() -> Path | None:
-    """The folder that the settings name."""
+    """The settings' folder of profiles."""
     folder = read_settings().profiles
     return Path(folder) if folder else None
 
@@ -24,19 +24,19 @@ FOLDER = click.option(
     "--folder",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     callback=lambda ctx, param, folder: folder or own_profiles(),
-    help="Folder with profiles of your own, before built-in ones of the same name.  [default: the setting `profiles`]",
+    help="Folder of your own profiles; they replace built-in ones of the same name.  [default: the setting `profiles`]",
 )
 
 
 @click.group("profiles")
 def profiles_group() -> None:
-    """Profiles: what a service answers about, how it writes, how strict it is."""
+    """Work with profiles: what the service answers about, how it writes, how strict it is."""
 
 
 @profiles_group.command("list")
 @FOLDER
 def list_profiles(folder: Path | None) -> None:
-    """Print every profile there is, one row each."""
+    """Print every profile, one row each."""
     table = Table(box=None, pad_edge=False)
     for heading in ("profile", "languages", "simple / complex", "release", "verifier", "from", "what it is"):
         table.add_column(heading, overflow="fold")
@@ -60,7 +60,7 @@ def list_profiles(folder: Path | None) -> None:
 @click.argument("name")
 @FOLDER
 def show_profile(name: str, folder: Path | None) -> None:
-    """Print a profile in full as TOML, with what it takes over and every default."""
+    """Print a profile as TOML, with inherited values and defaults."""
     try:
         profile = load(name, folder)
     except ProfileError as problem:
@@ -73,7 +73,7 @@ def show_profile(name: str, folder: Path | None) -> None:
 @click.argument("which", nargs=-1)
 @FOLDER
 def check_profiles(which: tuple[str, ...], folder: Path | None) -> None:
-    """Check profiles, given by name or as files; all of them when none is given. Exits 2 when one is wrong."""
+    """Check profiles by name or file; all of them by default. Exits 2 when one is wrong."""
     wrong: list[str] = []
     for one in which or names(folder):
         try:
@@ -89,7 +89,7 @@ def check_profiles(which: tuple[str, ...], folder: Path | None) -> None:
 
 
 def to_toml(profile: Profile) -> str:
-    """A profile as a file that `load` reads back to the same profile; None is left out, the name a comment."""
+    """A profile as TOML that `load` reads back unchanged; None is left out and the name is a comment."""
     raw = _said(msgspec.to_builtins(profile))
     return f"# {raw.pop('name')}\n\n{tomli_w.dumps(raw)}"
 
@@ -99,7 +99,7 @@ def _said(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(problems: list[str]) -> None:
-    """Each problem on a line of its own, and exit status 2 when there is one."""
+    """Print one problem per line; exit with status 2 if there is any."""
     for problem in problems:
         click.echo(problem, err=True)
     if problems:

@@ -1,4 +1,4 @@
-"""`groundwire replay`: a recorded run through today's code, or a new one from a stage on."""
+"""`groundwire replay`: replay a recorded run through today's code, or fork it at a stage."""
 
 import secrets
 from pathlib import Path
@@ -25,16 +25,18 @@ ENGINES = ["extractive", "recorded", "mlx", "openai", "scripted"]
 @click.command("replay")
 @click.argument("run_id", metavar="RUN", required=False)
 @ASKED_OVER
-@click.option("--trace", "file", type=click.Path(path_type=Path), help="A file made by `trace export`, instead of RUN.")
-@click.option("--from", "stage", metavar="STAGE", help="Fork the run: keep all before STAGE and redo the rest.")
-@click.option("--profile", help="With --from: run STAGE and what follows under this profile.")
+@click.option(
+    "--trace", "file", type=click.Path(path_type=Path), help="Trace file written by `trace export`, instead of RUN."
+)
+@click.option("--from", "stage", metavar="STAGE", help="Fork the run: keep what came before STAGE and redo the rest.")
+@click.option("--profile", help="With --from: run STAGE and all later stages under this profile.")
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
-    help="With --from: the engine that answers; `recorded` is the trace itself where it can be.",
+    help="With --from: engine that answers; `recorded` reuses the trace's replies where it can.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="With --from: file of the new run.  [default: NEW-RUN.jsonl]"
+    "--out", type=click.Path(path_type=Path), help="With --from: trace file of the new run.  [default: NEW-RUN.jsonl]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @CONFIG
@@ -51,13 +53,13 @@ def replay_command(
     as_json: bool,
     config: Path | None,
 ) -> None:
-    """Feed what RUN recorded through today's code and compare every output, byte by byte; no model answers.
+    """Replay RUN through today's code and compare every output byte for byte; no model is called.
 
-    RUN is the id of a run or a trace file. Exit code 0: identical; 1: it diverged, or a fork could not be made; 2: wrong usage.
+    RUN is a run id or a trace file. Exit codes: 0 identical; 1 diverged, or the fork failed; 2 usage error.
     """
     source = str(file) if file is not None else run_id
     if source is None:
-        refuse("name a run, or a file with --trace; `groundwire trace list --index DIR` shows the runs")
+        refuse("give a run id, or a file with --trace; `groundwire trace list --index DIR` lists the runs")
     if file is not None and not is_file(source):
         source = f"./{source}"
     settings = settings_for(index, config)
@@ -65,7 +67,7 @@ def replay_command(
         if wrong := next(
             (name for name, given in (("profile", profile), ("engine", engine), ("out", out)) if given), None
         ):
-            refuse(f"--{wrong} is for a fork; name its first stage with --from")
+            refuse(f"--{wrong} applies to a fork only; add --from STAGE")
         done = run(lambda: _replayed(source, settings))
         click.echo(msgspec.json.encode(done).decode() if as_json else told(done))
         ctx.exit(0 if done.divergence is None else 1)
@@ -89,12 +91,12 @@ def replay_command(
         click.echo(msgspec.json.encode(made).decode())
         return
     click.echo(f"run {forked.run_id} forks {forked.parent} at {stage}; its trace is {place}")
-    click.echo(f"it parts from its parent at {first}" if first else "it says the same as its parent")
+    click.echo(f"it first differs from its parent at {first}" if first else "it has the same messages as its parent")
     click.echo(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
 
 
 def check_stage(stage: str) -> None:
-    """Raises click.UsageError with the nearest stage there is."""
+    """Raises click.UsageError, naming the nearest stage, when there is none of that name."""
     names = [actor.name for actor in ACTORS]
     if stage not in names:
         refuse(f"no stage is called {stage!r}{nearest(stage, names)}")
@@ -105,7 +107,7 @@ async def _replayed(source: str, settings: Settings) -> Replayed:
 
 
 async def _forked(source: str, settings: Settings, stage: str, profile: str, engine: str) -> tuple[Trace, str]:
-    """The fork, kept in the journal where its parent came from one, and the stage at which the two part."""
+    """The fork, written to the journal if its parent came from one, and the stage where the two first differ."""
     trace = await trace_of(source, settings)
     async with live_for(settings, engine) as live:
         if engine == "recorded":
@@ -124,11 +126,11 @@ async def _forked(source: str, settings: Settings, stage: str, profile: str, eng
 
 
 def told(done: Replayed) -> str:
-    """What came out, for a person."""
-    kept = f", {done.inherited} stages of its parent not judged" if done.inherited else ""
+    """The result in words."""
+    kept = f", {done.inherited} stages inherited from its parent not compared" if done.inherited else ""
     events = f"{done.events} events" if done.events else "its events are no longer kept"
     lost = f"; the end of the run cut off {', '.join(done.unfinished)}" if done.unfinished else ""
-    open_end = "" if done.finished else "; the run is not over yet"
+    open_end = "" if done.finished else "; the run is still going on"
     if done.divergence is None:
         return f"identical: {done.stages} stages, {events}{kept}{lost}{open_end}"
     where = done.divergence

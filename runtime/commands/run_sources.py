@@ -1,4 +1,4 @@
-"""What the commands about recorded runs share: where a run is read from."""
+"""Where commands about recorded runs read a run from: a trace file or a journal."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.settings import Settings
 
-#: What is wrong with the request, the file or the place: one line and exit code 2, since 1 says that runs differ.
+#: Errors of the request, the file or the journal: one line and exit code 2, since 1 means that runs differ.
 PROBLEMS = (BrokenTrace, NoSuchRun, BadId, Poison, Failure, NoServer, StackRunning)
 
 
@@ -39,7 +39,7 @@ def is_file(source: str) -> bool:
 
 
 def run[R](work: Callable[[], Coroutine[None, None, R]]) -> R:
-    """Do it; what cannot be done is one line and exit code 2."""
+    """Run the coroutine; a known failure is printed as one line, with exit code 2."""
     try:
         return asyncio.run(work())
     except PROBLEMS as problem:
@@ -51,7 +51,7 @@ def refuse(problem: str) -> NoReturn:
 
 
 async def trace_of(source: str, settings: Settings) -> Trace:
-    """A run's trace, from its file or from the journal of the settings. Raises what PROBLEMS names."""
+    """A run's trace, from its file or from the settings' journal. Raises the errors in PROBLEMS."""
     if is_file(source):
         return await asyncio.to_thread(read, Path(source))
     async with journal_of(settings) as journal:
@@ -60,9 +60,9 @@ async def trace_of(source: str, settings: Settings) -> Trace:
 
 @contextlib.asynccontextmanager
 async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
-    """The journal of the stack over the settings' index; its nats-server is started while nothing runs there.
+    """The journal of the stack over the settings' index; starts its nats-server if no stack is running.
 
-    Without an index the journal that `bus.url` names. Raises Unavailable, NoServer, StackRunning, NoSuchRun where nothing ever ran.
+    Without an index, the journal at `bus.url`. Raises Unavailable, NoServer, StackRunning, or NoSuchRun if nothing ever ran.
     """
     url, stack = settings.bus.url, None
     if settings.index.dir:
@@ -71,7 +71,7 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
         if there is not None:
             url = there.nats_url
         elif not (folder / "jetstream").exists():
-            raise NoSuchRun(f"no question was asked over {settings.index.dir} yet; ask one with `groundwire ask`")
+            raise NoSuchRun(f"no question has been asked over {settings.index.dir} yet; ask one with `groundwire ask`")
         else:
             stack = await _nats_alone(settings, folder)
             url = stack.settings.bus.url
@@ -87,7 +87,7 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
 
 
 async def _nats_alone(settings: Settings, folder: Path) -> Stack:
-    """A stack of nothing but nats-server, which nobody else is to ask questions of."""
+    """A stack of nats-server alone, which other commands cannot find."""
     with Console(stderr=True).status("starting nats-server…"):
         stack = Stack(settings, folder, ())
         await stack.start()

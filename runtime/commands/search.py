@@ -1,4 +1,4 @@
-"""`groundwire search`: look something up in an index, without asking anything of a model."""
+"""`groundwire search`: search an index without calling a model."""
 
 from pathlib import Path
 
@@ -16,8 +16,8 @@ _MAX_QUERY = 4000
 @click.command("search")
 @click.argument("query")
 @INDEX_FOLDER
-@click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many passages.")
-@click.option("--language", type=click.Choice(LANGUAGES), help="Language of the query; detected if not given.")
+@click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of passages.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Language of the query; detected by default.")
 @SNAPSHOT
 @embedder_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")
@@ -31,9 +31,9 @@ def search_command(
     embed_model: str,
     as_json: bool,
 ) -> None:
-    """Print the passages that best match QUERY, best first. Exit code 1 when the index cannot be read."""
+    """Print the passages that best match QUERY, best first. Exits 1 when the index cannot be read."""
     if len(query) > _MAX_QUERY:
-        raise click.UsageError(f"the query has {len(query)} characters; {_MAX_QUERY} are allowed")
+        raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
         searcher = Searcher.open(directory, name, embedder=vectors)
         depth = max(2 * k, 10)

@@ -1,4 +1,4 @@
-"""`groundwire serve ROLE`: one process of the stack."""
+"""`groundwire serve ROLE`: run one process of the stack."""
 
 import os
 from pathlib import Path
@@ -19,16 +19,14 @@ from runtime.settings import Settings
 @click.command("serve")
 @click.argument("role", type=click.Choice(["nats", *ROLES]))
 @CONFIG
-@click.option("--only", multiple=True, metavar="ACTOR", help="Run only this actor (repeat for more); for `actors`.")
-@click.option(
-    "--name", default="", hidden=True, help="The name it logs and reports its health under; its role if none."
-)
-@click.option("--end-with-stdin", is_flag=True, hidden=True, help="End when standard input does.")
+@click.option("--only", multiple=True, metavar="ACTOR", help="For `actors`: run only this actor; repeatable.")
+@click.option("--name", default="", hidden=True, help="Name for its log and health check; its role by default.")
+@click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
 @click.pass_context
 def serve_command(
     ctx: click.Context, role: str, config: Path | None, only: tuple[str, ...], name: str, end_with_stdin: bool
 ) -> None:
-    """Run one process of the stack until it is stopped: nats, search, inference, actors or edge."""
+    """Run one process of the stack until it is stopped."""
     settings = read_settings(config)
     if role == "nats":
         _become_nats(settings)
@@ -43,7 +41,7 @@ def serve_command(
 
 
 def _become_nats(settings: Settings) -> None:
-    """Replace this process by nats-server, listening where the settings say."""
+    """Replace this process with nats-server, listening where the settings say."""
     where = urlsplit(settings.bus.url)
     config = write_config(state_home(settings) / "nats", port=where.port or 4222, host=where.hostname or "127.0.0.1")
     try:

@@ -1,4 +1,4 @@
-"""A stack to ask questions of: the one that runs over an index already, or one of our own for as long as we need it."""
+"""A stack to ask questions of: the one already running over the index, or a temporary one."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from runtime.settings import Settings
 
 @contextlib.asynccontextmanager
 async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncIterator[Runs]:
-    """Runs over the index of the settings. Starts what is needed and stops it afterwards.
+    """The `Runs` of a stack over the settings' index; starts what is needed and stops it afterwards.
 
     Raises Unavailable, NoServer, StackRunning.
     """
@@ -28,7 +28,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
             await stack.start()
         except StackRunning:
             stack, there = None, await _appears(folder)
-            if there is None:  # it was ending
+            if there is None:  # the running stack was shutting down
                 stack = Stack(settings, folder, ("search", "inference", "actors"))
                 await stack.start()
     try:
@@ -54,7 +54,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
 
 
 async def _appears(folder: Path) -> Address | None:
-    """The address of a stack that holds the lock and is about to say where it listens."""
+    """Wait for the address of a stack that holds the lock but has not written where it listens."""
     for _ in range(200):
         if (there := running(folder)) is not None:
             return there

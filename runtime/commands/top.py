@@ -1,4 +1,4 @@
-"""`groundwire top`: the devices at work, as a table that renews itself."""
+"""`groundwire top`: a live table of the inference devices."""
 
 import asyncio
 import contextlib
@@ -26,14 +26,14 @@ type Key = tuple[str, int]
 @click.option(
     "--every", default=1.0, show_default=True, type=click.FloatRange(0.1, 60), help="Seconds between updates."
 )
-@click.option("--once", is_flag=True, help="Print once and exit.")
+@click.option("--once", is_flag=True, help="Print one table and exit.")
 @click.pass_context
 def top_command(ctx: click.Context, index: Path | None, config: Path | None, every: float, once: bool) -> None:
-    """Watch slots, queues, tokens per second, cache hits and memory of every device on the bus. Stop with Ctrl-C."""
+    """Watch slots, queues, tokens per second, cache hits and memory of every device; stop with Ctrl-C."""
     settings = read_settings(config, index=index)
     there = running(state_folder(settings)) if index is not None else None
     if index is not None and there is None:
-        raise click.UsageError(f"nothing runs over {index}; start it with `groundwire up --index {index}`")
+        raise click.UsageError(f"no stack runs over {index}; start it with `groundwire up --index {index}`")
     url = there.nats_url if there is not None else settings.bus.url
     try:
         with contextlib.suppress(KeyboardInterrupt):

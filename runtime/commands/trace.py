@@ -1,4 +1,4 @@
-"""`groundwire trace`: the runs of a journal, what happened in one, and a file of it."""
+"""`groundwire trace`: list a journal's runs, show one stage by stage, export it to a file."""
 
 import sys
 from datetime import datetime
@@ -21,16 +21,16 @@ from runtime.replay.trace import ASKED, Trace, dump, write
 
 @click.group("trace")
 def trace_group() -> None:
-    """List, show and export recorded runs. RUN is the id of a run, or a trace file where one may stand."""
+    """List, show and export recorded runs; RUN is a run id, or a trace file where that is possible."""
 
 
 @trace_group.command("list")
 @ASKED_OVER
-@click.option("-n", "count", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many.")
+@click.option("-n", "count", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
 @CONFIG
 def list_command(index: Path | None, count: int, as_json: bool, config: Path | None) -> None:
-    """List the runs that were asked last, newest first."""
+    """List the latest runs, newest first."""
     settings = settings_for(index, config)
 
     async def found() -> list[RunListed]:
@@ -59,11 +59,11 @@ def _columns(runs: list[RunListed]) -> list[str]:
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="The file, or - for standard output.  [default: RUN.jsonl]"
+    "--out", type=click.Path(path_type=Path), help="File to write, or - for standard output.  [default: RUN.jsonl]"
 )
 @CONFIG
 def export_command(run_id: str, index: Path | None, out: Path | None, config: Path | None) -> None:
-    """Write RUN into one file, which `groundwire replay --trace` needs nothing else for."""
+    """Write RUN to one file, all that `groundwire replay --trace` needs."""
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
     if str(out) == "-":
@@ -82,7 +82,7 @@ def export_command(run_id: str, index: Path | None, out: Path | None, config: Pa
 @ASKED_OVER
 @CONFIG
 def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
-    """Show the stages of RUN: when each began, what it took, what it asked and found, and its fallback if it took it."""
+    """Show the stages of RUN: start, duration, what each asked and found, and any fallback used."""
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
     console = Console()
@@ -97,7 +97,7 @@ def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
 
 
 def stage_table(trace: Trace) -> Table:
-    """A row for each step, in order."""
+    """A table with one row per step, in order."""
     steps = steps_of(trace, pipeline())
     asked = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
     table = Table(title=f"run {trace.run_id}", title_justify="left")
@@ -122,7 +122,7 @@ def stage_table(trace: Trace) -> Table:
 
 
 def _asked(stage: Stage) -> list[str]:
-    """What the powers were asked, a line each."""
+    """The calls to engine and index, one line each."""
     lines = []
     for ask in stage.asks:
         who = ask.failure or ":".join(dict.fromkeys(filter(None, (ask.engine, ask.model))))

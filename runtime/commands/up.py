@@ -1,4 +1,4 @@
-"""`groundwire up`: the whole stack over one index, until it is stopped."""
+"""`groundwire up`: run the whole stack over one index until it is stopped."""
 
 import asyncio
 import signal
@@ -21,7 +21,7 @@ from runtime.settings import Settings
 @CONFIG
 @click.pass_context
 def up_command(ctx: click.Context, index: Path, port: int | None, config: Path | None) -> None:
-    """Run nats-server, search, inference, actors and the edge; restart what dies; stop with Ctrl-C."""
+    """Run nats-server, search, inference, actors and the edge; restart what crashes; stop with Ctrl-C."""
     settings = read_settings(config, index=check_index(index), port=port)
     if port_taken(settings.edge.host, settings.edge.port):
         raise click.UsageError(f"port {settings.edge.port} is in use; choose another with --port")
