@@ -1,4 +1,4 @@
-"""The HTTP edge: requests in, event streams out. Each route is declared beside its handler, and only `bus` reaches the pipeline.
+"""The HTTP edge: requests in, event streams out. Each route is declared beside its handler; the pipeline is reached through `bus`.
 
-May import bus, prompts and index, and of the runtime its settings alone; `runtime.processes.edge` opens the port.
+May import bus, prompts and index, and from runtime only its settings; `runtime.processes.edge` opens the port.
 """

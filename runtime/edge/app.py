@@ -1,4 +1,4 @@
-"""Put the edge together: its routes, its middlewares, and what the handlers share."""
+"""Assemble the aiohttp app: its routes, its middlewares and the state its handlers share."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from runtime.settings import EdgeSettings
 
 
 def all_routes() -> tuple[Route, ...]:
-    """Every route of the edge, in the order of /openapi.json."""
+    """Every route, in the order of /openapi.json."""
     modules = (runs, websocket, search, chat, health, page, openapi, asyncapi)
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
 
@@ -31,9 +31,9 @@ def make_app(
     timeouts: Timeouts | None = None,
     needed: Sequence[str] = ("search", "inference", "actors"),
 ) -> web.Application:
-    """The edge before a started `pipeline`, which stops with it. `profiles`: the user's own, beside the built-in ones.
+    """The app in front of a started `pipeline`, which stops with it. `profiles`: the user's own, beside the built-in ones.
 
-    `needed`: the processes without which no question is answered.
+    `needed`: the processes that every question needs.
     """
     app = web.Application(middlewares=[counted, problems_middleware], client_max_size=settings.max_body_bytes)
     app[EDGE] = Edge(settings, timeouts or Timeouts(), pipeline, KnownProfiles(profiles), tuple(needed))
@@ -46,7 +46,7 @@ def make_app(
 
 @web.middleware
 async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Counts the responses of each route."""
+    """Count the responses of each route."""
     response = await handler(request)
     resource = request.match_info.route.resource
     path = resource.canonical if resource is not None else "none"

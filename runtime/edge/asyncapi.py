@@ -1,4 +1,4 @@
-"""/asyncapi.json: the messages on the bus and the events of a run, as an AsyncAPI document made from their Structs."""
+"""/asyncapi.json: the bus messages and run events as an AsyncAPI document, generated from their Structs."""
 
 import functools
 import importlib.metadata
@@ -26,14 +26,14 @@ async def asyncapi(request: web.Request) -> web.Response:
 
 @functools.cache
 def asyncapi_document() -> Document:
-    """What an integration may publish and read, and what the stages tell each other."""
+    """What an integration may publish and read, and the messages between stages."""
     _, components = msgspec.json.schema_components(STRUCTS, ref_template=REF)
     channels: Document = {
         message_type(each): _channel(_address(each), (each.__doc__ or "").strip(), each.__name__) for each in CATALOGUE
     }
     channels["event"] = _channel(
         "gw.event.{run_id}",
-        "The events that a client sees: one or more a message, one JSON object a line.",
+        "The events that a client sees: one or more per message, one JSON object per line.",
         *(event.__name__ for event in ANSWER_EVENTS),
     )
     channels["progress"] = _channel(

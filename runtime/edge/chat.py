@@ -1,4 +1,4 @@
-"""/v1/chat/completions and /v1/models: runs for OpenAI clients. The name of a model is that of a profile."""
+"""/v1/chat/completions and /v1/models: runs for OpenAI clients, where a model name is a profile name."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ from runtime.edge.state import EDGE, Edge
 TURNS = 50
 TURN_CHARS = 4000
 
-#: The status of each error event that means that there is no answer; any other withdraws an answer that was shown.
+#: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
 FAILURES = {"timeout": 504, "model_unavailable": 503, "internal": 500, "cancelled": 409}
 
 _encode = msgspec.json.Encoder().encode
@@ -40,7 +40,7 @@ def _chat_error(problem: Problem) -> schemas.ChatError:
 OPENAI_ERRORS = ErrorFormat(schemas.ChatError, "application/json", _chat_error, {422: 400})
 
 
-@Route("GET", "/v1/models", {200: Reply("The profiles.", schemas.ModelList)}, errors=OPENAI_ERRORS)
+@Route("GET", "/v1/models", {200: Reply("The profiles, as models.", schemas.ModelList)}, errors=OPENAI_ERRORS)
 async def models(request: web.Request) -> web.StreamResponse:
     """List the profiles, as models."""
     names = await request.app[EDGE].profiles.names()
@@ -50,12 +50,18 @@ async def models(request: web.Request) -> web.StreamResponse:
 @Route(
     "POST",
     "/v1/chat/completions",
-    {200: Reply("The answer; with `stream`, events that each hold a Chunk.", schemas.Completion, (schemas.Chunk,))},
+    {
+        200: Reply(
+            "The answer; with `stream`, server-sent events that each hold a Chunk.",
+            schemas.Completion,
+            (schemas.Chunk,),
+        )
+    },
     problems=(404, 409, 500, 503, 504),
     errors=OPENAI_ERRORS,
 )
 async def complete(request: web.Request, asked: schemas.ChatAsked) -> web.StreamResponse:
-    """Ask as an OpenAI client: `model` names a profile, and system messages are ignored."""
+    """Ask as an OpenAI client; `model` names a profile, and system messages are ignored."""
     edge = request.app[EDGE]
     try:
         await edge.profiles.check(asked.model)
@@ -104,14 +110,14 @@ class ChatAnswer:
             choices=(),
         )
         self.references: tuple[Reference, ...] = ()
-        self.withdrawn = ""  # why what was shown is withdrawn; empty when it stands
+        self.withdrawn = ""  # why the answer shown was withdrawn; empty if it was not
 
     @property
     def finish(self) -> schemas.Finish:
         return "content_filter" if self.withdrawn else "stop"
 
     async def whole(self, deadline_s: float | None) -> web.Response:
-        """The answer in one piece. Raises Problem when there is none, Unavailable."""
+        """The answer in one piece. Raises Unavailable, or Problem when there is no answer."""
         timeout_s = (deadline_s or self.edge.settings.json_deadline_s) + self.edge.timeouts.grace_s
         try:
             async with asyncio.timeout(timeout_s):
@@ -133,7 +139,7 @@ class ChatAnswer:
         return json_response(completion, headers=run_headers(self.reader.run_id))
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
-        """The answer in chunks. An error ends the stream halfway, as at OpenAI."""
+        """Stream the answer in chunks; an error ends the stream early, as OpenAI's does."""
         response = web.StreamResponse(headers=HEADERS | run_headers(self.reader.run_id))
         await response.prepare(request)
 
@@ -162,7 +168,7 @@ class ChatAnswer:
         return response
 
     async def _pieces(self) -> AsyncIterator[str | None]:
-        """The text, as much as is there in one piece; None when nothing came for a while. Raises Problem for a failure."""
+        """Text as it arrives, whatever is ready in one piece; None after a silence. Raises Problem for a failure."""
         while (batch := await next_batch(self.reader, self.edge.timeouts.keepalive_s)) != []:
             if batch is None:
                 yield None
@@ -174,7 +180,7 @@ class ChatAnswer:
                 self._note(event)
 
     def _note(self, event: StreamEvent) -> None:
-        """Take in what is not text. Raises Problem for a failure."""
+        """Record an event other than text. Raises Problem for a failure."""
         match event:
             case Error() if event.code in FAILURES:
                 raise Problem(FAILURES[event.code], event.code, event.content)
@@ -185,7 +191,7 @@ class ChatAnswer:
             case Token() | TokensEnd() | Done():
                 pass
             case _:
-                _: ProgressEvent = event  # never asked for; mypy refuses any other event here
+                _: ProgressEvent = event  # never requested; mypy refuses any other event here
 
     def _chunk(self, delta: schemas.Delta, finish: schemas.Finish | None = None) -> schemas.Chunk:
         return replace(self.chunk, choices=(schemas.ChunkChoice(delta=delta, finish_reason=finish),))

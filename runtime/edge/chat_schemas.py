@@ -1,4 +1,4 @@
-"""What OpenAI clients send and expect, as far as it means something here; any other field is ignored."""
+"""The fields that OpenAI clients send and expect and that mean something here; any other field is ignored."""
 
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class ChatMessage(msgspec.Struct, frozen=True):
-    """System and developer messages are ignored: the profile says how to answer."""
+    """A message; those of system and developer are ignored, since the profile says how to answer."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | tuple[Part, ...] | None = None
@@ -50,7 +50,7 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of every call behind the answer, as the engine counts them."""
+    """Tokens of all the calls behind an answer, as the engine counts them."""
 
     prompt_tokens: int
     completion_tokens: int

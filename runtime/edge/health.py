@@ -1,4 +1,4 @@
-"""/healthz: this process runs. /readyz: a question asked now would be answered. /metrics: what has been done so far."""
+"""/healthz: is this process up? /readyz: would a question be answered now? /metrics: Prometheus counters."""
 
 import asyncio
 
@@ -19,23 +19,25 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """`checks` has nats-server, its streams, and each process that a question needs."""
+    """Whether a question would be answered now. `checks` lists nats-server, its streams and each process a question needs."""
 
     ready: bool
     checks: dict[str, Health]
 
 
-@Route("GET", "/healthz", {200: Reply("It does.", Alive)})
+@Route("GET", "/healthz", {200: Reply("The process is up.", Alive)})
 async def healthz(request: web.Request) -> web.Response:
-    """Check that this process runs."""
+    """Check that this process is up."""
     return json_response(Alive())
 
 
 @Route(
-    "GET", "/readyz", {200: Reply("It would.", Readiness), 503: Reply("It would not; `checks` says why.", Readiness)}
+    "GET",
+    "/readyz",
+    {200: Reply("It would be answered.", Readiness), 503: Reply("It would not; `checks` says why.", Readiness)},
 )
 async def readyz(request: web.Request) -> web.Response:
-    """Check that a question asked now would be answered."""
+    """Check that a question would be answered now."""
     readiness = await ready(request.app[EDGE])
     if readiness.ready:
         return json_response(readiness)
@@ -43,7 +45,7 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 async def ready(edge: Edge) -> Readiness:
-    """Asks everything at once; what does not answer in time is not ready."""
+    """Run all checks at once; whatever does not answer in time is not ready."""
     client = edge.runs.client
     if not client.is_connected:
         away = Health(detail="nats-server cannot be reached; start it with `groundwire up`")
@@ -54,7 +56,7 @@ async def ready(edge: Edge) -> Readiness:
     )
     checks = {"nats": Health(ready=True), "streams": streams}
     for name, health in zip(edge.needed, processes, strict=True):
-        checks[name] = health or Health(detail=f"no {name} process answers")
+        checks[name] = health or Health(detail=f"no {name} process answers; start it, or see its log")
     return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
 
 
@@ -72,7 +74,7 @@ async def _streams(edge: Edge) -> Health:
 
 @Route("GET", "/metrics", {200: Reply("Metrics in the text format of Prometheus.", "text/plain")})
 async def metrics(request: web.Request) -> web.Response:
-    """Read the metrics of the edge and of the inference process."""
+    """Get the metrics of the edge and of the inference process."""
     edge = request.app[EDGE]
     body = edge.metrics.text() + await text_of(
         edge.runs.client, "gw.metrics.inference", timeout_s=edge.timeouts.health_s

@@ -1,4 +1,4 @@
-"""Which profiles a request may name: each is loaded once, when it is first named."""
+"""The profiles a request may name; each is loaded once, when it is first named."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from prompts.profiles import load, names
 
 
 class KnownProfiles:
-    """The profiles found usable so far. One that is added while the edge runs is found when it is first named."""
+    """The profiles found usable so far; one added while the edge runs is found when it is first named."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder

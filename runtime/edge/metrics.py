@@ -1,4 +1,4 @@
-"""Every metric of the edge, in one place."""
+"""Every Prometheus metric of the edge."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -16,10 +16,8 @@ class Metrics:
         )
         self.streams = Gauge("groundwire_edge_streams", "Streams open now.", ["transport"], registry=self.registry)
         self.events = Counter("groundwire_edge_events", "Events sent to clients.", registry=self.registry)
-        self.writes = Counter(
-            "groundwire_edge_writes", "Socket writes that carried those events.", registry=self.registry
-        )
-        self.left = Counter("groundwire_edge_left", "Clients that left before DONE.", registry=self.registry)
+        self.writes = Counter("groundwire_edge_writes", "Socket writes that carried events.", registry=self.registry)
+        self.left = Counter("groundwire_edge_left", "Clients that disconnected before DONE.", registry=self.registry)
         self.slow = Counter(
             "groundwire_edge_slow", "Clients disconnected because they read too slowly.", registry=self.registry
         )

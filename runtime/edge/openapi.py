@@ -1,4 +1,4 @@
-"""/openapi.json: the routes of the app that answers, as an OpenAPI document. Nothing is listed here twice."""
+"""/openapi.json: the running app's routes as an OpenAPI document, generated from their declarations."""
 
 import functools
 import importlib.metadata
@@ -27,7 +27,7 @@ async def openapi(request: web.Request) -> web.Response:
 def openapi_document(routes: tuple[Route, ...]) -> Document:
     structs = dict.fromkeys(struct for each in routes for struct in structs_of(each))
     _, components = msgspec.json.schema_components(structs, ref_template=REF)
-    components["QuestionAsked"]["required"] = ["question"]  # a request may leave its type out, an event does not
+    components["QuestionAsked"]["required"] = ["question"]  # a request may omit its type, an event may not
     paths: Document = {}
     for each in routes:
         paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
@@ -60,7 +60,7 @@ def _operation(route: Route) -> Document:
         found["parameters"] = parameters
     if route.body:
         found["requestBody"] = {"required": True, "content": {"application/json": {"schema": ref(route.body)}}}
-    if route.receives:  # OpenAPI has no words for the frames of a socket
+    if route.receives:  # OpenAPI cannot describe a socket's frames
         responses["101"].pop("content")
         found["x-websocket"] = {"receives": _one_of(route.receives), "sends": _one_of(route.replies[101].events)}
     return found

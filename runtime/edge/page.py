@@ -1,4 +1,4 @@
-"""`/`: a page to try Groundwire on, in one file that takes nothing from elsewhere."""
+"""`/`: a page to try Groundwire on, in one file that loads nothing else."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from runtime.edge.routes import Reply, Route
 
 
 def words() -> dict[str, dict[str, str]]:
-    """What stands on the page, by language: its words, its name as its speakers write it, and the direction it is read in."""
+    """The page's texts by language, with the language's own name and its reading direction."""
     return {
         language: msgspec.to_builtins(of(language).page)
         | {
@@ -37,7 +37,7 @@ PAGE = (
 
 
 def _digest(tag: bytes) -> str:
-    """The policy's expression for the page's one inline script or style: no other may run."""
+    """The Content-Security-Policy hash of the page's one inline script or style; no other may run."""
     found = re.search(rb"<%b>(.*?)</%b>" % (tag, tag), PAGE, re.DOTALL)
     assert found is not None
     return f"'sha256-{base64.b64encode(hashlib.sha256(found[1]).digest()).decode()}'"
@@ -54,13 +54,13 @@ HEADERS = {
 }
 
 
-@Route("GET", "/", {200: Reply("The page.", "text/html")})
+@Route("GET", "/", {200: Reply("The page, in HTML.", "text/html")})
 async def page(request: web.Request) -> web.Response:
-    """Open the page to ask on."""
+    """Open a page for asking questions."""
     return web.Response(body=PAGE, content_type="text/html", charset="utf-8", headers=HEADERS)
 
 
-@Route("GET", "/favicon.ico", {204: Reply("There is none.")})
+@Route("GET", "/favicon.ico", {204: Reply("There is no icon.")})
 async def favicon(request: web.Request) -> web.Response:
-    """Ask for the icon of the page."""
-    return web.Response(status=204)  # answered, so that browsers leave no error in the log
+    """Answer a browser's request for the page's icon."""
+    return web.Response(status=204)  # answered, so that browsers log no error

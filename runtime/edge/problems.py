@@ -1,4 +1,4 @@
-"""Errors as the client sees them: RFC 9457 problem+json, one sentence that says what is wrong and the likely remedy."""
+"""Errors as the client sees them: RFC 9457 problem+json, with one sentence on what is wrong and the likely remedy."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,28 +12,28 @@ from bus.errors import Unavailable
 from bus.runs import EventsGone, KeyReused, NoSuchRun
 from bus.subjects import BadId
 
-#: When to try again after a 503, in seconds.
+#: `Retry-After` of a 503, in seconds.
 RETRY_AFTER_S = 2
 
-#: What each status means, for the documentation of the routes.
+#: What each status means, for /openapi.json.
 MEANINGS = {
     400: "The request cannot be read, or an id in it is not valid.",
-    403: "The page that opens the socket comes from another host.",
+    403: "The page that opens the WebSocket is served from another host.",
     404: "There is no such run or profile; a run may have expired.",
-    409: "The idempotency key belongs to another question, or the run was cancelled.",
-    410: "The events have expired; the record of the run is still there.",
+    409: "The idempotency key was used for another question, or the run was cancelled.",
+    410: "The events of the run have expired; its record is still available.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
-    422: "A field is missing, unknown or has a value that is not allowed.",
-    426: "The request does not ask for a WebSocket.",
+    422: "A field is missing, unknown or has an invalid value.",
+    426: "This path takes WebSocket connections only.",
     500: "The run failed.",
-    503: "A part of the service cannot be reached; try again after `Retry-After` seconds.",
+    503: "Part of the service is unavailable; try again after `Retry-After` seconds.",
     504: "The run did not finish in time.",
 }
 
 
 class ProblemBody(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of every error. `code` is stable; `detail` is for a person."""
+    """The body of every error. `code` is stable, for programs; `detail` is for people."""
 
     type: str
     title: str
@@ -43,7 +43,7 @@ class ProblemBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Problem(Exception):
-    """A request that cannot be served; its arguments become the answer."""
+    """A request that cannot be served; the arguments become the response."""
 
     def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -55,7 +55,7 @@ class Problem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ErrorFormat:
-    """How a route writes its errors; `statuses` holds those that it answers with another one."""
+    """How a route writes its errors; `statuses` maps the statuses that it replaces."""
 
     schema: type[msgspec.Struct]
     media_type: str
@@ -83,10 +83,10 @@ def _problem_body(problem: Problem) -> ProblemBody:
 
 PROBLEM_JSON = ErrorFormat(ProblemBody, "application/problem+json", _problem_body)
 
-#: The format of the route that a request came to.
+#: The error format of a request's route.
 ERRORS = web.RequestKey("errors", ErrorFormat)
 
-#: What the layers below may raise, and what that is to a client.
+#: What the layers below may raise, and the problem a client gets for it.
 KNOWN: dict[type[Exception], tuple[int, str]] = {
     BadId: (400, "bad_id"),
     NoSuchRun: (404, "no_such_run"),
@@ -107,7 +107,7 @@ def problem_of(error: Exception) -> Problem:
 
 @web.middleware
 async def problems_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turns what a handler raises into an error in the format of its route."""
+    """Turn what a handler raises into an error in its route's format."""
     try:
         return await handler(request)
     except EXPECTED as error:
@@ -124,7 +124,7 @@ def _of_aiohttp(request: web.Request, error: web.HTTPException) -> Problem:
     match error:
         case web.HTTPMethodNotAllowed():
             allowed = ", ".join(sorted(error.allowed_methods))
-            detail = f"{request.path} takes {allowed}, not {request.method}"
+            detail = f"{request.path} accepts {allowed}, not {request.method}"
             return Problem(405, "method_not_allowed", detail, {"Allow": allowed})
         case web.HTTPRequestEntityTooLarge():
             most = request.client_max_size // 1024

@@ -1,4 +1,4 @@
-"""Parse a request: its body into a Struct, its ids and numbers, what it accepts. Whatever is wrong is a Problem with its remedy."""
+"""Parse a request: its body into a Struct, its ids, numbers and `Accept`. Invalid input raises a Problem with its remedy."""
 
 import re
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from runtime.edge.problems import Problem
 
 LONGEST_QUESTION = 4000
 
-#: Control characters other than tab, line feed and carriage return: no text that a person wrote.
+#: Control characters other than tab, line feed and carriage return; people do not write them.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 _JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
 async def json_body(request: web.Request) -> bytes:
-    """The body of a JSON request. Raises Problem: 415, 413 (in the middleware)."""
+    """The body of a JSON request. Raises Problem 415; the middleware adds 413."""
     kind = request.content_type
     if kind != "application/json" and not kind.endswith("+json"):
         said = request.headers.get("Content-Type", "none")
@@ -29,7 +29,7 @@ async def json_body(request: web.Request) -> bytes:
 
 
 def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
-    """The body as that Struct. Raises Problem: 400 for what is not JSON, 422 for what does not fit."""
+    """The body as the given Struct. Raises Problem: 400 if it is not JSON, 422 if it does not fit."""
     if not body.strip():
         raise Problem(400, "empty_body", "the body is empty; send a JSON object")
     try:
@@ -43,13 +43,13 @@ def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
 
 
 def check_question(question: QuestionAsked) -> None:
-    """Raises Problem for a question that fits its schema and still cannot be asked."""
+    """Raises Problem for a question that fits its schema but cannot be asked."""
     check_text("question", question.question)
     _check_names(msgspec.structs.asdict(question))  # a pattern that ends in `$` lets a final newline pass
 
 
 def check_text(name: str, text: str) -> None:
-    """Raises Problem for a text that is empty, too long, or that nobody can have written."""
+    """Raises Problem for a text that is empty, too long, or contains control characters."""
     if not text.strip():
         raise Problem(422, "invalid", f"the {name} is empty; write what you want to know")
     if len(text) > LONGEST_QUESTION:
@@ -60,7 +60,7 @@ def check_text(name: str, text: str) -> None:
 
 
 def last_event_id(request: web.Request) -> int:
-    """The last event that the client has: `?after=`, else `Last-Event-ID`, else 0. Raises Problem 400."""
+    """The last event the client received: `?after=`, else `Last-Event-ID`, else 0. Raises Problem 400."""
     raw = request.query.get("after") or request.headers.get("Last-Event-ID") or "0"
     if not (raw.isascii() and raw.isdigit() and len(raw) <= 9):
         detail = f"{raw[:40]!r} is not an event id; use the number of the last `id:` you received"
@@ -69,7 +69,7 @@ def last_event_id(request: web.Request) -> int:
 
 
 def wants_json(request: web.Request) -> bool:
-    """Whether `Accept` prefers one JSON answer to a stream; a client that does not say gets a stream."""
+    """Whether `Accept` prefers one JSON answer to a stream; the default is a stream."""
     weights = {"application/json": 0.0, "text/event-stream": 0.0}
     for part in request.headers.get("Accept", "").split(","):
         kind, _, parameters = part.strip().partition(";")
@@ -90,7 +90,7 @@ def _weight(parameters: str) -> float:
 
 
 def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
-    """What is wrong with a body that is JSON: a sentence for each of the first three problems."""
+    """What is wrong with a JSON body: one sentence each for the first three problems."""
     raw: Any = msgspec.json.decode(body)
     if not isinstance(raw, dict):
         return f"the body is a JSON {_JSON_NAMES[type(raw)]}; send a JSON object"
@@ -105,7 +105,7 @@ def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.Validatio
 
 
 def _check_names(fields: Mapping[str, object]) -> None:
-    """Raises Problem for a name that is not an id."""
+    """Raises Problem for a name that is not a valid id."""
     for name in ("profile", "idempotency_key"):
         if isinstance(value := fields.get(name), str):
             try:

@@ -1,4 +1,4 @@
-"""JSON responses, and the headers that name a run."""
+"""JSON responses, and the response headers that identify a run."""
 
 import msgspec
 from aiohttp import web

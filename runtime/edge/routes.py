@@ -1,4 +1,4 @@
-"""What a route is: declared once, as the decorator of its handler; the router, /openapi.json and the tests read the declaration."""
+"""Routes are declared once, as decorators of their handlers; the router, /openapi.json and the tests read the declaration."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,16 +11,16 @@ from aiohttp import web
 from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat
 from runtime.edge.request_parsing import json_body, parse_body
 
-#: Takes the request and, if the route has a body, the body as the Struct that its second parameter is annotated with.
+#: Takes the request and, if the route has a body, the body as the Struct its second parameter is annotated with.
 type Handler = Callable[Concatenate[web.Request, ...], Awaitable[web.StreamResponse]]
 
-#: A JSON document: as free as JSON is, so Any.
+#: Any JSON document, hence Any.
 type Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer other than an error. `body`: the Struct of its JSON, or its media type. `events`: what a stream of it holds."""
+    """A successful response. `body`: the Struct of its JSON, or a media type. `events`: what a stream of it holds."""
 
     description: str
     body: type[msgspec.Struct] | str | None = None
@@ -28,15 +28,15 @@ class Reply:
 
 
 def parameter(name: str, where: Literal["path", "header", "query"], description: str, **schema: object) -> Document:
-    """A parameter of a route, as OpenAPI writes it."""
+    """A route's parameter in OpenAPI's form."""
     return {"name": name, "in": where, "required": where == "path", "description": description, "schema": schema}
 
 
 @dataclass(eq=False)
 class Route:
-    """The docstring of the handler is the summary; what any body or run id may get wrong is added to `problems`, by status.
+    """A declared route; the handler's docstring is its summary. Errors of any body or run id are added to `problems`, by status.
 
-    `receives`: what the client of a socket sends.
+    `receives`: what a WebSocket client sends.
     """
 
     method: Literal["GET", "POST"]
@@ -52,7 +52,9 @@ class Route:
     def __call__(self, handler: Handler) -> "Route":
         """Raises ValueError for a handler without a docstring."""
         if not handler.__doc__:
-            raise ValueError(f"{self.method} {self.path} says nothing in /openapi.json; give its handler a docstring")
+            raise ValueError(
+                f"{self.method} {self.path} has no summary for /openapi.json; give its handler a docstring"
+            )
         self.handler, self.summary = handler, handler.__doc__.strip()
         _, *body = inspect.signature(handler).parameters.values()
         self.body = body[0].annotation if body else None
@@ -67,7 +69,7 @@ class Route:
         return await self.handler(request, parse_body(await json_body(request), self.body))
 
     def add_to(self, router: web.UrlDispatcher) -> None:
-        if self.method == "GET":  # what streams has no HEAD
+        if self.method == "GET":  # a stream has no HEAD
             router.add_get(self.path, self.serve, allow_head=not any(reply.events for reply in self.replies.values()))
         else:
             router.add_route(self.method, self.path, self.serve)

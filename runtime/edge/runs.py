@@ -1,4 +1,4 @@
-"""/v1/runs: ask a question, read the events of its run again, look it up, cancel it."""
+"""/v1/runs: ask a question; resume, look up or cancel its run."""
 
 import asyncio
 import time
@@ -19,18 +19,22 @@ from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
 
-LAST_EVENT_ID = parameter("Last-Event-ID", "header", "The last `id:` you received.", type="integer", minimum=0)
-AFTER = parameter("after", "query", "The same, for clients that cannot set headers.", type="integer", minimum=0)
+LAST_EVENT_ID = parameter(
+    "Last-Event-ID", "header", "Number of the last event you received.", type="integer", minimum=0
+)
+AFTER = parameter(
+    "after", "query", "The same as `Last-Event-ID`, for clients that cannot set headers.", type="integer", minimum=0
+)
 STREAM = (
     "Server-sent events, each with `id: N` and one JSON object as `data`: Token with index 1, 2, 3…, TokensEnd,"
-    " References, Done. An Error stands in place of whatever was still to come before Done."
+    " References, Done. An Error replaces whatever was still to come before Done."
 )
-_RECORD = "With `Accept: application/json`, the record of the run once it is over."
+_RECORD = "With `Accept: application/json`, the record of the finished run."
 _FAILED = Reply("The record of a run that failed.", RunRecord)
 
 
 class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
-    """`cancelled` is false when the run was over already; `outcome` is what it ended with."""
+    """The result of a cancellation. `cancelled` is false if the run had already ended; `outcome` is how it ended."""
 
     run_id: str
     cancelled: bool
@@ -58,7 +62,7 @@ async def ask(request: web.Request, question: QuestionAsked) -> web.StreamRespon
 
 
 async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:
-    """The record of the run once it is over. Raises Problem 504 when it does not end, Unavailable."""
+    """The record of the run once it has ended. Raises Unavailable, or Problem 504 when it does not end in time."""
     began = time.monotonic()
     try:
         async with asyncio.timeout(deadline_s + edge.timeouts.grace_s):
@@ -70,12 +74,12 @@ async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunR
         raise Problem(504, "timeout", detail, run_headers(run_id)) from None
     edge.metrics.run_s.observe(time.monotonic() - began)
     record = await edge.runs.record(reader.run_id)
-    assert record is not None, "a run that is over has a record"
+    assert record is not None, "a run that has ended has a record"
     return record
 
 
 def status_of(record: RunRecord) -> int:
-    """200 for whatever a person was told; 5xx for a failure, so that clients may try again."""
+    """200 for any answer or refusal; 5xx for a failure, so that clients may retry."""
     if record.outcome != "failed":
         return 200
     return {"timeout": 504, "model_unavailable": 503}.get(record.reason or "", 500)
@@ -84,7 +88,7 @@ def status_of(record: RunRecord) -> int:
 @Route(
     "GET",
     "/v1/runs/{run_id}",
-    {200: Reply("The record of the run, as far as it has come.", RunRecord)},
+    {200: Reply("The record of the run so far.", RunRecord)},
     problems=(503,),
 )
 async def look_up(request: web.Request) -> web.Response:
@@ -99,12 +103,12 @@ async def look_up(request: web.Request) -> web.Response:
 @Route(
     "GET",
     "/v1/runs/{run_id}/events",
-    {200: Reply(STREAM, events=EVENT_TYPES), 204: Reply("You have received all of them already.")},
+    {200: Reply(STREAM, events=EVENT_TYPES), 204: Reply("You have already received every event.")},
     problems=(410, 503),
     parameters=(LAST_EVENT_ID, AFTER),
 )
 async def resume(request: web.Request) -> web.StreamResponse:
-    """Read the events of a run, from the start or from where you stopped."""
+    """Stream the events of a run, from the start or after the last one you received."""
     edge = request.app[EDGE]
     run_id, after = check_id(request.match_info["run_id"]), last_event_id(request)
     with await edge.runs.read(run_id) as reader:

@@ -1,4 +1,4 @@
-"""/v1/search: the passages that a question would be answered from, without an answer."""
+"""/v1/search: the passages that a question would be answered from, without answering it."""
 
 import time
 from typing import Annotated
@@ -17,7 +17,7 @@ from runtime.edge.state import EDGE
 
 
 class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`language` is that of the query, recognised from its words when left out. `k` hits are left after both searches are fused."""
+    """A search. `language` is the query's, detected if omitted; `k` is the number of hits after fusing both searches."""
 
     query: Annotated[str, Meta(min_length=1, max_length=4000)]
     language: Language | None = None
@@ -25,7 +25,7 @@ class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits, best first; `snapshot` names the state of the index that they come from."""
+    """Hits, best first; `snapshot` names the index snapshot they come from."""
 
     hits: tuple[Passage, ...]
     snapshot: str

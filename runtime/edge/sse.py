@@ -1,7 +1,7 @@
-"""Write the events of a run as server-sent events, byte for byte as the specification has them.
+"""Write a run's events as server-sent events, in the specification's exact format.
 
-All events that wait are sent in one write: a client that keeps up gets each as it comes, one that does not gets several at once,
-and one that reads nothing is disconnected. It resumes after the number of the last event that it received.
+Waiting events go out in one write: a client that keeps up gets each as it comes, a slow one gets several at once, and one
+that stops reading is disconnected. It can resume after the last event number it received.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ HEADERS = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
 }
-#: What a socket with an empty buffer takes at once.
+#: Bytes that a socket with an empty buffer accepts at once.
 SMALL_BYTES = 16 * 1024
 COMMENT = b": alive\n\n"
 
 
 def sse(events: list[Numbered]) -> bytes:
-    """Events in their wire form."""
+    """Events in their wire format."""
     return b"".join(b"id: %d\ndata: %s\n\n" % event for event in events)
 
 
 async def next_batch(reader: Reader, timeout_s: float) -> list[Numbered] | None:
-    """The next events; None when none came in time, an empty list after DONE. Raises TooSlow, Unavailable."""
+    """The next events; None after a timeout, an empty list after DONE. Raises TooSlow, Unavailable."""
     if reader.waiting:
         return await reader.batch()
     try:
@@ -43,7 +43,7 @@ async def next_batch(reader: Reader, timeout_s: float) -> list[Numbered] | None:
 async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int = 0) -> web.StreamResponse:
     """Send the events after number `after` until DONE, or until the client or this process ends the stream.
 
-    Raises CancelledError or ConnectionResetError when the client has gone.
+    Raises CancelledError or ConnectionResetError when the client has disconnected.
     """
     response = web.StreamResponse(headers=HEADERS | run_headers(reader.run_id))
     began = time.monotonic()
@@ -68,13 +68,13 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
         except (TooSlow, TimeoutError):
             raise disconnect(request, edge) from None
         except Unavailable:
-            pass  # this process stops: a stream that ends without DONE tells the client to resume elsewhere
+            pass  # the process is stopping: a stream that ends without DONE tells the client to resume elsewhere
     await response.write_eof()
     return response
 
 
 def disconnect(request: web.Request, edge: Edge) -> ConnectionResetError:
-    """Cut off a client that reads nothing; to its run it is one that has left."""
+    """Disconnect a client that has stopped reading; its run treats it as a client that left."""
     edge.metrics.slow.inc()
     if request.transport is not None:
         request.transport.abort()
@@ -82,10 +82,10 @@ def disconnect(request: web.Request, edge: Edge) -> ConnectionResetError:
 
 
 async def write(request: web.Request, response: web.StreamResponse, data: bytes, edge: Edge) -> None:
-    """Raises TimeoutError when the client reads nothing for too long."""
+    """Raises TimeoutError when the client stops reading."""
     transport = request.transport
     if transport is not None and not transport.get_write_buffer_size() and len(data) < SMALL_BYTES:
-        await response.write(data)  # sent at once, so it needs no time limit
+        await response.write(data)  # sent immediately, so it needs no timeout
         return
     async with asyncio.timeout(edge.timeouts.stall_s):
         await response.write(data)

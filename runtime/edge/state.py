@@ -1,4 +1,4 @@
-"""What the handlers of one edge share."""
+"""The state that the handlers of one edge share."""
 
 import asyncio
 import contextlib
@@ -26,8 +26,8 @@ log = logging.getLogger("groundwire.edge")
 
 @dataclass(slots=True)
 class Edge:
-    """`needed`: the processes without which no question is answered. `closing` is set when the process stops: streams that break
-    then do not count as clients that left.
+    """The handlers' shared state. `needed`: the processes that every question needs. `closing` is set when the process stops, so
+    that streams which break then are not counted as clients that left.
     """
 
     settings: EdgeSettings
@@ -45,7 +45,7 @@ class Edge:
     ) -> AsyncIterator[Reader]:
         """Ask the question and read its events. Raises Problem, and what `Runs.ask` raises.
 
-        A cancellation or a broken connection inside it means that the client has gone.
+        Inside the context, a cancellation or a broken connection means that the client has disconnected.
         """
         check_question(question)
         try:
@@ -63,7 +63,7 @@ class Edge:
                 raise
 
     async def _client_left(self, question: QuestionAsked, run_id: str) -> None:
-        """The client has gone before DONE: its run goes on, unless the question says otherwise."""
+        """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""
         self.metrics.left.inc()
         if question.on_disconnect == "cancel" and not self.closing:
             with anyio.CancelScope(shield=True):
@@ -73,7 +73,7 @@ class Edge:
                     log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
 
     async def close(self, _: web.Application) -> None:
-        """End the live streams."""
+        """End all live streams."""
         self.closing = True
         await self.runs.stop()
         for socket in tuple(self.sockets):

@@ -1,15 +1,15 @@
-"""How long the edge waits, in seconds."""
+"""The edge's timeouts, in seconds."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """The defaults are for people; tests wait less."""
+    """The defaults suit production; tests use shorter ones."""
 
-    keepalive_s: float = 15.0  # how often a silent stream says that it is alive
-    stall_s: float = 30.0  # how long a client may read nothing before it is disconnected; it can resume
+    keepalive_s: float = 15.0  # how often an idle stream sends a comment to stay alive
+    stall_s: float = 30.0  # how long a client may stop reading before it is disconnected; it can resume
     health_s: float = 0.3  # how long /readyz waits for another process
     search_s: float = 5.0  # how long POST /v1/search waits for hits
-    grace_s: float = 3.0  # how much later than its deadline a run may end
+    grace_s: float = 3.0  # how long after its deadline a run may still end
     nats_s: float = 2.0  # how long a request waits for a nats-server that cannot be reached

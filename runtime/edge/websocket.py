@@ -1,8 +1,8 @@
-"""/v1/ws: requests in, the events of their runs out, one a text frame.
+"""/v1/ws: requests in, events of their runs out, one per text frame.
 
 A request is the body of `POST /v1/runs`, or `{"type":"resume","run_id":…,"after":N}`, or `{"type":"cancel","run_id":…}`.
-By default runs are answered one after the other, in the order asked, and a frame is an event and nothing else. With `?envelope=1`
-they run side by side, each frame an Envelope.
+By default, runs are answered one at a time in the order asked, and each frame is a bare event. With `?envelope=1` they run
+concurrently and each frame is an Envelope.
 """
 
 import asyncio
@@ -24,29 +24,31 @@ from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sse import next_batch
 from runtime.edge.state import EDGE, Edge
 
-#: How many requests of one socket may run or wait.
+#: How many requests of one socket may be running or waiting.
 MOST_AT_ONCE = 64
 
-ENVELOPE = parameter("envelope", "query", "1: runs go side by side, each frame an Envelope.", type="string", enum=["1"])
+ENVELOPE = parameter(
+    "envelope", "query", "1: runs proceed concurrently, and each frame is an Envelope.", type="string", enum=["1"]
+)
 
 
 class Resume(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="resume", forbid_unknown_fields=True):
-    """Send the events of a run that come after number `after`."""
+    """Send a run's events after number `after`."""
 
     run_id: str
     after: int = 0
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel", forbid_unknown_fields=True):
-    """Cancel a run; whoever reads its events sees its end."""
+    """Cancel a run; whoever reads its events sees it end."""
 
     run_id: str
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An event with the run it belongs to, the number to resume after and the idempotency key of the question.
+    """An event with its run, the number to resume after and the question's idempotency key.
 
-    A request that was refused has `id` 0 and an empty `run_id`.
+    For a rejected request, `id` is 0 and `run_id` is empty.
     """
 
     run_id: str
@@ -72,13 +74,17 @@ _encode = msgspec.json.Encoder().encode
 @Route(
     "GET",
     "/v1/ws",
-    {101: Reply("Each text frame of yours is a request, each of ours an event.", events=(*EVENT_TYPES, Envelope))},
+    {
+        101: Reply(
+            "You send one request per text frame and receive one event per text frame.", events=(*EVENT_TYPES, Envelope)
+        )
+    },
     problems=(403, 426),
     parameters=(ENVELOPE,),
     receives=tuple(REQUESTS.values()),
 )
 async def websocket(request: web.Request) -> web.StreamResponse:
-    """Ask over a WebSocket."""
+    """Ask questions over a WebSocket."""
     edge = request.app[EDGE]
     _check_origin(request)
     ws = web.WebSocketResponse(heartbeat=edge.timeouts.keepalive_s, max_msg_size=edge.settings.max_body_bytes)
@@ -95,7 +101,7 @@ async def websocket(request: web.Request) -> web.StreamResponse:
 
 
 def _check_origin(request: web.Request) -> None:
-    """Browsers let any page open a socket to any host, so the page's own host is checked here. Raises Problem 403."""
+    """Check that the page comes from this host, as browsers let any page open a socket to any host. Raises Problem 403."""
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.host:
         detail = f"pages from {origin[:100]} may not open this socket; serve them from {request.host}"
@@ -103,7 +109,7 @@ def _check_origin(request: web.Request) -> None:
 
 
 class Socket:
-    """One client's socket: a task for each request, all ended when it closes."""
+    """One client's socket: a task per request, all ended when it closes."""
 
     def __init__(self, edge: Edge, ws: web.WebSocketResponse, *, enveloped: bool) -> None:
         self.edge = edge
@@ -113,7 +119,7 @@ class Socket:
         self._turn = anyio.Semaphore(MOST_AT_ONCE if enveloped else 1)
 
     async def serve(self) -> None:
-        """Take requests until the client closes."""
+        """Serve requests until the client closes the socket."""
         async with anyio.create_task_group() as requests:
             async for message in self.ws:
                 if message.type is not WSMsgType.TEXT:
@@ -127,10 +133,10 @@ class Socket:
             requests.cancel_scope.cancel()
 
     async def _answer(self, body: bytes) -> None:
-        """One request, from its parsing to DONE; whatever is wrong with it becomes an error event."""
+        """Handle one request, from parsing to DONE; any error in it becomes an error event."""
         try:
             asked = parse_request(body)
-            if isinstance(asked, Cancel):  # does not wait for its turn: it may be meant for the run that has it
+            if isinstance(asked, Cancel):  # not queued: it may cancel the run that holds the turn
                 await self.edge.runs.cancel(check_id(asked.run_id))
                 return
             async with self._turn:
@@ -143,12 +149,12 @@ class Socket:
         except EXPECTED as error:
             await self._refuse(problem_of(error))
         except ConnectionResetError:
-            pass  # the client has gone: the reading side learns of it as well, and ends the socket
+            pass  # the client has disconnected: the reading side notices too, and ends the socket
         finally:
             self._open -= 1
 
     async def _send(self, reader: Reader, *, after: int = 0, key: str | None = None) -> None:
-        """Raises ConnectionResetError when the client has gone or reads too slowly."""
+        """Raises ConnectionResetError when the client has disconnected or reads too slowly."""
         try:
             while (batch := await next_batch(reader, self.edge.timeouts.keepalive_s)) != []:
                 for number, event in batch or ():
@@ -160,7 +166,7 @@ class Socket:
             raise await self._disconnect() from None
 
     async def _frame(self, event: bytes, run_id: str = "", number: int = 0, key: str | None = None) -> None:
-        """Raises ConnectionResetError when the client has gone or reads nothing for too long."""
+        """Raises ConnectionResetError when the client has disconnected or stopped reading."""
         if self.enveloped:
             event = _encode(Envelope(run_id=run_id, id=number, event=msgspec.Raw(event), key=key))
         try:
@@ -177,18 +183,18 @@ class Socket:
         return ConnectionResetError("the client read too slowly")
 
     async def _refuse(self, problem: Problem) -> None:
-        """An error event and DONE: a client that reads up to DONE is never left waiting."""
+        """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
         with contextlib.suppress(ConnectionResetError):
             for event in (Error(code=problem.code, content=problem.detail), Done()):
                 await self._frame(_encode(event))
 
 
 def parse_request(body: bytes) -> SocketRequest:
-    """The request of a frame. Raises Problem."""
+    """The request in a frame. Raises Problem."""
     try:
         tag = msgspec.json.decode(body, type=_Tag).type
     except msgspec.DecodeError:
-        tag = "question_asked"  # parsing it as a question says what is wrong
+        tag = "question_asked"  # parsing it as a question reports what is wrong
     if tag not in REQUESTS:
         detail = f"type: {tag[:40]!r} is not a kind of request; leave it out to ask, or use resume or cancel"
         raise Problem(422, "invalid", detail)
