@@ -1,4 +1,4 @@
-"""How the actors are spread over processes, as `actors.processes` says."""
+"""Group the actors into processes, as the setting `actors.processes` says."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ ALL = "*"
 
 
 def actor_processes(settings: Settings) -> Mapping[str, tuple[str, ...]]:
-    """The name of each actor process, with the actors that it runs; empty for all of them. Raises SettingsError."""
+    """Each actor process's name and the actors it runs; empty means all of them. Raises SettingsError."""
     if not settings.actors.processes.strip():
         return {"actors": ()}
     from actors.pipeline import ACTORS
@@ -19,7 +19,7 @@ def actor_processes(settings: Settings) -> Mapping[str, tuple[str, ...]]:
 
 
 def spread(processes: str, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """The groups that the setting names, and one more of the actors that are in none. Raises SettingsError."""
+    """The groups in the setting, and one more of the actors that are in none. Raises SettingsError."""
     groups: list[tuple[str, ...]] = []
     for part in processes.split(";"):
         group = tuple(name for each in part.split(",") if (name := each.strip()))

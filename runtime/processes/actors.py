@@ -1,4 +1,4 @@
-"""The actors process: every stage of the pipeline, or some of them, on one connection."""
+"""The actors process: all stages of the pipeline, or some, on one bus connection."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from runtime.settings import Settings
 
 
 async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
-    """Run actors until `stop`; `name` is what they answer to when asked for their health.
+    """Run actors until `stop` is set; `name` identifies this process in health checks.
 
-    Raises GraphError, Poison for a wrong profile, Unavailable without a bus.
+    Raises GraphError, Poison for an invalid profile, Unavailable when the bus cannot be reached.
     """
     graph = pipeline()
     preload()

@@ -1,4 +1,4 @@
-"""One process owns the device. The operating system holds the lock, so a dead owner frees it at once."""
+"""A lock so that one process owns the device; the operating system holds it, so a dead owner frees it at once."""
 
 import asyncio
 import fcntl
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from bus.errors import Unavailable
 
-#: How often a standby looks whether the owner is gone, in seconds.
+#: How often a standby checks whether the owner is gone, in seconds.
 LOOK_S = 0.2
 
 
 def default_path(device: str = "0") -> Path:
-    """One lock per machine and device, whoever runs the process."""
+    """The default lock file: one per machine and device, for all users."""
     return Path(tempfile.gettempdir()) / f"groundwire-device-{device}.lock"
 
 
@@ -30,7 +30,7 @@ class DeviceLock:
         return self._file is not None
 
     async def acquire(self, on_standby: Callable[[str], None] = lambda why: None) -> None:
-        """Wait until this process owns the device; `on_standby` is told once, in a line, who owns it until then.
+        """Wait until this process owns the device; `on_standby` is called once, with a line that names the current owner.
 
         Raises: Unavailable when the lock file cannot be opened.
         """
@@ -42,7 +42,7 @@ class DeviceLock:
             await asyncio.sleep(LOOK_S)
 
     def try_acquire(self) -> bool:
-        """Own the device if nobody does. Raises: Unavailable when the lock file cannot be opened."""
+        """Take the device if it is free. Raises: Unavailable when the lock file cannot be opened."""
         if self._file is not None:
             return True
         try:
@@ -63,14 +63,14 @@ class DeviceLock:
         return True
 
     def owner(self) -> str:
-        """The owner's process id, empty when unknown."""
+        """The owner's process id; empty when unknown."""
         try:
             return self.path.read_text().strip()
         except OSError:
             return ""
 
     def release(self) -> None:
-        """The next one in line takes over. Does nothing when the lock is not held."""
+        """Release the lock to the next process that waits; does nothing if it is not held."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -1,4 +1,4 @@
-"""The edge process: connect, listen, and close what is open when told to stop."""
+"""The edge process: connect to the bus, listen, and close live streams when stopped."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ async def serve(
     timeouts: Timeouts | None = None,
     listening: "asyncio.Future[int] | None" = None,
 ) -> None:
-    """Serve until `stop` is set. `listening` is given the port. Raises Unavailable: no nats-server, or the port is in use."""
+    """Serve until `stop` is set; `listening` is called with the port. Raises Unavailable without a nats-server or a free port."""
     timeouts = timeouts or Timeouts()
     client = await connect(settings.bus.url, name="groundwire-edge")
     keep_trying(client)

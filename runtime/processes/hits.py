@@ -1,4 +1,4 @@
-"""What the index found, as the bus carries it."""
+"""Convert the index's hits to the form that the bus carries."""
 
 from bus.messages import Passage
 from index.model import Hit

