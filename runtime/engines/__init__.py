@@ -1,1 +1,1 @@
-"""Engines: what answers a prompt, a folder each, behind the Protocol in `engine.py`. `choice` makes the one that settings name."""
+"""The engines that answer prompts: a folder each, behind the Protocol in `engine.py`; `choice` makes the one in the settings."""

@@ -1,4 +1,4 @@
-"""Make the engine that the settings name; each is imported only when it is wanted."""
+"""Make the engine that the settings name; each is imported only when needed."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any

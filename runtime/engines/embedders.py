@@ -1,7 +1,7 @@
-"""The embedder that the settings name, for whoever needs vectors.
+"""Make the embedder that the settings name.
 
-`lsa` travels with the index, `openai` is a server. `mlx` is an engine: the inference process, which owns the device, serves it to
-the search process; `index build` runs one of its own.
+`lsa` is stored with the index, `openai` is a server, and `mlx` is an engine: the inference process, which owns the device,
+serves it to the search process, while `index build` runs its own.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ Call = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
 
 
 def make_embedding_engine(settings: IndexSettings) -> "MlxEngine":
-    """The engine behind the embedder, not started yet. Raises Unavailable without what it needs."""
+    """The engine behind the embedder, not yet started. Raises Unavailable when something it needs is missing."""
     if not settings.embed_model:
-        raise Unavailable(f"index.embedder is {settings.embedder} but index.embed_model names no model; set it")
+        raise Unavailable(f"index.embedder is {settings.embedder} but index.embed_model is empty; name a model")
     from runtime.engines.mlx.engine import MlxEngine
     from runtime.engines.mlx.settings import DeviceSettings
 
@@ -45,14 +45,14 @@ def over_http(settings: IndexSettings) -> Embedder:
 
 
 def embedder_over(call: Call, settings: IndexSettings) -> Embedder:
-    """An embedder around a function; one call finds out how long its vectors are."""
+    """An embedder around a function; one call finds the vectors' dimension."""
     dimension = len(call(["dimension"], False)[0])
     spec = EmbedderSpec(settings.embedder, settings.embed_model, dimension, settings.embed_threshold)
     return CallableEmbedder(spec, call)
 
 
 def over_bus(client: Client, loop: asyncio.AbstractEventLoop) -> Call:
-    """Vectors from the inference process, for threads other than the loop's."""
+    """An embedder over the bus, served by the inference process; call it from threads other than the loop's."""
 
     def call(texts: Sequence[str], query: bool) -> Sequence[Sequence[float]]:
         asked = asyncio.run_coroutine_threadsafe(ask_vectors(client, texts, query=query), loop)
@@ -62,7 +62,7 @@ def over_bus(client: Client, loop: asyncio.AbstractEventLoop) -> Call:
 
 
 class OwnEngine:
-    """An embedding engine of this process, on a loop of its own, for commands that are not asyncio."""
+    """An embedding engine in this process, on its own event loop, for commands that do not use asyncio."""
 
     def __init__(self, settings: IndexSettings) -> None:
         self.settings = settings

@@ -1,7 +1,7 @@
 """The Protocol every engine satisfies, and the request and reply that cross it.
 
-An engine is driven by the inference process, from one asyncio loop; whatever blocks runs on the engine's own thread.
-Closing the iterator that `generate` returns cancels the request.
+The inference process drives an engine from one asyncio loop; blocking work runs on the engine's own thread. Closing the
+iterator from `generate` cancels the request.
 """
 
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from prompts.vocabulary import Priority
 
 
 class Rendered(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt ready for a model. `system` never changes between the calls of one prompt."""
+    """A prompt ready for a model; `system` is the same in every call of a prompt."""
 
     system: str
     user: str
@@ -22,8 +22,8 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None  # None: free text
     temperature: float
     max_tokens: int
-    model: str = ""  # this prompt's own model, empty for the engine's
-    reasoning_effort: str = ""  # for reasoning models, empty for nothing
+    model: str = ""  # this prompt's own model; empty for the engine's
+    reasoning_effort: str = ""  # for reasoning models; may be empty
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,15 +31,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     request_id: str
     variables: Prompt[Any]
-    rendered: Rendered | None  # None for engines that say `needs_rendering = False`
+    rendered: Rendered | None  # None for engines with `needs_rendering = False`
     priority: Priority
     deadline: float
-    already_shown: str = ""  # text a former attempt has shown: the reply continues after it
+    already_shown: str = ""  # text that an earlier attempt has shown; the reply continues after it
     seed: int = 0
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """A piece of the reply's text, never empty, never half a character."""
+    """A piece of the reply's text; never empty, never half a character."""
 
     text: str
 
@@ -58,8 +58,8 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     queue_s: float = 0.0
     prefill_s: float = 0.0
     decode_s: float = 0.0
-    probability: float | None = None  # of a verdict told in one token
-    shortened: str = ""  # what was left out of the prompt to fit the context, empty for nothing
+    probability: float | None = None  # of a one-token verdict
+    shortened: str = ""  # what was dropped from the prompt to fit the context; may be empty
 
 
 class Engine(Protocol):
@@ -70,11 +70,11 @@ class Engine(Protocol):
     needs_rendering: bool
 
     async def start(self) -> None:
-        """Load and warm up. Raises Unavailable with the remedy when that cannot be done."""
+        """Load and warm up. Raises Unavailable, with the remedy, when it cannot start."""
         ...
 
     async def close(self) -> None: ...
 
     def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        """Deltas in order, then exactly one Finished."""
+        """Yield the deltas in order, then exactly one Finished."""
         ...

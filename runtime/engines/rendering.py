@@ -1,4 +1,4 @@
-"""Render a prompt's variables under a profile: one library per profile, since profiles override sampling and models."""
+"""Render a prompt's variables under a profile; one library per profile, since profiles override sampling and models."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from runtime.engines.engine import Rendered
 
 
 class Renderer:
-    """Variables to text, compiled once per profile."""
+    """Renders variables to text; templates are compiled once per profile."""
 
     def __init__(self) -> None:
         self._libraries: dict[str, Library] = {}
@@ -21,15 +21,15 @@ class Renderer:
         return Rendered(**msgspec.structs.asdict(found), reasoning_effort=effort)
 
     def model(self, prompt: str, profile: str) -> str:
-        """The model that the profile names for this agent, empty for none."""
+        """The model that the profile names for this prompt; empty for none."""
         return self._library(profile).model(prompt)
 
     def remembered(self, prompt: str) -> bool:
-        """Whether the prompt says that its replies are kept for a while."""
+        """Whether the prompt declares that its replies are cached."""
         return self._library("general").file(prompt).remembered
 
     def constants(self) -> tuple[Rendered, ...]:
-        """Every prompt without its variables: what a device can read before the first question."""
+        """Every prompt's constant part, which a device can prefill before the first question."""
         library = self._library("general")
         return tuple(
             Rendered(

@@ -1,7 +1,7 @@
-"""Which engine answers a prompt: the process's own, or the one that a profile names for that agent.
+"""Choose the engine that answers a prompt: the process's own, or the one that a profile names for that prompt.
 
 A profile's `[agents.NAME] model` is `openai:MODEL` (behind `inference.base_url`), `extractive` (rules, no model), or a model's
-plain name for an own engine that serves several. The other engines are started when they are first asked.
+plain name if the process's own engine serves several. Other engines start when they are first needed.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ PREFIX = "openai:"
 
 
 class Routes:
-    """The own engine and those that profiles send some agents to. `make` gives one by name, not started yet."""
+    """The process's own engine and those that profiles name for some prompts; `make` gives one by name, not yet started."""
 
     def __init__(self, own: Engine, make: Callable[[str], Engine]) -> None:
         self.own = own
@@ -23,7 +23,7 @@ class Routes:
         self._starting = asyncio.Lock()
 
     async def find(self, model: str) -> tuple[Engine, str]:
-        """The engine, and the model's name as it knows it (empty for its own). Raises Unavailable."""
+        """The engine, and the name it knows the model by (empty for its own). Raises Unavailable."""
         if model.startswith(PREFIX):
             return await self._other("openai"), model.removeprefix(PREFIX)
         if model == "extractive":

@@ -1,4 +1,4 @@
-"""See every device on the bus at work: each inference process answers on `gw.device.view` with what it does right now."""
+"""Watch every device on the bus: each inference process answers on `gw.device.view` with its current state."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def answer_views(client: Client, view: Callable[[], DeviceView]) -> None:
-    """Answer for this process until its connection closes."""
+    """Serve this process's view until its connection closes."""
 
     async def answer(msg: Msg) -> None:
         if msg.reply:
@@ -33,7 +33,7 @@ async def answer_views(client: Client, view: Callable[[], DeviceView]) -> None:
 
 
 async def views(client: Client, *, wait_s: float = 0.25) -> list[Watched]:
-    """All devices that answer in time, in a steady order."""
+    """The views of all devices that answer in time, in a stable order."""
     inbox = client.new_inbox()
     found: list[Watched] = []
 

@@ -1,5 +1,5 @@
-"""Every agent's contract by rules: pure functions from a prompt's variables to its reply, one module per group of agents.
+"""The engine without a model: every prompt answered by rules, pure functions from a prompt's variables to its reply.
 
-No model, no clock, no randomness: the same variables give the same reply on every machine. Imports `prompts` for the
-contracts, `index` for sentences and languages, and `actors` for the gate; never an engine or a bus.
+No model, clock or randomness: the same variables give the same reply on every machine. The rules import `prompts` for the
+contracts, `index` for sentences and languages, and `actors` for the gate; never the bus or another engine.
 """

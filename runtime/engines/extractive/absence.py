@@ -1,14 +1,14 @@
-"""Whether any of several retrieved passages is about what is asked, or they are only the least unlike of all there are."""
+"""Decide whether any of several retrieved passages is about what is asked, or they are merely the nearest in the index."""
 
 import math
 
 from runtime.engines.extractive.doubts import DOUBTS, KNOWN, known
 from runtime.engines.extractive.ranking import Ranking
 
-# Fitted once as a logistic regression on half of 3,018 questions of XQuAD (en, zh, ar), KorQuAD 1.0, SQuAD 2.0 and French
-# public-service pages with the five passages that an index returns, against the same from an index built without the passage
-# that answers: log-odds that it was left out. Every set weighs as much as its share of 600 questions. On articles left out of
-# the fit, AUC .94 en, .94 zh, .90 ar, .93 ko, .79 to .81 fr. Figures at ABSENT_FROM are in the README.
+# A logistic regression, fitted once on half of 3,018 questions of XQuAD (en, zh, ar), KorQuAD 1.0, SQuAD 2.0 and French
+# public-service pages: the five passages that an index returns, against those of an index built without the answering
+# passage; it gives the log-odds that it was left out. Every set weighs as much as its share of 600 questions. On held-out
+# articles, AUC .94 en, .94 zh, .90 ar, .93 ko, .79 to .81 fr. Figures at ABSENT_FROM are in the README.
 OF_DOUBTS: dict[str, float] = {
     "negated_question": 0.42,
     "any_negation": -0.48,
@@ -42,16 +42,16 @@ WEIGHTS: dict[str, float] = {
     "score": 0.02,  # of the best sentence
     "probability": 0.28,  # the same
     "covered": 0.15,  # the same
-    "ahead": -0.04,  # its score less that of the best sentence of another passage
-    "ahead_of_all": -0.07,  # its score less the mean of the best of the other passages
-    "chosen": 1.61,  # probability of all sentences of its passage
-    "scattered": 1.74,  # entropy of the probabilities of the passages: an answer stands in one of them
-    "pieces_ahead": -3.64,  # its passage's share of the question's character pieces less the next one's
+    "ahead": -0.04,  # its score minus that of the best sentence of another passage
+    "ahead_of_all": -0.07,  # its score minus the mean of the other passages' best
+    "chosen": 1.61,  # total probability of its passage's sentences
+    "scattered": 1.74,  # entropy of the passages' probabilities: an answer is in one of them
+    "pieces_ahead": -3.64,  # its passage's share of the question's character pieces minus the next one's
     "pieces_elsewhere": -0.78,  # share of the pieces that only other passages have
     "pieces": -0.16,  # share of the pieces that any passage has
     "missing": 0.08,  # number of terms that no passage has
-    "name_missing": 0.55,  # a name of the question is in no passage
-    "missing_passage": 0.48,  # share of terms that its passage does not have
+    "name_missing": 0.55,  # a name in the question is in no passage
+    "missing_passage": 0.48,  # share of terms that its passage lacks
     "missing_near": 0.59,  # the same for the sentence and its neighbours
 }
 BIAS = 1.03

@@ -1,4 +1,4 @@
-"""Whether passages that speak of a question's subject really answer it, and what is missing when they do not."""
+"""Decide whether passages about a question's subject really answer it, and what is missing if they do not."""
 
 from typing import Literal
 
@@ -7,8 +7,8 @@ from runtime.engines.extractive.absence import is_absent
 from runtime.engines.extractive.doubts import DOUBTS, doubt
 from runtime.engines.extractive.ranking import Ranked, Ranking
 
-# Fitted once as a logistic regression on the 5,349 questions of half of SQuAD 2.0's development set, each with its own
-# passage: log-odds that people called the question unanswerable. AUC .73 on articles left out of the fit, where the
+# A logistic regression, fitted once on the 5,349 questions of half of SQuAD 2.0's development set, each with its own
+# passage; it gives the log-odds that people called the question unanswerable. AUC .73 on held-out articles, where the
 # share of the question's words alone has .54.
 WEIGHTS: dict[str, float] = {
     "negated_question": 1.85,
@@ -45,25 +45,25 @@ WEIGHTS: dict[str, float] = {
 BIAS = 0.87
 _IN_ORDER = tuple(WEIGHTS[name] for name in DOUBTS)
 
-#: Log-odds from which the question counts as unanswered. A single passage was handed in, and whether it answers is an
-#: open question; several were retrieved for their likeness, and one of them more often answers than not. A passage of a
+#: Log-odds from which the question counts as unanswered. A single passage was given, and whether it answers is
+#: open; several were retrieved by similarity, and one of them more often answers than not. A passage of a
 #: sentence or two has no other sentence to be mistaken for the answer.
 REFUSE_FROM_ONE = 0.15
 REFUSE_FROM_SEVERAL = 2.0
 FEW_SENTENCES = 2
 REFUSE_LENIENT = 3.0
-#: With less than this share of the question's character pieces in every passage, they speak of something else.
+#: Below this share of the question's character pieces in every passage, they are about something else.
 LEAST_LIKE = 0.12
 
 Lack = Literal["", "subject", "kind", "relation"]
 
 
 def lack(ranking: Ranking, *, lenient: bool = False) -> Lack:
-    """What the passages lack to answer; empty when they seem to answer.
+    """What the passages lack to answer the question; empty if they seem to answer it.
 
-    `subject`: they speak of something else; `kind`: nothing of the asked kind is there; `relation`: the subject is there,
-    but not what is asked about it. `lenient` refuses a relation only when it is all but sure: for spans that were chosen
-    from longer passages before.
+    `subject`: they are about something else; `kind`: nothing of the asked kind is there; `relation`: the subject is there,
+    but not what is asked about it. `lenient` refuses for a missing relation only when almost certain: for spans already
+    chosen from longer passages.
     """
     if not ranking.ranked or unlike(ranking.ranked):
         return "subject"
@@ -82,7 +82,7 @@ def lack(ranking: Ranking, *, lenient: bool = False) -> Lack:
 
 
 def unlike(ranked: list[Ranked]) -> bool:
-    """Whether no sentence shares a word, and the best one hardly a piece of a word, with the question."""
+    """Whether no sentence shares a word with the question, and the best one hardly a piece of a word."""
     return not any(r.covered for r in ranked) and (not ranked or ranked[0].value("loose") < LEAST_LIKE)
 
 

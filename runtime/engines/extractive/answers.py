@@ -10,14 +10,14 @@ from runtime.engines.extractive.quoting import Quoted, in_reading_order, quote
 from runtime.engines.extractive.ranking import rank
 
 SIMPLE_SENTENCES = 4
-#: A longer sentence is a list that lost its lines; its beginning says what it is about.
+#: A longer sentence is a list that lost its line breaks; its beginning says what it is about.
 SIMPLE_CHARS = 600
 SYNTHESIS_CHARS = 400
 STRUCTURED_CHARS = 300
 DETAILS = 3
-#: A token is about this many characters; less in Chinese and Korean, where the limit is then kept with room to spare.
+#: Characters per token, roughly; Chinese and Korean have fewer, so there the limit is kept with room to spare.
 CHARS_A_TOKEN = 2
-#: Shares of the question's terms in a sentence that speaks of it directly, and in one that is strong by itself.
+#: Shares of the question's terms in a sentence directly about it, and in one that is strong on its own.
 DIRECT, STRONG = 0.3, 0.6
 
 
@@ -31,7 +31,7 @@ def answer_simple(prompt: AnswerSimple) -> str:
 
 
 def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
-    """The best cited sentences that fit in 400 characters; refused, with the reason, when none speaks of the question."""
+    """The best cited sentences that fit in 400 characters; a refusal with its reason if none is about the question."""
     quoted = quote(prompt.query, prompt.evidence, prompt.language, SYNTHESIS_CHARS)
     missing = lack(rank(prompt.query, tuple(e.text for e in prompt.evidence)), lenient=True)
     if missing or not quoted:
@@ -68,7 +68,7 @@ def sources(quoted: list[Quoted]) -> tuple[str, ...]:
 
 
 def refusal(lacking: Lack, question: str, language: str) -> str:
-    """Why the evidence does not answer: the missing kind of thing by name, or that nothing of it is said."""
+    """Why the evidence does not answer: it names the missing kind of thing, or says that nothing was found."""
     phrases = spoken(language).phrases
     kind = kind_of(question)
     if lacking == "kind" and kind in NoSuchKind.__struct_fields__:
@@ -83,7 +83,7 @@ def _confidence(kept: list[Quoted]) -> Confidence:
 
 
 def _within(quoted: list[Quoted], max_tokens: int) -> list[Quoted]:
-    """As many from the start as fit, and never none."""
+    """As many from the start as fit, but at least one."""
     kept, room = quoted[:1], CHARS_A_TOKEN * max_tokens - len(quoted[0].cited)
     for q in quoted[1:]:
         room -= len(q.cited)

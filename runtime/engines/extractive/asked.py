@@ -1,4 +1,4 @@
-"""What kind of thing a question asks for, and whether a sentence holds a thing of that kind."""
+"""Find what kind of thing a question asks for, and whether a sentence mentions one."""
 
 import re
 from functools import cache, lru_cache
@@ -8,9 +8,9 @@ from index.languages import FALLBACK, LANGUAGES, of, pattern
 
 Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "other"]
 
-#: In the order in which they are looked for: the more telling kind stands first.
+#: In search order: more specific kinds first.
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)[:-1]
-# Kinds whose mere mention is enough; of the others the question may itself name one that does not count.
+# Kinds where any mention is enough; of the others, one that the question itself names does not count.
 _MENTIONED: Final = ("reason", "manner", "definition")
 _NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
@@ -18,7 +18,7 @@ _CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[
 
 
 def kind_of(question: str) -> Kind:
-    """The kind of thing that answers `question`; `other` when nothing in it tells."""
+    """The kind of thing that answers `question`; `other` if nothing in it tells."""
     return _asked(question)[0]
 
 
@@ -50,7 +50,7 @@ def _asked(question: str) -> tuple[Kind, str]:
 
 @cache
 def _things(kind: Kind, language: str) -> re.Pattern[str]:
-    """What a thing of `kind` looks like; a place that a preposition does not tell is a capitalised name."""
+    """The pattern of a thing of `kind`; a place without a preposition is any capitalised name."""
     things = of(language).questions.things
     capitalised = _CAPITALISED.format(small="|".join(things.in_names.split()))
     match kind:

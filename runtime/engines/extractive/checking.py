@@ -1,4 +1,4 @@
-"""Check an answer without a model: what the gate finds, as typed contradictions; and the guard that cannot translate."""
+"""Check an answer without a model: the gate's findings as typed contradictions, and a language guard that changes nothing."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ MOST, LONGEST_CLAIM, LONGEST_REF, LONGEST_WHY = 5, 50, 50, 30
 
 
 def verify_answer(prompt: VerifyAnswer) -> Verdict:
-    """At most five contradictions, gravest first. Only what a strong flag stands behind is critical."""
+    """At most five contradictions, gravest first; only one backed by a strong flag is critical."""
     order = list(TYPES)
     flags = [f for f in check_answer(prompt.answer, prompt.evidence) if f.kind in TYPES]
     flags.sort(key=lambda f: order.index(f.kind))  # stable: in the order of the answer within a type
@@ -29,7 +29,7 @@ def verify_answer(prompt: VerifyAnswer) -> Verdict:
 
 
 def guard_language(prompt: GuardLanguage) -> str:
-    """The text as it is: rules cannot translate, and a wrong translation is worse than none."""
+    """The text unchanged: rules cannot translate, and a wrong translation is worse than none."""
     return prompt.text
 
 

@@ -1,4 +1,4 @@
-"""What speaks against the best sentence as an answer: negation, opposites, strangers among names and numbers, gaps."""
+"""Features that speak against the best sentence as an answer: negation, opposites, unknown names and numbers, gaps."""
 
 import math
 import re
@@ -13,16 +13,16 @@ DOUBTS = (
     "negated_question",  # the question has a negation and the best sentence has none
     "any_negation",  # the question has a negation
     "negated_sentence",  # only the sentence has one
-    "opposite",  # a word of the question stands in the sentence as its opposite
+    "opposite",  # the sentence has the opposite of a word in the question
     "opposite_passage",
-    "superlative",  # a superlative of the question that the passage does not have
-    "number",  # a number of the question that is not near the sentence
+    "superlative",  # a superlative in the question that the passage lacks
+    "number",  # a number in the question that is not near the sentence
     "number_passage",
     "name",  # a name that is not near the sentence
     "name_passage",
     "swapped",  # a name that is not in the sentence, which has others
     "names",  # number of names in the question
-    "no_person",  # the asked kind is not in the best sentence
+    "no_person",  # the best sentence lacks the asked kind
     "no_time",
     "no_count",
     "no_other",
@@ -32,7 +32,7 @@ DOUBTS = (
     "passage",
     "passage_loose",
     "named",
-    "known",  # how well the terms are found in the sentence, mean
+    "known",  # mean of how well each term matches in the sentence
     "known_near",
     "known_passage",
     "all_known",
@@ -97,7 +97,7 @@ def doubt(ranking: Ranking) -> tuple[float, ...]:
     )
 
 
-#: From here on a word counts as the same word in another form.
+#: From this similarity on, a word counts as another form of the same word.
 KNOWN = 0.6
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _NUMBER = re.compile(r"\d+(?:[.,٫٬]\d+)*")
@@ -109,7 +109,7 @@ def _numbers(text: str) -> frozenset[str]:
 
 
 def known(term: str, bag: frozenset[str]) -> float:
-    """1 when the bag has the term, else how much of the nearest word begins alike, 0 to 1."""
+    """1 if the bag has the term, else the share of the nearest word's common prefix, 0 to 1."""
     if term in bag:
         return 1.0
     least = 2 if is_han(term) or is_hangul(term) else 3

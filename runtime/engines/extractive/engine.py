@@ -1,4 +1,4 @@
-"""The engine without a model: every prompt is answered by the rules in `runtime.engines.extractive`, in a few milliseconds."""
+"""The extractive engine: every prompt is answered by this folder's rules, in a few milliseconds."""
 
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -13,7 +13,7 @@ _PIECE = re.compile(r"\s*(?:[\u3400-\u9fff]{1,4}|[^\s\u3400-\u9fff]+)|\s+")
 
 
 class ExtractiveEngine:
-    """Needs no start and holds nothing; the loop is given back between deltas by its consumer."""
+    """Stateless, with nothing to start; its consumer yields to the event loop between deltas."""
 
     name = "extractive"
     model = "extractive"
@@ -26,7 +26,7 @@ class ExtractiveEngine:
         return
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        """Prose in word-sized deltas, after what was already shown; a structured reply as one delta."""
+        """Yield prose in word-sized deltas, after what was already shown; a structured reply as one delta."""
         reply = reply_to(request.variables)
         text = reply if isinstance(reply, str) else msgspec.json.encode(reply).decode()
         pieces = list(_pieces(_rest(text, request.already_shown))) if isinstance(reply, str) else [text]
@@ -42,7 +42,7 @@ class ExtractiveEngine:
 
 
 def _rest(text: str, shown: str) -> str:
-    """What follows `shown`; all of `text` when it does not begin with it."""
+    """What follows `shown`; all of `text` if it does not begin with it."""
     return text[len(shown) :] if text.startswith(shown) else text
 
 

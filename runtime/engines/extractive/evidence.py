@@ -1,4 +1,4 @@
-"""Select the verbatim sentences that a question can be answered from; none when they do not answer it."""
+"""Select the verbatim sentences that answer a question; none if the passages do not answer it."""
 
 from prompts.contracts import EvidencePick, PickedSpan, SelectEvidence
 from runtime.engines.extractive.answerable import lack
@@ -7,14 +7,14 @@ from runtime.engines.extractive.ranking import Ranked, rank
 
 #: The contract's bounds on the reply.
 MOST_SPANS, LONGEST_SPAN = 8, 800
-#: Of a question of several parts, each part gets as many sentences.
+#: Sentences for each part of a question with several parts.
 MOST_OF_A_PART = 2
-#: The share of a part's words that its best sentence must have for the benefit of the doubt.
+#: The share of a part's words that its best sentence needs for the benefit of the doubt.
 SHARED = 0.15
 
 
 def select_evidence(prompt: SelectEvidence) -> EvidencePick:
-    """Spans best first, sentences that follow each other as one; empty when the passages do not hold what is asked.
+    """Spans, best first, adjacent sentences joined; empty if the passages do not contain what is asked.
 
     A question of several parts gets the evidence of each part that the passages answer.
     """
@@ -22,7 +22,7 @@ def select_evidence(prompt: SelectEvidence) -> EvidencePick:
     rankings = [rank(part, passages) for part in parts_of(prompt.original_query, prompt.language)]
     answered = [ranking for ranking in rankings if not lack(ranking)]
     if answered and len(rankings) > 1:
-        # Where one part is answered the passages are the right ones, and another part gets the benefit of the doubt.
+        # If one part is answered, the passages are the right ones, and other parts get the benefit of the doubt.
         answered = [
             r for r in rankings if r in answered or (not lack(r, lenient=True) and r.ranked[0].covered >= SHARED)
         ]
@@ -40,7 +40,7 @@ def select_evidence(prompt: SelectEvidence) -> EvidencePick:
 
 
 def joined(best: list[Ranked]) -> list[tuple[int, int, int]]:
-    """`(passage, start, end)` of the sentences, neighbours made one where it stays short, in the order of the better."""
+    """`(passage, start, end)` of the sentences, short neighbours joined, ordered by the better of each."""
     groups: list[list[Ranked]] = []
     for r in best:
         beside = next(

@@ -1,4 +1,4 @@
-"""What speaks for a sentence as the answer to a question, as numbers: the same features in every language."""
+"""Features that speak for a sentence as the answer to a question; the same in every language."""
 
 import math
 from collections import Counter
@@ -14,7 +14,7 @@ from runtime.engines.extractive.words import grams, terms
 FEATURES = (
     "covered",  # rarity-weighted share of the question's terms in the sentence
     "loose",  # the same over character pieces
-    "near",  # what the sentences before and after it add to the share
+    "near",  # what its neighbours add to the share
     "passage",  # share in the whole passage
     "passage_loose",
     "rank",  # 1 / rank of the passage in retrieval
@@ -22,9 +22,9 @@ FEATURES = (
     "names",  # share of the question's names and numbers in it
     "tail",  # whether it has the question's last term
     "best_term",  # rarity of its rarest shared term, 0 to 1
-    "extra",  # log of the number of terms that the question does not have
-    "top",  # its share less the best sentence's: 0 for the best
-    "person",  # holds a new thing of the asked kind, one feature a kind
+    "extra",  # log of the number of terms that the question lacks
+    "top",  # its share minus the best sentence's: 0 for the best
+    "person",  # has a new thing of the asked kind, one feature per kind
     "time",
     "count",
     "reason",
@@ -35,7 +35,7 @@ _KINDS: tuple[Kind, ...] = ("person", "time", "count", "reason", "manner")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One sentence of one passage as the rules see it; counts start at 0, offsets are into the passage."""
+    """One sentence of one passage; indexes start at 0, offsets are into the passage."""
 
     passage: int
     position: int
@@ -57,7 +57,7 @@ class Featured:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`names`: the terms of its capitalised words and numbers, the first word left out."""
+    """A question's words. `names`: the terms of its capitalised words and numbers, except the first word."""
 
     text: str
     kind: Kind
@@ -73,7 +73,7 @@ def read_question(text: str) -> Question:
 
 
 def read_sentences(passages: tuple[str, ...]) -> list[Read]:
-    """Every sentence of `passages` in reading order. A sentence under a heading has the heading's words too."""
+    """Every sentence of `passages` in reading order. A sentence under a heading also has the heading's words."""
     found: list[Read] = []
     for p, passage in enumerate(passages):
         heading = ""
@@ -87,7 +87,7 @@ def read_sentences(passages: tuple[str, ...]) -> list[Read]:
 
 
 def features(question: Question, read: list[Read]) -> list[Featured]:
-    """One row a sentence, in the order of `read`."""
+    """One row per sentence, in the order of `read`."""
     exact = _Shares(question.bag, [r.bag for r in read])
     loose = _Shares(question.grams, [r.grams for r in read])
     passages: dict[int, set[str]] = {}
@@ -123,7 +123,7 @@ def features(question: Question, read: list[Read]) -> list[Featured]:
 
 
 class _Shares:
-    """Rarity-weighted shares of the wanted terms; rarity is counted over the sentences at hand."""
+    """Rarity-weighted shares of the wanted terms; rarity is counted over the given sentences."""
 
     def __init__(self, wanted: frozenset[str], bags: list[frozenset[str]]) -> None:
         counts: Counter[str] = Counter()
@@ -134,7 +134,7 @@ class _Shares:
         self._heaviest = max(self._weight.values(), default=1.0)
 
     def share(self, found: AbstractSet[str]) -> float:
-        # In the order of the weights, which is sorted: a sum of floats must not depend on the hash seed.
+        # In the sorted order of the weights: a sum of floats must not depend on the hash seed.
         return sum(weight for term, weight in self._weight.items() if term in found) / self._whole
 
     def rarest(self, found: AbstractSet[str]) -> float:

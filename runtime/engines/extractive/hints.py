@@ -1,4 +1,4 @@
-"""Guidance for an exercise that never states its result: what to read again, and the next question to ask oneself."""
+"""Hints for an exercise that never state its result: what to read again, and which question to consider next."""
 
 import re
 
@@ -18,7 +18,7 @@ _CALCULATES = re.compile(r"\d")
 
 
 def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
-    """A rule is quoted only where the result must be a number and the rule has none; else the person is sent to read."""
+    """Quote a rule only if the result must be a number and the rule has none; otherwise point to the passage to read."""
     phrases = spoken(prompt.language).phrases
     quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS - _LONGEST_RULE - 2)
     if not quoted:
@@ -35,13 +35,13 @@ def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
 
 
 def _reading(question: str, quoted: Quoted, language: str) -> str:
-    """Where to look and for what, in the question's own words only."""
+    """Where to look and for what, using only the question's own words."""
     words = ", ".join(_named(question)) or shorten(question, 60).rstrip(" ?？؟.。!")
     return spoken(language).phrases.hints.read.format(title=_title(quoted.evidence), words=words, n=quoted.evidence.n)
 
 
 def _named(question: str) -> list[str]:
-    """The longer words of the question without digits, in order: what a reader would look up."""
+    """The question's longer words without digits, in order: what a reader would look up."""
     words = [w.strip(".,;:?!؟？，。«»\"'()") for w in question.split()]
     long = [w for w in words if len(w) >= (2 if is_han(w) or is_hangul(w) else 5) and not _CALCULATES.search(w)]
     return long[-WORDS_NAMED:] if question and " " in question.strip() else []

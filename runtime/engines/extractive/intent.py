@@ -1,4 +1,4 @@
-"""Tell a question for the documents from a greeting, from noise and from what the profile does not answer."""
+"""Tell questions for the documents from greetings, noise and subjects outside the profile."""
 
 import re
 
@@ -21,7 +21,7 @@ LONGEST_REASONING, LONGEST_CATEGORY = 120, 60
 
 
 def classify_intent(prompt: ClassifyIntent) -> Intent:
-    """In doubt the question is let in: words of the scope win over words outside it, and no scope admits every subject."""
+    """If in doubt, admit the question: words inside the scope outweigh words outside it, and an empty scope admits everything."""
     query, replies = prompt.user_query.strip(), spoken(prompt.language).phrases.replies
     if is_greeting(query):
         return _intent(
@@ -55,20 +55,20 @@ def _by_scope(prompt: ClassifyIntent, query: str) -> Intent:
 
 
 def is_greeting(query: str) -> bool:
-    """Whether nothing but greetings, thanks and their fillers stands in `query`."""
+    """Whether `query` has nothing but greetings, thanks and their fillers."""
     folded = fold(query)
     rest = _GREETINGS.sub(" ", folded)
     return rest != folded and not _SCRIPTLESS.search(_FILLERS.sub(" ", rest))
 
 
 def is_noise(query: str) -> bool:
-    """No letters at all, keys struck at random, or one letter over and over."""
+    """Whether `query` is noise: no letters, random keys, or one letter repeated."""
     words = re.findall(r"\w+", query)
     return not _SCRIPTLESS.search(query) or bool(_JAMO.match(query)) or all(_KEYS.match(word) for word in words)
 
 
 def asks_nothing(query: str, language: str) -> bool:
-    """Only function words and pronouns: it points to something that was not said."""
+    """Whether `query` has only function words and pronouns, which refer to something that was not said."""
     pronouns = pattern(spoken(language).followups.pointing.pronouns)
     return not terms(query) or not terms(pronouns.sub(" ", query))
 
@@ -78,7 +78,7 @@ def _first_match(query: str, words: frozenset[str], scope: tuple[str, ...]) -> s
     folded = fold(query)
     for entry in scope:
         wanted = fold(entry)
-        # Latin words only whole: `art` is not in `start`.
+        # Latin words must match whole: `art` is not in `start`.
         spelt = re.search(rf"\b{re.escape(wanted)}\b", folded) if wanted.isascii() else wanted in folded
         if spelt or ((stems := set(terms(entry))) and len(wanted) > 2 and stems <= words):
             return entry

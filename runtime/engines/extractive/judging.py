@@ -9,7 +9,7 @@ from runtime.engines.extractive.quoting import clean, shorten
 from runtime.engines.extractive.ranking import Ranked, rank
 from runtime.engines.extractive.words import terms
 
-#: Shares of the statement's rarity-weighted words in a sentence, from which it is of that relevance.
+#: The least share of the statement's rarity-weighted words in a sentence, for each grade of relevance.
 HIGH, MEDIUM, LOW = 0.6, 0.35, 0.2
 #: A probability that makes up for few shared words.
 LIKELY = 0.3
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def judge_relevance(prompt: JudgeRelevance) -> Relevance:
-    """Verbatim sentences of the chunks that speak of the sub-query, and the best of them as its answer."""
+    """The chunks' verbatim sentences about the sub-query, with the best of them as its answer."""
     asked = _asked(prompt)
     ranking = rank(asked, tuple(c.content for c in prompt.retrieved_chunks))
     about = lack(ranking, lenient=True) != "subject"
@@ -52,7 +52,7 @@ def judge_relevance(prompt: JudgeRelevance) -> Relevance:
 
 
 def judge_sufficiency(prompt: JudgeSufficiency) -> Sufficiency:
-    """Sufficient when every sub-query has an extract; each one without gets one more search in its bare content words."""
+    """Sufficient when every sub-query has an extract; each one without gets another search with its content words alone."""
     by_id = {analysis.sub_query_id: analysis for analysis in prompt.sub_query_analyses}
     covered: list[SubQuery] = []
     missing: list[SubQuery] = []
@@ -81,13 +81,13 @@ def judge_sufficiency(prompt: JudgeSufficiency) -> Sufficiency:
 
 
 def reworded(statement: str) -> str:
-    """The content words of a statement, longest first: the rarest words lead where they were drowned before."""
+    """The content words of a statement, longest first, so that rare words are no longer drowned out."""
     words = [word for word in dict.fromkeys(_WORD.findall(statement)) if terms(word)]
     return " ".join(sorted(words, key=lambda word: -len(word))) or statement
 
 
 def _asked(prompt: JudgeRelevance) -> str:
-    """The focus where it is the statement in the form of a question, which tells the kind of thing that is asked for."""
+    """The focus if it is the statement in question form, which tells what kind of thing is asked for."""
     said, focus = set(terms(prompt.sub_query_statement)), set(terms(prompt.sub_query_focus))
     return prompt.sub_query_focus if said and said <= focus else prompt.sub_query_statement
 

@@ -1,4 +1,4 @@
-"""Words that turn a statement round: groups of words of which only one can be true."""
+"""Words that reverse a statement: groups of which only one word can be true."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ OPPOSITES: Final[dict[str, frozenset[str]]] = {}
 for _group in every(lambda language: language.opposites.groups):
     for _word in words_in(_group):
         OPPOSITES[_word] = OPPOSITES.get(_word, frozenset()) | (words_in(_group) - {_word})
-#: Those that stand inside a run of characters or before an ending.
+#: Those that occur inside a run of characters or before an ending.
 _UNSPACED: Final = tuple(word for word in OPPOSITES if is_han(word) or is_hangul(word))
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -21,7 +21,7 @@ _SUPERLATIVE = union(lambda language: language.opposites.superlatives)
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The plain words of `text`, folded; and those in a run of characters that are known to have an opposite."""
+    """The folded words of `text`, and those words inside runs of characters that have a known opposite."""
     folded = fold(text)
     found = {_ARTICLE.sub("", word) for word in _WORD.findall(folded)}
     if not text.isascii():
@@ -30,7 +30,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def opposed(asked: frozenset[str], said: frozenset[str]) -> int:
-    """How many of the `asked` words are not `said` while their opposite is."""
+    """How many of the `asked` words are not `said` although their opposite is."""
     return sum(1 for word in asked if word in OPPOSITES and word not in said and OPPOSITES[word] & said)
 
 

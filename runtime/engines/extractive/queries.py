@@ -1,4 +1,4 @@
-"""Simple or complex, and a question's parts as statements to search for: by clauses, comparisons and facets."""
+"""Tell simple from complex questions, and split a question into statements to search for: clauses, comparisons, facets."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from runtime.engines.extractive.words import terms
 
 MOST_PARTS = 5
 MOST_SIMPLE_PARTS = 2
-#: A question with more content words than this is complex even when it has one clause.
+#: A question with more content words than this is complex even with one clause.
 MANY_WORDS = 24
 LONGEST_STATEMENT, LONGEST_FOCUS = 400, 60
 
@@ -57,7 +57,7 @@ def classify_query(prompt: ClassifyQuery) -> QueryClass:
 
 
 def decompose_query(prompt: DecomposeQuery) -> Decomposition:
-    """One statement a clause, and one for each side of a comparison; what a later clause points back to is filled in."""
+    """One statement per clause and per side of a comparison; what a later clause refers back to is filled in."""
     most = MOST_PARTS if prompt.query_type == "complex" else MOST_SIMPLE_PARTS
     parts = parts_of(prompt.original_query, prompt.language)
     wanted = [side for part in parts for side in (*sides(part), part)]
@@ -74,7 +74,7 @@ def decompose_query(prompt: DecomposeQuery) -> Decomposition:
 
 
 def clauses(question: str) -> list[str]:
-    """The parts that ask something of their own, in order; a condition stays with the part it stands before."""
+    """The parts that each ask something, in order; a condition stays with the part it precedes."""
     parts: list[str] = []
     waiting = ""
     for piece in _pieces(question):
@@ -88,7 +88,7 @@ def clauses(question: str) -> list[str]:
 
 
 def sides(question: str) -> tuple[str, ...]:
-    """The two things that a comparison compares; nothing for another question."""
+    """The two things that a comparison compares; empty for other questions."""
     if not _COMPARES.search(question):
         return ()
     for sides_of in _SIDES:
@@ -107,7 +107,7 @@ def statement(question: str) -> str:
 
 
 def _pieces(question: str) -> list[str]:
-    """`question` cut after each possible break, the break kept; joined they are the question."""
+    """`question` split after each possible break, without loss."""
     pieces, start = [], 0
     for found in _BREAKS.finditer(question):
         pieces.append(question[start : found.end()])
@@ -116,7 +116,7 @@ def _pieces(question: str) -> list[str]:
 
 
 def parts_of(question: str, language: str) -> list[str]:
-    """The parts of a question, each with what it points back to filled in; the question itself when it has one."""
+    """The parts of a question, each with what it refers back to filled in; the question itself if it has one part."""
     parts = clauses(question)[:MOST_PARTS]
     pronouns = pattern(spoken(language).followups.pointing.pronouns)
     alone = parts[:1]

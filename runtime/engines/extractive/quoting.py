@@ -1,4 +1,4 @@
-"""Turn slices of evidence into sentences of an answer: one line, no markers of their own, `[n]` before the full stop."""
+"""Turn slices of evidence into sentences of an answer: on one line, without other markers, `[n]` before the full stop."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.ranking import Ranked, best_of, rank
 from runtime.engines.extractive.words import terms
 
-#: Beyond the best sentence of each span, another is said from this probability on.
+#: Besides the best sentence of each span, others are quoted from this probability on.
 WORTH_SAYING = 0.08
-#: Stands between the cells of a row, which is read only where it answers best: beside a sentence it is a fragment.
+#: Separates the cells of a row, which is quoted only where it answers best: next to a sentence it is a fragment.
 ROW = " | "
-#: A sentence with fewer content words says nothing by itself: a heading, a caption, a row of a table.
+#: A sentence with fewer content words says nothing on its own: a heading, a caption, a row of a table.
 FEWEST_TERMS = 2
 
 _FOREIGN_MARKER = re.compile(r"\s?[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
@@ -31,7 +31,7 @@ _CLAUSE_ENDS = (", ", "; ", "，", "；", "、", "، ")
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A sentence to say and the evidence it stands in. `cited`: as it is said, with its marker."""
+    """A sentence to quote and the evidence it is from. `cited`: the sentence as quoted, with its marker."""
 
     evidence: Evidence
     text: str
@@ -42,17 +42,17 @@ class Quoted:
 
 
 def quote(question: str, evidence: tuple[Evidence, ...], language: str, most_chars: int = 0) -> list[Quoted]:
-    """The sentences worth saying, best first: the best one of each span and others that are as likely to answer.
+    """The sentences worth quoting, best first: the best of each span and others that are as likely to answer.
 
-    Only sentences in `language` where there are any, and none that the gate would withhold. Longer ones are cut at a
-    clause to `most_chars`, 0 for no limit.
+    Only sentences in `language` if there are any, and none that the gate would withhold. Long ones are cut at a
+    clause to `most_chars`; 0 for no limit.
     """
     texts = tuple(e.text for e in evidence)
     ranked = best_of([rank(part, texts) for part in parts_of(question, language)])
     if unlike(ranked) and detect(question) in {detect(e.text) for e in evidence}:
         return []
     found = _found(ranked, evidence, most_chars, FEWEST_TERMS) or _found(ranked, evidence, most_chars, 0)
-    # The span tells its language better than one short sentence of it.
+    # A span shows its language better than one short sentence of it.
     own = [q for q in found if detect(q.evidence.text) in (language, "und")]
     return own or found
 
@@ -75,14 +75,14 @@ def in_reading_order(quoted: list[Quoted]) -> list[Quoted]:
 
 
 def clean(text: str) -> str:
-    """`text` on one line, without list signs at its start and without numbers in brackets that would read as citations."""
+    """`text` on one line, without leading list marks and without bracketed numbers that would read as citations."""
     return _LIST_MARK.sub("", " ".join(_FOREIGN_MARKER.sub("", text).split())).rstrip(" |")
 
 
 def cite(text: str, n: int) -> str:
-    """The sentence `text` with its marker before the closing full stop, which is added where it is missing.
+    """The sentence `text` with its marker before the final full stop, which is added if missing.
 
-    It begins with a capital: after a full stop a lower-case word would be read as the same sentence going on.
+    It begins with a capital, as a lower-case word after a full stop would read as the same sentence.
     """
     text = clean(text)
     if text.split(" ", 1)[0].islower():
@@ -97,7 +97,7 @@ def cite(text: str, n: int) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The beginning of `text` of at most `limit` characters, cut at a clause, else at a word."""
+    """The beginning of `text`, at most `limit` characters, cut at a clause or else at a word."""
     text = clean(text)
     if len(text) <= limit:
         return text

@@ -1,4 +1,4 @@
-"""Which sentences of the passages answer the question, best first."""
+"""Rank the passages' sentences by how well they answer the question."""
 
 import math
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from runtime.engines.extractive.features import (
 )
 from runtime.engines.extractive.headings import says_nothing
 
-# Fitted once as a listwise softmax over the sentences of the five passages retrieved for 7,170 answerable questions of
-# SQuAD 2.0, XQuAD (en, zh, ar) and KorQuAD 1.0; on articles left out of the fit, two sentences so ranked hold the
+# A listwise softmax, fitted once over the sentences of the five passages retrieved for 7,170 answerable questions of
+# SQuAD 2.0, XQuAD (en, zh, ar) and KorQuAD 1.0; on held-out articles, the two top sentences hold the
 # answer for 92, 91, 89 and 90 %, against 85, 85, 71 and 87 % for rarity-weighted overlap alone.
 WEIGHTS: dict[str, float] = {
     "covered": 3.7,
@@ -39,18 +39,18 @@ WEIGHTS: dict[str, float] = {
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
 _IN_ORDER = tuple(WEIGHTS[name] for name in FEATURES)
 
-#: Taken off a heading and off a question, which have the words of the question and never the answer. Above the spread of
-#: scores among sentences that share its words, below the worth of being the only one that does.
+#: Penalty for a heading or a question, which share the question's words but never answer it. Above the spread of scores
+#: among sentences that share its words, below the gain of being the only one that does.
 SAYS_NOTHING = 4.0
 FEWEST, MOST = 2, 4
-#: Beyond the best one, a sentence is worth citing from this probability on. The second best is cited in any case if it
-#: stands in another passage: that one may know otherwise. In the same passage it would hold the answer for 1 % more.
+#: Besides the best, a sentence is worth citing from this probability on. The second best is always cited if it is in
+#: another passage, which may disagree. In the same passage it would hold the answer for 1 % more.
 WORTH_CITING = 0.04
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """`score` has no bounds, higher is better; `probability` is its share among the sentences at hand."""
+    """A ranked sentence. `score` is unbounded, higher is better; `probability` is its share among the given sentences."""
 
     read: Read
     covered: float
@@ -80,7 +80,7 @@ class Ranking:
         return any(r.holds for r in self.ranked)
 
     def best(self) -> list[Ranked]:
-        """The sentences worth citing, best first: up to four while they are likely, and two if two passages speak."""
+        """The sentences worth citing, best first: up to four likely ones, and two if the second is from another passage."""
         telling = [r for r in self.ranked if not says_nothing(r.text)] or self.ranked
         return [
             r for k, r in enumerate(telling[:MOST]) if r.probability >= WORTH_CITING or _speaks_first(k, r, telling)
@@ -88,7 +88,7 @@ class Ranking:
 
 
 def rank(question: str, passages: tuple[str, ...]) -> Ranking:
-    """`passages` stand in retrieval order, best first."""
+    """Rank every sentence of `passages`, which are in retrieval order, best first."""
     asked, read = read_question(question), read_sentences(passages)
     rows = [(row, _score(row)) for row in features(asked, read)]
     highest = max((score for _, score in rows), default=0.0)
@@ -102,7 +102,7 @@ def rank(question: str, passages: tuple[str, ...]) -> Ranking:
 
 
 def best_of(rankings: list[Ranking]) -> list[Ranked]:
-    """Every sentence once, with the ranking of the part of the question that it answers best; best first."""
+    """Every sentence once, ranked for the part of the question that it answers best; best first."""
     found: dict[tuple[int, int], Ranked] = {}
     for ranking in rankings:
         for r in ranking.ranked:

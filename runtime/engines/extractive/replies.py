@@ -1,4 +1,4 @@
-"""One rule-based reply a prompt: the table from a prompt's variables to the function that answers them."""
+"""The table from each prompt's variables to the rule that answers them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ from runtime.engines.extractive.queries import classify_query, decompose_query
 from runtime.engines.extractive.report import answer_report
 from runtime.engines.extractive.rewriting import rewrite_query
 
-# The value's parameter type is the key; Python's types cannot say that of a table.
+# Each value takes the key's type, which Python's types cannot express for a table.
 REPLIES: dict[type[Prompt[Any]], Callable[..., Part | str]] = {
     ClassifyIntent: classify_intent,
     RewriteQuery: rewrite_query,
@@ -51,5 +51,5 @@ REPLIES: dict[type[Prompt[Any]], Callable[..., Part | str]] = {
 
 
 def reply_to(variables: Prompt[Any]) -> Part | str:
-    """The reply of the prompt's `reply` type. Raises KeyError for a prompt that is not in `prompts.contracts`."""
+    """The reply, of the prompt's `reply` type. Raises KeyError for a prompt that is not in `prompts.contracts`."""
     return REPLIES[type(variables)](variables)

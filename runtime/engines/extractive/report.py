@@ -1,4 +1,4 @@
-"""The report: Markdown with TL;DR, conclusion and numbered arguments, each a quotation with its source."""
+"""Write a report: Markdown with TL;DR, conclusion and numbered arguments, each a quotation with its source."""
 
 import re
 
@@ -15,7 +15,7 @@ _QUOTE_SIGN = re.compile('["“”„«»「」『』]')
 
 
 def answer_report(prompt: AnswerReport) -> str:
-    """Headings in the asked language; every sentence is verbatim and carries its marker."""
+    """A report with headings in the requested language; every sentence is verbatim and has its marker."""
     phrases = spoken(prompt.language).phrases
     quoted = quote(prompt.original_query, prompt.evidence, prompt.language)
     if not quoted:
@@ -39,7 +39,7 @@ def answer_report(prompt: AnswerReport) -> str:
 
 
 def _argument(q: Quoted, marks: QuotationMarks) -> str:
-    """Title and quotation; without quotation marks where the text has its own, and without what the gate would not pass."""
+    """Title and quotation; without quotation marks if the text has its own, and without what the gate would withhold."""
     name = clean(q.evidence.title or q.evidence.source_id)
     marked = f"**{name}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
     forms = (marked, f"**{name}**: {q.cited}") if not _QUOTE_SIGN.search(q.text) else (f"**{name}**: {q.cited}",)

@@ -1,4 +1,4 @@
-"""Make a follow-up question stand alone: carry over the subject that it leaves out or points back to."""
+"""Make a follow-up question stand alone: carry over the subject that it omits or refers back to."""
 
 import re
 
@@ -11,7 +11,7 @@ from prompts.contracts import RewriteQuery, RewrittenQuery
 from runtime.engines.extractive.topics import brings_topic, main_phrase, topics
 from runtime.engines.extractive.words import terms
 
-#: A question with at least this many content words of its own stands alone unless it points back.
+#: A question with at least this many content words of its own stands alone unless it refers back.
 STANDS_ALONE = 7
 
 _WORD = re.compile(r"[^\W_]+")
@@ -19,7 +19,7 @@ _END = re.compile(r"\s*[?？؟.!。]*\s*$")
 
 
 def rewrite_query(prompt: RewriteQuery) -> RewrittenQuery:
-    """No content word of the question is ever lost; without a topic to carry over it stays as it is."""
+    """Rewrite the question without losing a content word; with no topic to carry over it is unchanged."""
     question, language = prompt.current_query, prompt.language
     own = spoken(language).followups
     subject, first = topics(prompt.conversation_history, language)
@@ -38,7 +38,7 @@ def rewrite_query(prompt: RewriteQuery) -> RewrittenQuery:
 
 
 def loses(question: str, rewritten: str, language: str) -> bool:
-    """Whether a content word of the question, pronouns aside, is no longer there."""
+    """Whether the rewrite lacks a content word of the question, pronouns aside."""
     kept, pointing = rewritten.casefold(), spoken(language).followups.pointing
     about = pattern(pointing.about).search(question)
     plain = f"{question[: about.start()]} {about['about']}" if about else question
@@ -77,7 +77,7 @@ def _rewritten(  # noqa: PLR0911 - one rule a line reads best
 
 
 def _placed(question: str, prompt: RewriteQuery, own: Followups) -> str:
-    """`there` made `in Tokyo`, where a question before says so."""
+    """Replace `there` with `in Tokyo` if an earlier question names the place."""
     there = pattern(own.pointing.there).search(question)
     if there is None or pattern(own.pointing.pronouns).search(question.replace(there.group(), "")):
         return question
@@ -89,7 +89,7 @@ def _placed(question: str, prompt: RewriteQuery, own: Followups) -> str:
 
 
 def _listed(phrases: list[str], question: str, own: Followups) -> str:
-    """The phrases that say something which neither the question nor those before them say, in one list."""
+    """The phrases that add something to the question and to the phrases before them, as one list."""
     said, kept = set(terms(question)), list[str]()
     for phrase in phrases:
         words = set(terms(phrase))
@@ -100,7 +100,7 @@ def _listed(phrases: list[str], question: str, own: Followups) -> str:
 
 
 def _pronoun(question: str, own: Followups) -> re.Match[str] | None:
-    """The first pronoun that the question does not answer itself by a name before it."""
+    """The first pronoun whose name is not earlier in the question itself."""
     for found in pattern(own.pointing.pronouns).finditer(question):
         before = question[: found.start()].split()
         if not own.topic.capitals or not any(word[:1].isupper() and len(word) > 1 for word in before[1:]):
@@ -109,7 +109,7 @@ def _pronoun(question: str, own: Followups) -> re.Match[str] | None:
 
 
 def _named_in_part(question: str, subject: str, own: Followups) -> str:
-    """`the experiment` made `the Stanford Experiment`: a definite word of the subject stands for all of it."""
+    """Replace `the experiment` with `the Stanford Experiment`: a definite word of the subject stands for all of it."""
     the, head = own.wording.the, re.escape(subject.rsplit(maxsplit=1)[-1])
     found = re.search(rf"\b(?:{pattern(own.wording.definite).pattern}) ?{head}\b", question, re.IGNORECASE)
     if not found or len(subject.split()) < 2:
@@ -119,7 +119,7 @@ def _named_in_part(question: str, subject: str, own: Followups) -> str:
 
 
 def _resolved(question: str, pronoun: re.Match[str], subject: str, own: Followups) -> str:
-    """The pronoun replaced where grammar allows, else the subject added."""
+    """Replace the pronoun where grammar allows, else add the subject."""
     before, after = question[: pronoun.start()], question[pronoun.end() :]
     groups = pronoun.groupdict()
     if groups.get("kept"):
@@ -133,7 +133,7 @@ def _resolved(question: str, pronoun: re.Match[str], subject: str, own: Followup
 
 
 def _about(question: str, about: re.Match[str], subject: str, previous: str, language: str) -> str:
-    """The question before with one thing exchanged where its place is plain, else both subjects in one question."""
+    """The previous question with one thing exchanged if its place is clear, else both subjects in one question."""
     own, new = spoken(language).followups, about["about"].strip()
     place = None if pattern(own.pointing.pronouns).search(new) else _place(new, subject, previous, language)
     if place is not None:
@@ -145,13 +145,13 @@ def _about(question: str, about: re.Match[str], subject: str, previous: str, lan
 
 
 def _place(new: str, subject: str, previous: str, language: str) -> tuple[int, int] | None:
-    """Where in the question before the new thing belongs: its last adjunct, or the thing it was about."""
+    """Where in the previous question the new thing belongs: its last adjunct, or what it was about."""
     own = spoken(language).followups
     shared = set(terms(new)) & (set(terms(previous)) - set(terms(subject)))
     adjunct = None if shared else pattern(own.wording.adjunct).search(previous)
     if adjunct and main_phrase(adjunct["what"], language):
         return adjunct.span("what")
-    # Without prepositions only things of one kind change places: `domestic orders` and `foreign orders`.
+    # Without prepositions, only things of one kind can be exchanged: `domestic orders` and `foreign orders`.
     kin = set(new) & set(subject) if own.topic.breaks else set(terms(new)) & set(terms(subject))
     if not own.wording.adjunct and not kin:
         return None
@@ -172,8 +172,8 @@ def _added(question: str, subject: str, own: Followups) -> str:
 
 
 def _agreeing(noun: str, after: str, own: Followups) -> str:
-    """What follows, with its particle in the form that the noun before it asks for."""
-    # Of 28 endings of a syllable the first is none.
+    """What follows, with its particle in the form that the preceding noun requires."""
+    # Of a syllable's 28 possible endings, the first is none.
     closed = is_hangul(noun[-1]) is not None and (ord(noun[-1]) - ord(HANGUL[0])) % 28 > 0
     for with_final, without in own.wording.alternations:
         if after[:1] in (with_final, without) and not re.match(r"\w", after[1:2]):

@@ -1,4 +1,4 @@
-"""What a conversation is about: the noun phrase that a follow-up question leaves out or points back to."""
+"""Find what a conversation is about: the noun phrase that a follow-up question omits or refers back to."""
 
 import re
 from functools import cache
@@ -19,7 +19,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:])[\s¿¡]*$")
 
 
 def topics(history: tuple[Turn, ...], language: str) -> tuple[str, str]:
-    """The noun phrase the conversation is on now, and the one it began with; empty when no turn names one.
+    """The noun phrase of the current topic and of the first one; empty if no turn names one.
 
     Only the person's turns are read.
     """
@@ -32,7 +32,7 @@ def topics(history: tuple[Turn, ...], language: str) -> tuple[str, str]:
 
 
 def _moved(now: str, text: str, language: str) -> str:
-    """The topic after one more turn: its own if it brings one along, else the one before."""
+    """The topic after one more turn: the turn's own if it has one, else the previous one."""
     about = pattern(spoken(language).followups.pointing.about).search(text)
     if about:
         phrase = main_phrase(about["about"], language)
@@ -46,7 +46,7 @@ def _moved(now: str, text: str, language: str) -> str:
 
 
 def brings_topic(text: str, phrase: str, language: str) -> bool:
-    """Whether a question names its own topic: it introduces one, or speaks of something by its name."""
+    """Whether a question has its own topic: it introduces one, or mentions something by name."""
     own = spoken(language).followups
     if pattern(own.pointing.introduces).search(text):
         return True
@@ -58,10 +58,10 @@ def points_back(text: str, language: str) -> bool:
 
 
 def main_phrase(text: str, language: str) -> str:
-    """The most telling noun phrase of `text`: the longest, the first among equals; aspects are stripped off it."""
+    """The main noun phrase of `text`: the longest, the first among equals, without its aspects."""
     own = spoken(language).followups.topic
     phrases = [p for p in phrases_of(text, own) if p]
-    # Where or when something is, is seldom what the talk is about, if anything else is named.
+    # A place or time is seldom the topic if anything else is named.
     adjuncts = pattern(own.adjuncts)
     central = [p for p in phrases if not adjuncts.search(text[: max(text.find(p), 0)])] or phrases
     named = [p for p in central if any(w[:1].isupper() for w in p.split())]
@@ -100,7 +100,7 @@ def _breaks(word: str, own: Topic, *, first: bool) -> bool:
 
 
 def _joined(found: list[tuple[int, int]], text: str, own: Topic) -> list[tuple[int, int]]:
-    """Phrases with only "of" between them made one."""
+    """Join phrases with only "of" between them."""
     joined: list[tuple[int, int]] = []
     for start, end in found:
         if joined and pattern(own.joining).fullmatch(text[joined[-1][1] : start].strip()):
@@ -111,7 +111,7 @@ def _joined(found: list[tuple[int, int]], text: str, own: Topic) -> list[tuple[i
 
 
 def _stripped(phrase: str, own: Topic) -> str:
-    """Without aspects at its ends, without particles, and not too long."""
+    """The phrase without aspects at its ends, without particles, and not too long."""
     topic = _owner(phrase, own)
     words = topic.split()
     if own.particles and topic == phrase:

@@ -1,4 +1,4 @@
-"""The words of a text as the rules compare them: folded, stemmed, without function words."""
+"""Split a text into words as the rules compare them: folded, stemmed, without function words."""
 
 import re
 
@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 
 _LISTED = every(lambda language: language.words.function_words.split())
 FUNCTION_WORDS = frozenset(word for word in _LISTED if not is_han(word))
-#: Cut out of a run of characters, in this order, before it is paired.
+#: Cut out of a run of characters, in this order, before it is split into pairs.
 _HAN_FUNCTION_WORDS = tuple(word for word in _LISTED if is_han(word))
 _FUNCTION_STEMS = frozenset(every(lambda language: words_in(language.words.function_stems)))
 
@@ -33,9 +33,9 @@ def terms(text: str) -> list[str]:
 
 
 def grams(text: str) -> set[str]:
-    """Overlapping pieces of the words of `text`: three letters, or two syllables or characters, with word starts marked.
+    """Overlapping pieces of the words of `text`: three letters, or two syllables or characters; word starts are marked.
 
-    They forgive what stemming misses: compounds, transliterations, irregular forms.
+    They match what stemming misses: compounds, transliterations, irregular forms.
     """
     pieces: set[str] = set()
     for word in _TOKEN.findall(fold(text)):

@@ -1,6 +1,6 @@
-"""The accelerator: one thread owns it, and all modules but `engine`, `os_thread`, `settings`, `tickets` and `records` import mlx.
+"""The engine for a local model on this machine's accelerator (mlx), which one thread owns.
 
     engine (asyncio)  --jobs-->  device_thread  -->  prefill, batch (one step for all rows)  --tickets-->  engine
 
-Import these modules only when the engine starts, so that a machine without mlx can run every other engine.
+`engine` can be imported without mlx and loads the rest when it starts, so a machine without mlx can run every other engine.
 """

@@ -1,6 +1,6 @@
 """All decoding rows, one step at a time: mlx-lm's batch with one grammar step and one sampling step for all rows.
 
-What is used of mlx-lm's `GenerationBatch` beside its public methods is listed in `test_mlx_lm_contract.py`.
+The private parts used of mlx-lm's `GenerationBatch` are listed in `test_mlx_lm_contract.py`.
 """
 
 import importlib
@@ -19,7 +19,7 @@ generate: Any = importlib.import_module("mlx_lm.generate")
 
 @dataclass(slots=True, frozen=True)
 class Row:
-    """A prefilled request ready to decode. `first`: its first token, possibly not computed yet."""
+    """A prefilled request ready to decode. `first`: its first token, possibly not yet computed."""
 
     key: int
     cache: list[Any]
@@ -30,12 +30,12 @@ class Row:
 
 
 class Batch(generate.GenerationBatch):  # type: ignore[misc]
-    """The lists that mlx-lm keeps per row hold ours: samplers the samplings, processors the guides."""
+    """The decoding rows; mlx-lm's per-row lists hold our objects: samplings as samplers, guides as processors."""
 
     def __init__(self, model: Any, grammars: Grammars, rows: Sequence[Row] = ()) -> None:
         caches = generate._merge_caches([row.cache for row in rows])
         first = mx.concatenate([row.first for row in rows]) if rows else mx.array([], dtype=mx.uint32)
-        # Without uids the base class takes no step: these rows take their first one together with the others.
+        # Without uids the base class takes no step, so these rows take their first one together with the others.
         super().__init__(model, [], first, caches, [], [], None, [], [], [])
         self.grammars = grammars
         self._next_tokens: Any = first
@@ -59,7 +59,7 @@ class Batch(generate.GenerationBatch):  # type: ignore[misc]
         inputs: Any = self._next_tokens
         logits = self.model(inputs[:, None], cache=self.prompt_cache)[:, -1, :]
         if any(self.logits_processors):
-            # The grammar works on the processor while the device computes the logits.
+            # The grammar runs on the CPU while the device computes the logits.
             mx.async_eval(logits)  # type: ignore[no-untyped-call]
             for guide, token in zip(self.logits_processors, inputs.tolist(), strict=True):
                 if guide is not None:
@@ -71,7 +71,7 @@ class Batch(generate.GenerationBatch):  # type: ignore[misc]
         return list(zip(self.uids, inputs.tolist(), strict=True))
 
     def drop(self, keys: set[int]) -> None:
-        """Take rows out; the others go on bit for bit as before."""
+        """Remove rows; the others continue bit for bit as before."""
         keep = [index for index, key in enumerate(self.uids) if key not in keys]
         if len(keep) < len(self.uids):
             self.filter(keep)

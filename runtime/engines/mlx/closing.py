@@ -1,6 +1,6 @@
-"""Bring a JSON reply to its end when its tokens run out: what is open is closed, what is required is written shortest.
+"""End a JSON reply when its tokens run out: close what is open and write what is required as briefly as possible.
 
-A reply that was cut this way fits its schema all the same. Which tokens close is told by their first byte.
+A reply cut this way still fits its schema. A token's first byte tells whether it closes something.
 """
 
 import json
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 type Words = npt.NDArray[np.int32]
 
-#: Tokens kept for surprises: a half character or an escape to finish, a word of an enum spelled letter by letter.
+#: Spare tokens: for a half character or an escape to finish, or an enum's word spelled letter by letter.
 SPARE_TOKENS = 16
-#: Text in which no tokenizer finds words: a token a character.
+#: Text in which no tokenizer finds words: one token per character.
 FILLER = "~^" * 5000
 
 #: What a token does, by its first byte; a quote alone needs a second look.
@@ -24,7 +24,7 @@ KINDS = {b"]": 0, b"}": 0, b",": COMMA, b"#": INSIDE}
 class Closers:
     """Bitmasks over the vocabulary, most closing first: brackets, a string's end with nothing new after it, any quote, a comma.
 
-    A last one, of what may come inside a string alone, tells whether brackets are letters here.
+    A last mask, of tokens that only a string may contain, tells whether brackets are plain text here.
     """
 
     def __init__(self, tokenizer: Any, width: int) -> None:
@@ -39,7 +39,7 @@ class Closers:
         self._masks: list[Words] = [np.packbits(kind, bitorder="little").view(np.int32) for kind in kinds]
 
     def narrow(self, words: Words) -> bool:
-        """Leave in `words` only the tokens that close most. False when none of those that may come closes anything."""
+        """Leave only the tokens that close most in `words`; False if no allowed token closes anything."""
         inside = (words & self._masks[INSIDE]).any()
         for mask in self._masks[QUOTE if inside else 0 : INSIDE]:
             closing = words & mask
@@ -56,7 +56,7 @@ def _kind(text: bytes) -> int | None:
 
 
 def shortest(schema: dict[str, Any]) -> str:
-    """About the least that is left to write at worst: one item of every list is open, every word is its enum's longest."""
+    """Roughly the tokens needed to finish, at worst: one item of every list is open, every word is its enum's longest."""
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
     texts = [json.dumps(value, ensure_ascii=False) for value in values] + [
         shortest(one) for one in schema.get("anyOf", ())

@@ -1,7 +1,7 @@
 """The one thread that touches the device.
 
-Each round: hear what came in, admit what fits, prefill a little, let finished prompts join the batch, take one step for
-all rows, tell the loop. So a stream waits for one chunk at most, a new request for one round, a cancelled one is gone
+Each round: read commands, admit what fits, prefill a little, let finished prompts join the batch, take one step for all
+rows, notify the loop. So a stream waits for at most one chunk, a new request for one round, and a cancelled one is gone
 before the next step.
 """
 
@@ -37,18 +37,18 @@ from runtime.engines.mlx.warmup import warm_up
 
 #: What mlx and mlx-lm raise when a computation fails.
 FAULTS = (RuntimeError, ValueError, MemoryError)
-#: As many faults with no reply finished between them mean that the device is broken.
+#: This many faults with no finished reply in between mean that the device is broken.
 MAX_FAULTS = 4
-#: How much a prompt's length counts against its arrival: a short one overtakes a long one that came just before.
+#: The weight of a prompt's length against its arrival time: a short one overtakes a long one that came just before.
 PREFILL_TOKENS_PER_S = 1000.0
-#: Steps that a row takes alone after a fault before it counts as innocent.
+#: Steps that a row takes alone after a fault before it is cleared of causing it.
 TRIAL_STEPS = 2
 
 type Loader = Callable[[DeviceSettings], LoadedModel]
 
 
 class Device(MlxThread):
-    """`ready` resolves when the first request may come, or fails with Unavailable."""
+    """The device's thread. `ready` resolves when it accepts requests, or fails with Unavailable."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Device(MlxThread):
         self._commands.put(None)
 
     def wait_s(self, priority: Priority) -> float:
-        """About how long a new request of this priority would wait for a row."""
+        """Roughly how long a new request of this priority would wait for a row."""
         rank = PRIORITIES.index(priority)
         ahead = sum(PRIORITIES.index(job.ticket.priority) <= rank for job in list(self._waiting))
         return ahead * self._outbox.service_s / self.settings.max_rows
@@ -94,7 +94,7 @@ class Device(MlxThread):
         return len(self._waiting) + self._commands.qsize()
 
     def view(self) -> DeviceView:
-        """Read from another thread, so the numbers may be one round apart."""
+        """The device's state; read from another thread, so the numbers may be one round apart."""
         now = time.monotonic()
         view = DeviceView(state=self.state, model=self.settings.model, steps=self._steps, faults=self._faults)
         tools: Tools | None = self.__dict__.get("tools")
@@ -171,7 +171,7 @@ class Device(MlxThread):
             self._outbox.flush()
 
     def _hear(self) -> None:
-        """Take every command; with nothing to do, wait for one."""
+        """Read all commands; if there is nothing to do, wait for one."""
         while not self._stopping:
             try:
                 command = self._commands.get(block=not (self._rows or self._prefilling or self._waiting))
@@ -192,7 +192,9 @@ class Device(MlxThread):
     def _expire(self) -> None:
         now = time.monotonic()
         for job in self._waiting.take_expired(now):
-            self._end(job, NoReply("the request waited past its deadline; the device is busy"), "expired")
+            self._end(
+                job, NoReply("the request waited past its deadline; the device is busy, allow more time"), "expired"
+            )
         for job in [job for job in self._active() if job.ticket.expires <= now]:
             self._end(job, NoReply("the reply was not finished at its deadline; allow more time"), "expired")
 
@@ -224,7 +226,7 @@ class Device(MlxThread):
             if budget <= 0:
                 break
         if self._prefilling and not self._rows:
-            mx.synchronize()  # nothing else waits for the chunk, and new requests must not queue up behind many
+            mx.synchronize()  # nothing else waits for the chunk, and new requests must not queue behind many
 
     def _after_prefill(self, job: Job, out: Row | Event) -> None:
         if isinstance(out, Row) and isinstance(job, Generation):
@@ -266,7 +268,7 @@ class Device(MlxThread):
         return [*self._rows.values(), *self._prefilling]
 
     def _end(self, job: Job, event: Event | None, ending: Ending, *, in_batch: bool = True) -> None:
-        """Let go of a job and queue its last event; None for one that nobody listens to."""
+        """Release a job and queue its last event; None if nobody listens to it."""
         self._outbox.end(job, event, ending)
         if job in self._prefilling:
             self._prefilling.remove(job)
@@ -276,7 +278,7 @@ class Device(MlxThread):
         job.release()
 
     def _relieve(self) -> None:
-        """Shed before the device runs out: first what is kept for later, then the least urgent request."""
+        """Free memory before the device runs out: first cached prefixes, then the least urgent request."""
         if not self._memory.short():
             return
         self.tools.prefixes.forget_shared()
@@ -285,7 +287,7 @@ class Device(MlxThread):
             self._end(max(self._active(), key=_prefill_order), self._memory.shed(), "failed")
 
     def _rescue(self, fault: BaseException) -> None:
-        """Throw the batch away and replay: first each row alone, so that the guilty one fails by itself."""
+        """Discard the batch and replay it, each row alone at first, so that only the faulty one fails."""
         self._faults += 1
         answered = self._outbox.answered
         self._faults_in_a_row = 1 if answered > self._answered_at_fault else self._faults_in_a_row + 1
@@ -326,7 +328,7 @@ class Device(MlxThread):
             self.busy_since = None
 
     def _shut(self) -> None:
-        """End every request and free the device; the last mlx call on this thread, or the process may abort at exit."""
+        """End every request and free the device. This must be the thread's last mlx call, or the process may abort at exit."""
         closing = self.state == "closed"
         why = "the device is closing" if closing else "the device failed and is being restarted"
         self.state = "closed" if closing else "failed"
@@ -348,5 +350,5 @@ class Device(MlxThread):
 
 
 def _prefill_order(job: Job) -> tuple[int, float]:
-    """Priority, then when it would be done if nothing else were there."""
+    """Sort by priority, then by when the prefill would end with nothing else running."""
     return PRIORITIES.index(job.ticket.priority), job.submitted + job.remaining / PREFILL_TOKENS_PER_S

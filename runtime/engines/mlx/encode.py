@@ -1,4 +1,4 @@
-"""From a rendered prompt to tokens, with the boundary of the part that never changes."""
+"""Tokenise a rendered prompt and find where its constant part ends."""
 
 import re
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from jinja2 import TemplateError
 from index.languages.scripts import HANGUL
 from runtime.engines.engine import Rendered
 
-#: Ends that make a tokenizer merge differently; what all of them leave alone is the constant part's tokens.
+#: Endings that make a tokenizer merge differently; tokens that none of them changes are the constant part.
 PROBES = ("A", " a", "\n", HANGUL[0], "1", '"')
 
 
 @dataclass(slots=True, frozen=True)
 class Encoded:
-    """`constant`: how many of the first tokens are the same in every call of this prompt."""
+    """A tokenised prompt. `constant`: how many leading tokens are the same in every call of it."""
 
     tokens: list[int]
     constant: int
 
 
 class Encoder:
-    """The chat template with thinking off. One thread at a time."""
+    """Applies the chat template with thinking off; use from one thread at a time."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -32,7 +32,7 @@ class Encoder:
         self._has_system_role = _has_system_role(tokenizer)
 
     def prompt(self, rendered: Rendered, shown: str = "") -> Encoded:
-        """`shown` is put behind the assistant's role: the reply continues it."""
+        """Encode a prompt; `shown` follows the assistant's role, so that the reply continues it."""
         tokens = self._chat(rendered.system, rendered.user)
         constant = _common(tokens, self._constant(rendered.system))
         return Encoded(tokens + self.text(shown) if shown else tokens, constant)
@@ -41,7 +41,7 @@ class Encoder:
         return list(self._tokenizer.encode(self._data(text), add_special_tokens=False))
 
     def embedded(self, text: str) -> list[int]:
-        """With the marks that the model's tokenizer puts around a text; at least one token."""
+        """A text's tokens with the tokenizer's own start and end marks; at least one token."""
         return list(self._tokenizer.encode(self._data(text) or " "))
 
     def _chat(self, system: str, user: str) -> list[int]:
@@ -57,19 +57,19 @@ class Encoder:
         return list(self._tokenizer.encode(text, add_special_tokens=False))
 
     def _constant(self, system: str) -> list[int]:
-        """The tokens with which every prompt of this system text begins."""
+        """The leading tokens of every prompt with this system text."""
         if system and system not in self._constants:
             first, *others = (self._chat(system, probe) for probe in PROBES)
             self._constants[system] = first[: min(_common(first, other) for other in others)]
         return self._constants.get(system, [])
 
     def _data(self, text: str) -> str:
-        """`text` with the model's control tokens broken up, so that a passage can never open a role."""
+        """`text` with the model's control tokens broken up, so that a passage cannot open a role."""
         return self._control.sub(lambda m: m[0][0] + "\u200b" + m[0][1:], text)
 
 
 def _has_system_role(tokenizer: Any) -> bool:
-    """Some models' templates refuse a system message."""
+    """Whether the template accepts a system message; some do not."""
     messages = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
     try:
         return bool(tokenizer.has_chat_template and tokenizer.apply_chat_template(messages, tokenize=False))
@@ -78,7 +78,7 @@ def _has_system_role(tokenizer: Any) -> bool:
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many of the first items are equal."""
+    """How many leading items are equal."""
     size = min(len(left), len(right))
     return next((index for index in range(size) if left[index] != right[index]), size)
 

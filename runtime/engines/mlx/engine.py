@@ -1,4 +1,4 @@
-"""The engine of a local model on this machine's accelerator. This side is asyncio; the device has its own thread."""
+"""The engine for a local model: the asyncio side; the device has its own thread."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from runtime.engines.mlx.jobs import Job
     from runtime.engines.mlx.prepare import Preparation, Render
 
-#: How often the device's age is looked at, in seconds.
+#: How often the running step's age is checked, in seconds.
 WATCH_S = 1.0
 
 
 class MlxEngine:
-    """`model`: a folder or a hub id. `warm`: prompts whose constant part is prefilled at start. `render` renders variables
-    that had to be shortened.
+    """`model`: a folder or a hub id. `warm`: prompts whose constant part is prefilled at start. `render` renders shortened
+    variables.
 
-    `on_record` is called on the loop once per request, however it ended. `on_broken` is called once, with a line for a
-    person, when the device hangs or has failed for good: the process should then be restarted.
+    `on_record` is called on the loop once per request, however it ended. `on_broken` is called once, with a line to log,
+    when the device hangs or has failed for good: restart the process then.
     """
 
     name = "mlx"
@@ -72,7 +72,7 @@ class MlxEngine:
         self._watch = asyncio.create_task(self._watch_device(device), name="watch device")
 
     async def close(self) -> None:
-        """Ends what is in flight with Unavailable. Does not wait for a device that hangs."""
+        """End requests in flight with Unavailable, without waiting for a device that hangs."""
         if self._watch is not None:
             self._watch.cancel()
         self._preparing.shutdown(wait=True)
@@ -89,21 +89,21 @@ class MlxEngine:
 
     @property
     def folder(self) -> str:
-        """Where the model lies on this machine. Raises: Unavailable before the start."""
+        """The model's folder on this machine. Raises: Unavailable before the start."""
         return self._started().tools.loaded.folder
 
     @property
     def kv_token_bytes(self) -> int:
-        """What one more token of a row's cache takes. Raises: Unavailable before the start."""
+        """Bytes of cache per token of a row. Raises: Unavailable before the start."""
         return self._started().tools.loaded.kv_token_bytes
 
     @property
     def device_name(self) -> str:
-        """The chip, in its maker's words. Raises: Unavailable before the start."""
+        """The chip's name. Raises: Unavailable before the start."""
         return self._started().tools.loaded.device_name
 
     def view(self) -> DeviceView:
-        """What the device does at this moment."""
+        """The device's current state."""
         return DeviceView(state="closed", model=self.model) if self._device is None else self._device.view()
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
@@ -130,7 +130,7 @@ class MlxEngine:
             self._let_go(ticket)
 
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        """Waits as long as it takes: the caller sets the time limit. A query goes before judgements: a search waits for it."""
+        """Embed texts, with no deadline of its own. A query goes before judgements, since a search waits for it."""
         if not texts:
             return []
         ticket = Ticket("embed", "check" if query else "background", None)
@@ -138,7 +138,7 @@ class MlxEngine:
         return await self._numbers(ticket, job)
 
     async def cancelled(self, request_id: str) -> None:
-        """Wait until the device has let go of every request of this id."""
+        """Wait until the device has released every request of this id."""
         for ticket in [t for t in self._open if t.request_id == request_id]:
             await ticket.closed.wait()
 
@@ -149,13 +149,13 @@ class MlxEngine:
             if isinstance(event, Failure):
                 raise event
             if not isinstance(event, Values):
-                raise BadReply("the device answered in words where numbers were asked for; report this as a bug")
+                raise BadReply("the device returned text instead of vectors; please report this bug")
             return event.rows
         finally:
             self._let_go(ticket)
 
     async def _prepare[J](self, ticket: Ticket, make: "Callable[[Preparation], J]") -> J:
-        """Tokenise and compile on the preparing thread. Raises: Unavailable when closed or too busy, BadReply."""
+        """Tokenise and compile on the preparation thread. Raises: BadReply, or Unavailable when closed or too busy."""
         self._open_device(ticket)
         preparation = self._preparation
         assert preparation is not None
@@ -163,7 +163,7 @@ class MlxEngine:
 
     def _started(self) -> "Device":
         if self._device is None or self._device.state != "ready":
-            raise Unavailable("the mlx engine is not ready; wait for its start")
+            raise Unavailable("the mlx engine is not ready; wait until it has started")
         return self._device
 
     def _submit(self, ticket: Ticket, job: "Job") -> None:
@@ -173,11 +173,11 @@ class MlxEngine:
         device.submit(job)
 
     def _open_device(self, ticket: Ticket) -> "Device":
-        """Raises: Unavailable when there is none, or when it cannot start the request soon."""
+        """The device. Raises: Unavailable when there is none, or when it cannot start the request soon."""
         device = self._started()
         wait_s = device.wait_s(ticket.priority)
         if device.waiting() >= self.settings.max_waiting or 0 < self.settings.refuse_after_s < wait_s:
-            raise Busy(f"the device is busy for about {wait_s:.0f} s; ask another one or later")
+            raise Busy(f"the device is busy for about {wait_s:.0f} s; ask again later or use another device")
         return device
 
     def _let_go(self, ticket: Ticket) -> None:
@@ -187,12 +187,12 @@ class MlxEngine:
         self._open = {other for other in self._open if not other.closed.is_set()}
 
     async def _watch_device(self, device: "Device") -> None:
-        """Tell once when the device hangs or has failed: a thread that is alive proves nothing."""
+        """Report once when the device hangs or has failed; a live thread proves nothing."""
         while True:
             await asyncio.sleep(WATCH_S)
             age_s = device.view().step_age_s
             if device.state == "failed":
-                why = "the device failed again and again; restart the process"
+                why = "the device failed repeatedly; restart the process"
             elif age_s > self.settings.hang_s:
                 device.state = "stuck"
                 why = f"a step on the device has run for {age_s:.0f} s; restart the process"

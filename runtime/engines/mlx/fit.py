@@ -1,7 +1,7 @@
-"""When a prompt is longer than the model's context, what is left out, as its fields declare (`prompts.contracts`).
+"""Shorten a prompt that exceeds the model's context, as its fields declare (`prompts.contracts`).
 
-The rule there: evidence first loses its tail, as it is ordered best first; then retrieved passages and analyses lose theirs; then
-the conversation its oldest turns. The question is never shortened: a prompt that is too long without all of these fails.
+Evidence loses its tail first, as it is ordered best first; then retrieved passages and analyses lose theirs; then the
+conversation its oldest turns. The question is never shortened: a prompt that is too long without all of these fails.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from prompts.fields import shortened
 
 
 def fit(variables: Prompt[Any], fits: Callable[[Prompt[Any]], bool]) -> tuple[Prompt[Any], str] | None:
-    """The variables with as little left out as makes them fit, and what was left out; None when nothing helps."""
+    """The variables, shortened as little as needed, and what was left out; None if they cannot fit."""
     said = []
     for name, rule in shortened(type(variables)):
         tail = not rule.oldest
@@ -31,7 +31,7 @@ def fit(variables: Prompt[Any], fits: Callable[[Prompt[Any]], bool]) -> tuple[Pr
 
 
 def _most(variables: Prompt[Any], name: str, tail: bool, fits: Callable[[Prompt[Any]], bool]) -> int:
-    """The largest number of items with which the prompt fits, 0 when none does."""
+    """The largest number of items with which the prompt fits; 0 if it never does."""
     items = getattr(variables, name)
     low, high = 0, len(items) - 1
     while low < high:

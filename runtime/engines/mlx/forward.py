@@ -1,4 +1,4 @@
-"""Calls of the model that compute no more than is asked for."""
+"""Model calls that compute only what is needed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,14 +12,14 @@ type Body = Callable[[mx.array], mx.array]
 class Forward:
     """The model as prefill needs it: the vocabulary's logits of the last position only.
 
-    Most of mlx-lm's models are a body and a head that can be called apart; whether that gives this model's own logits is
-    tried once. Where it does not, the last token takes a call of its own.
+    Most mlx-lm models have a body and a head that can be called separately; a trial run checks that this gives the model's
+    own logits. If not, the last token takes a separate call.
     """
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self._head = _separate_head(model)
-        #: Tokens to hidden states, one row per text; None for a model whose body cannot be called apart.
+        #: Tokens to hidden states, one row per text; None for a model whose body cannot be called separately.
         self.body: Body | None = model.model if self._head is not None else None
 
     def fill(self, tokens: mx.array, cache: list[Any]) -> None:

@@ -1,7 +1,7 @@
-"""Replies that fit their schema by construction: a mask over the vocabulary before every sample.
+"""Make replies fit their schema by construction: mask the vocabulary before every sample.
 
-llguidance rejects the end token after the closing brace, so a guide that has stopped allows the end token alone. Nothing
-here raises during a step: a guide that fails says so, and its row is taken out after the step.
+llguidance rejects the end token after the closing brace, so a stopped guide allows only the end token. Nothing here raises
+during a step: a failed guide is marked, and its row is removed after the step.
 """
 
 import hashlib
@@ -30,32 +30,32 @@ class Guide:
         self.matcher = matcher
         self.failed = ""
         self.left: float = math.inf  # tokens that may still be sampled
-        self.cut = False  # it was closed before the model wanted to
+        self.cut = False  # it was closed before the model was done
         self._reserve = reserve
 
     def copy(self) -> "Guide":
-        """One more at the same position."""
+        """A copy at the same position."""
         other = Guide(self.matcher.deep_copy(), self._reserve)
         other.left = self.left
         return other
 
     @property
     def closing(self) -> bool:
-        """As few tokens are left as it takes to write the rest."""
+        """Whether the remaining tokens just suffice to write the rest."""
         return self.left <= self._reserve
 
     @property
     def finished(self) -> bool:
-        """Nothing may follow: the reply is complete, or the guide has failed."""
+        """Whether nothing may follow: the reply is complete, or the guide has failed."""
         return bool(self.failed) or self.matcher.is_stopped()
 
     def forced(self) -> list[int]:
-        """Take the tokens that can only come next, so that they need no step."""
+        """Take the tokens that are forced next, so that they need no step."""
         tokens: list[int] = self.matcher.compute_ff_tokens()
         return tokens if tokens and self.take(tokens) else []
 
     def take(self, tokens: Sequence[int]) -> bool:
-        """Advance over all of `tokens`, or over none and say False."""
+        """Advance over all of `tokens`, or over none and return False."""
         if self.matcher.validate_tokens(list(tokens)) < len(tokens):
             return False
         self.left -= len(tokens)
@@ -68,7 +68,7 @@ class Guide:
 
 
 class Grammars:
-    """Compiles each schema once. `width` is the logits' width."""
+    """Compiles each schema once; `width` is the logits' width."""
 
     def __init__(self, tokenizer: Any, width: int, eos: frozenset[int]) -> None:
         self._tokenizer = tokenizer
@@ -83,7 +83,7 @@ class Grammars:
             self._end.view(np.uint32)[token // 32] |= np.uint32(1 << (token % 32))
 
     def guide(self, schema: dict[str, Any]) -> Guide:
-        """Raises: BadReply when the schema cannot be compiled."""
+        """A guide for the schema. Raises: BadReply when it cannot be compiled."""
         key = json.dumps(schema)
         if key not in self._templates:
             self._templates[key] = self._compile(schema)
@@ -108,7 +108,7 @@ class Grammars:
         return words
 
     def _close(self, guide: Guide, words: npt.NDArray[np.int32]) -> None:
-        """Let the reply end soon: what is forced in as few tokens as it takes, else what closes most."""
+        """End the reply soon: write what is forced in as few tokens as possible, else close as much as possible."""
         forced = guide.matcher.compute_ff_tokens()
         if forced:
             words[:] = 0
@@ -119,7 +119,7 @@ class Grammars:
             guide.cut = guide.cut or not np.array_equal(before, words)
 
     def apply(self, logits: mx.array, guides: Sequence[Guide | None]) -> mx.array:
-        """Minus infinity where a token may not come. A table of bytes: portable, where a Metal kernel would not be."""
+        """Set forbidden tokens to minus infinity, by a byte table, which is portable where a Metal kernel is not."""
         bits = mx.array(self._mask(guides)).view(mx.uint8)
         return logits + self._biases(logits.dtype)[bits].flatten(-2)[..., : logits.shape[-1]]
 
@@ -127,7 +127,7 @@ class Grammars:
         try:
             grammar = llguidance.LLMatcher.grammar_from_json_schema(schema, overrides=COMPACT)
         except ValueError as error:
-            raise BadReply(f"the output schema is no JSON Schema ({error}); correct the prompt file") from error
+            raise BadReply(f"the output schema is not a JSON Schema ({error}); correct the prompt file") from error
         failed, messages = llguidance.LLMatcher.validate_grammar_with_warnings(grammar, self._tokenizer)
         if failed:
             raise BadReply(f"the output schema cannot be compiled ({messages[0]}); correct the prompt file")
@@ -143,7 +143,7 @@ class Grammars:
 
 
 def choices(schema: dict[str, Any]) -> list[str] | None:
-    """The JSON texts that a one-token verdict chooses from, None when the schema is no enum and no boolean."""
+    """The JSON texts that a one-token verdict chooses from; None if the schema is neither an enum nor a boolean."""
     if "enum" in schema:
         return [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in schema["enum"]]
     return ["true", "false"] if schema.get("type") == "boolean" else None

@@ -1,4 +1,4 @@
-"""What a request is on the device thread: a prompt to prefill, then a row of the batch or a few numbers."""
+"""A request on the device thread: a prompt to prefill, then a row of the batch, a verdict or embeddings."""
 
 import codecs
 import time
@@ -19,13 +19,13 @@ from runtime.engines.mlx.records import Ending, RequestRecord
 from runtime.engines.mlx.sampling import Sampling, sample
 from runtime.engines.mlx.tickets import Done, Event, Ticket
 
-#: A prompt that cost this many tokens is kept for the next request that begins alike.
+#: A prompt that cost this many tokens is cached for the next request with the same beginning.
 SHARED_TOKENS = 64
 
 
 @dataclass(slots=True, frozen=True)
 class Tools:
-    """What every job works with."""
+    """The tools that all jobs share."""
 
     loaded: LoadedModel
     forward: Forward
@@ -48,19 +48,19 @@ class Job(Protocol):
 
     @property
     def length(self) -> int:
-        """Tokens that its cache will hold at most."""
+        """The most tokens that its cache will hold."""
         ...
 
     def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
-        """Compute at most `budget` tokens, at least one. Returns how many, and what came of them."""
+        """Compute at most `budget` tokens, at least one. Returns how many, and the result, if there is one yet."""
         ...
 
     def restart(self) -> None:
-        """Forget what the device held for it, to begin again; what it has said stays said."""
+        """Forget the device state and begin again; what was already shown stays shown."""
         ...
 
     def release(self) -> None:
-        """Let go of all mlx objects."""
+        """Release all mlx objects."""
         ...
 
     def ending(self, ending: Ending) -> RequestRecord: ...
@@ -114,7 +114,7 @@ class PromptJob:
         return end - begin, self.finish(tools, logits)
 
     def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
-        """What follows from the logits of the prompt's last position, a row of one."""
+        """The result of the logits at the prompt's last position, a row of one."""
         raise NotImplementedError
 
     def restart(self) -> None:
@@ -139,7 +139,7 @@ class PromptJob:
 
 
 class Text:
-    """Bytes into text, holding back half a character. Bytes that belong to no character are left out."""
+    """Decodes bytes to text, holding back half a character; bytes that belong to no character are dropped."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -147,7 +147,7 @@ class Text:
         self.text = ""
 
     def add(self, tokens: list[int]) -> str:
-        """What can be shown now, possibly nothing."""
+        """The text that can be shown now; may be empty."""
         plain = [token for token in tokens if not self._tokenizer.is_special_token(token)]
         fresh = self._decoder.decode(self._tokenizer.decode_bytes(plain)) if plain else ""
         self.text += fresh
@@ -162,9 +162,9 @@ class Generation(PromptJob):
     sampling: Sampling = field(kw_only=True)
     max_tokens: int = 1
     guide: Guide | None = None
-    pristine: Guide | None = None  # a second copy of the guide, for a replay
+    pristine: Guide | None = None  # a copy of the guide, for a replay
     forced: list[int] = field(default_factory=list)
-    said: str = ""  # shown by a former attempt, at the end of the prompt
+    said: str = ""  # shown by an earlier attempt, at the end of the prompt
     generated: list[int] = field(default_factory=list)
     first_token: float | None = None
 
@@ -174,7 +174,7 @@ class Generation(PromptJob):
 
     @property
     def opening(self) -> str:
-        """What can be shown before the first step: the text that the grammar wrote. Ask before the job is submitted."""
+        """The text that can be shown before the first step, written by the grammar. Read it before the job is submitted."""
         return self.text.text
 
     def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
@@ -188,7 +188,7 @@ class Generation(PromptJob):
         return Row(id(self), self.cache, first, self.sampling, len(self.generated), self.guide)
 
     def accept(self, tools: Tools, token: int) -> tuple[str, Event | None]:
-        """Take the row's newest token: the text to show, and the last event when this was the end."""
+        """Take the row's newest token. Returns the text to show, and the last event if the reply has ended."""
         if self.first_token is None:
             self.first_token = time.monotonic()
         if self.guide is not None and self.guide.failed:
@@ -207,11 +207,11 @@ class Generation(PromptJob):
         record = self.ending(ending)
         if ending == "length" and self.guide is not None and not self.guide.finished:
             limit = self.max_tokens + len(self.forced)
-            return BadReply(f"{self.record.prompt}: the reply was not complete after {limit} tokens; raise max_tokens")
+            return BadReply(f"{self.record.prompt}: the reply was incomplete after {limit} tokens; raise max_tokens")
         return Done(self.said + self.text.text, record)
 
     def restart(self) -> None:
-        """The replay's prompt ends with what was generated, so it goes on where the failed step was."""
+        """Restart with what was generated at the end of the prompt, so that it continues at the failed step."""
         PromptJob.restart(self)
         prompt = self.tokens[: self.record.tokens_in]
         self.tokens = np.concatenate([prompt, np.array(self.generated, dtype=np.int32)])

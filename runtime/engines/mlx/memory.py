@@ -1,4 +1,4 @@
-"""How many requests fit on the device: counted in bytes before they start, watched while they run."""
+"""Decide how many requests fit on the device: bytes are counted before they start and watched while they run."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.prefixes import Prefixes
 from runtime.engines.mlx.settings import DeviceSettings
 
-#: Of the memory: kept free for the running step, lent to pinned and to shared prefixes; and where it counts as short.
+#: Shares of the memory: kept free for the running step, lent to pinned and to shared prefixes; used, when it counts as short.
 SPARE, PINNED, SHARED, SHORT = 0.05, 0.125, 0.0625, 0.97
 
 
 class Memory:
-    """`max_rows` halves after a fault that looks like exhausted memory, for good: the setting was too high."""
+    """The memory budget. `max_rows` halves for good after a fault that looks like exhausted memory: the setting was too high."""
 
     def __init__(self, loaded: LoadedModel, settings: DeviceSettings) -> None:
         self.limit_bytes = loaded.memory_limit_bytes
@@ -27,11 +27,11 @@ class Memory:
 
     @property
     def active_bytes(self) -> int:
-        """What this device holds; mlx counts for the whole process."""
+        """Bytes that this device holds; mlx counts for the whole process."""
         return max(0, int(mx.get_active_memory()) - self._elsewhere_bytes)
 
     def fits(self, lengths: Sequence[int], length: int, prefixes: Prefixes) -> bool:
-        """Whether one more row of `length` tokens fits beside the rows of `lengths`: a batch pads to its longest."""
+        """Whether a row of `length` tokens fits beside the rows of `lengths`; a batch is padded to its longest."""
         rows = (len(lengths) + 1) * max([*lengths, length]) * self._token_bytes
         if rows <= self._free(prefixes):
             return True

@@ -1,4 +1,4 @@
-"""Load a model, or say in one line why it cannot be loaded. Runs on the device thread, like all that touches mlx."""
+"""Load a model, or say in one line why it cannot be loaded; runs on the device thread, like everything that uses mlx."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from mlx_lm.utils import _download, load_model, load_tokenizer
 from bus.errors import Unavailable
 from runtime.engines.mlx.settings import DeviceSettings
 
-#: The share of the memory that weights may fill; the rest is for caches and the running step.
+#: The share of memory for weights; the rest is for caches and the running step.
 WEIGHTS_SHARE = 0.85
 #: What mlx-lm raises for a folder it cannot read: files, JSON, shapes, missing keys, missing arguments.
 LOAD_ERRORS = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError)
@@ -75,7 +75,7 @@ def load(settings: DeviceSettings) -> LoadedModel:
 
 
 def memory_limit() -> int:
-    """What the device may use: Metal's own recommendation, or three quarters of the machine's memory."""
+    """Bytes that the device may use: Metal's own recommendation, or three quarters of the machine's memory."""
     info = mx.device_info()
     recommended = info.get("max_recommended_working_set_size") or info.get("memory_size")
     if recommended:
@@ -112,7 +112,7 @@ def _check(folder: Path, limit: int) -> int:
     size = sum(w.stat().st_size for w in weights)
     if size > limit * WEIGHTS_SHARE:
         raise Unavailable(
-            f"the model {folder.name} needs {size / 1e9:.1f} GB and this machine lends a model {limit / 1e9:.1f} GB; "
+            f"the model {folder.name} needs {size / 1e9:.1f} GB and this machine has {limit / 1e9:.1f} GB for a model; "
             "choose a smaller or a quantised model"
         )
     return size
@@ -139,7 +139,7 @@ def _grammar_tokenizer(folder: Path, tokenizer: Any, width: int, eos: frozenset[
         return llguidance.hf.from_tokenizer(tokenizer._tokenizer, n_vocab=width, eos_token=sorted(eos), slices=slices)
     except ValueError as error:
         raise Unavailable(
-            f"the tokenizer of {folder.name} cannot hold a grammar ({error}); choose another model"
+            f"the tokenizer of {folder.name} does not work with grammars ({error}); choose another model"
         ) from error
 
 
@@ -151,7 +151,7 @@ def _context(config: dict[str, Any]) -> int:
 
 
 def _kv_token_bytes(cache: list[Any]) -> int:
-    """Bytes of cache that one more token takes, from a cache that holds one token and room for more."""
+    """Bytes of cache per token, measured on a cache that holds one token and has room for more."""
     total = 0
     for layer in cache:
         keys = getattr(layer, "keys", None)
@@ -161,7 +161,7 @@ def _kv_token_bytes(cache: list[Any]) -> int:
 
 
 def _digest(folder: Path) -> str:
-    """Names the weights: the configuration, and size, head and tail of every file; reading gigabytes would take seconds."""
+    """Identifies the weights by the configuration and each file's size, head and tail; reading gigabytes would take seconds."""
     digest = hashlib.blake2b(digest_size=8)
     digest.update((folder / "config.json").read_bytes())
     for path in sorted(folder.glob("model*.safetensors")):

@@ -1,4 +1,4 @@
-"""Requests that need no decoding: a verdict in one token, embeddings."""
+"""Requests that need no decoding: one-token verdicts and embeddings."""
 
 import time
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ from runtime.engines.mlx.tickets import Done, Event, Ticket, Values
 
 @dataclass(slots=True, eq=False)
 class Verdict(PromptJob):
-    """Chooses among `values` by the probability of the one token that tells each from the others."""
+    """Chooses among `values` by the probability of the one token that distinguishes each."""
 
     values: list[str] = field(default_factory=list)
-    deciding: list[int] = field(default_factory=list)  # a token per value, all different
+    deciding: list[int] = field(default_factory=list)  # one token per value, all different
     opening: str = ""
 
     def finish(self, tools: Tools, logits: mx.array) -> Row | Event:

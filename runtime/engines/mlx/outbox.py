@@ -1,4 +1,4 @@
-"""What the device thread says to the loop, gathered during a round and told in one call."""
+"""What the device thread tells the loop, collected during a round and delivered in one call."""
 
 import asyncio
 import contextlib
@@ -14,21 +14,21 @@ NEWEST = 0.1
 
 
 class Outbox:
-    """Events and records of one round; sums and averages since the start."""
+    """Events and records of one round, with sums and averages since the start."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_record: Callable[[RequestRecord], None]) -> None:
         self._loop, self._on_record = loop, on_record
         self._events: list[tuple[Ticket, Event | None]] = []
         self._records: list[RequestRecord] = []
         self.tokens_out = self.tokens_prefilled = self.tokens_cached = 0
-        self.service_s = 0.0  # of late, from a request's start to its end
+        self.service_s = 0.0  # running average, from a request's start to its end
         self.answered = 0
 
     def say(self, ticket: Ticket, text: str) -> None:
         self._events.append((ticket, text))
 
     def end(self, job: Job, event: Event | None, ending: Ending) -> None:
-        """The last event of a job; None for one that nobody listens to."""
+        """Add the last event of a job; None if nobody listens to it."""
         record = event.record if isinstance(event, Done) else job.ending(ending)
         self._records.append(record)
         self._events.append((job.ticket, event))
@@ -40,11 +40,11 @@ class Outbox:
             self.service_s += NEWEST * (record.prefill_s + record.decode_s - self.service_s)
 
     def flush(self) -> None:
-        """Wake the loop once, if there is anything to tell."""
+        """Wake the loop once if there is anything to deliver."""
         if self._events:
             events, self._events = self._events, []
             records, self._records = self._records, []
-            # The loop may be closed already while the last rows end.
+            # The loop may already be closed when the last rows end.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._tell, events, records)
 

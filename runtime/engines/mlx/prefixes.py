@@ -1,7 +1,7 @@
-"""Beginnings of prompts that need no prefill any more.
+"""Cached beginnings of prompts, which need no prefill.
 
-A pinned snapshot holds a prompt's constant part and stays for good. A shared one holds a whole recent prompt, for the
-next request that begins alike, such as another judgement over the same evidence; the oldest go when room is needed.
+A pinned snapshot holds a prompt's constant part and is never evicted. A shared one holds a whole recent prompt, for the
+next request with the same beginning, such as another judgement over the same evidence; the oldest are evicted.
 """
 
 from copy import deepcopy
@@ -37,7 +37,7 @@ class Prefixes:
         self._snapshots: list[Snapshot] = []  # oldest use first
 
     def open(self, tokens: Tokens) -> tuple[list[Any], int]:
-        """A cache of one's own that holds the longest known beginning of `tokens`, and that beginning's length.
+        """A new cache with the longest known beginning of `tokens`, and that beginning's length.
 
         At least one token is left to compute.
         """
@@ -98,12 +98,12 @@ def _common(left: Tokens, right: Tokens) -> int:
 
 
 def _sliceable(cache: list[Any]) -> bool:
-    """Whether the cache of a longer text holds that of each of its beginnings: true of plain attention alone."""
+    """Whether a text's cache contains that of each of its beginnings; true only of plain attention."""
     return all(type(layer) is KVCache for layer in cache)
 
 
 def _copy(cache: list[Any], length: int) -> list[Any]:
-    """The first `length` tokens, all of them when the cache cannot be sliced."""
+    """The first `length` tokens, or all of them if the cache cannot be sliced."""
     if not _sliceable(cache):
         return deepcopy(cache)
     copies = []

@@ -1,4 +1,4 @@
-"""From a request to a job: tokens, grammar and the forced beginning. Runs on its own thread, off the loop and the device."""
+"""Turn a request into a job: tokens, grammar and the forced beginning; runs on its own thread, off the loop and the device."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,20 +23,20 @@ type Render = Callable[[Prompt[Any]], Rendered]
 
 
 class Preparation:
-    """`render` renders shortened variables anew; without it a prompt beyond the context fails."""
+    """Prepares jobs. `render` renders shortened variables; without it a prompt beyond the context fails."""
 
     def __init__(self, tools: Tools, encoder: Encoder, settings: DeviceSettings, render: Render | None) -> None:
         self._tools, self._encoder, self._settings, self._render = tools, encoder, settings, render
 
     def generation(self, request: Request, ticket: Ticket) -> Generation | Verdict:
-        """Raises: BadReply for a prompt that cannot fit and for a schema that cannot be compiled."""
+        """The job of a generation. Raises: BadReply for a prompt that cannot fit or a schema that cannot be compiled."""
         rendered = _rendered(request)
         guide = self._tools.grammars.guide(rendered.schema) if rendered.schema is not None else None
         encoded, shortened = self._fitting(request, rendered)
         said, forced = request.already_shown, list[int]()
         if guide is not None:
             if said and not guide.take(self._encoder.text(said)):
-                # What was shown is no beginning of this JSON: answer anew.
+                # What was shown is not a beginning of this JSON: start over.
                 encoded, said = self._encoder.prompt(rendered), ""
             guide.left = rendered.max_tokens
             forced = guide.forced() if self._settings.forced_prefix else []
@@ -63,7 +63,7 @@ class Preparation:
         )
 
     def embedding(self, texts: Sequence[str], query: bool, ticket: Ticket) -> Embedding:
-        """A text beyond the context loses its tail."""
+        """The job of an embedding; a text beyond the context loses its tail."""
         lead = self._settings.query_instruction if query else ""
         limit = self._tools.loaded.context_tokens
         encoded = [self._encoder.embedded(lead + text) for text in texts]
@@ -86,7 +86,7 @@ class Preparation:
         return Embedding(ticket, record, arrays, self._settings.pooling)
 
     def _fitting(self, request: Request, rendered: Rendered) -> tuple[Encoded, str]:
-        """The prompt's tokens, shortened by the rule of `fit` when they leave no room for the reply."""
+        """The prompt's tokens, shortened by `fit` if they leave no room for the reply."""
         context = self._tools.loaded.context_tokens
         room = context - min(rendered.max_tokens, context // 2)
         encoded = self._encoder.prompt(rendered, request.already_shown)
@@ -107,7 +107,7 @@ class Preparation:
         )
 
     def _deciding(self, values: Sequence[str], forced: Sequence[int]) -> list[int] | None:
-        """The first token of each value after the forced part, None when two share it."""
+        """The first token of each value after the forced part; None if two share it."""
         written = self._tools.loaded.grammar_tokenizer.decode_str(list(forced)) if forced else ""
         if not all(value.startswith(written) and len(value) > len(written) for value in values):
             return None

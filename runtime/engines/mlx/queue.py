@@ -1,4 +1,4 @@
-"""Who is served next: priority first, then the earlier deadline, then who came first. What has expired is never started."""
+"""The queue of requests: by priority, then deadline, then arrival; an expired request is never started."""
 
 import heapq
 import itertools
@@ -15,7 +15,7 @@ class Queued(Protocol):
 
 
 class Waiting[J: Queued]:
-    """Requests that have no row yet."""
+    """Requests without a row."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, float, int, J]] = []
@@ -39,7 +39,7 @@ class Waiting[J: Queued]:
         return heapq.heappop(self._heap)[3]
 
     def take_expired(self, now: float) -> list[J]:
-        """Remove and return what may not start any more."""
+        """Remove and return the expired requests."""
         return self._take({id(job) for job in self if job.ticket.expires <= now})
 
     def take(self, ticket: Ticket) -> list[J]:

@@ -1,4 +1,4 @@
-"""What is written down about each request, and what can be seen of the device while it runs."""
+"""The record of each request, and the view of the device while it runs."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ State = Literal["closed", "loading", "warming", "ready", "stuck", "failed"]
 
 
 class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One request's whole cost. `tokens_out` counts the forced ones; times are in seconds."""
+    """What one request cost. `tokens_out` includes forced tokens; times are in seconds."""
 
     request_id: str
     operation: Operation
@@ -23,7 +23,7 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     model_digest: str
     priority: Priority
     seed: int
-    schema: str  # digest of the schema, empty for free text
+    schema: str  # digest of the schema; empty for free text
     ending: Ending
     tokens_in: int = 0
     tokens_cached: int = 0

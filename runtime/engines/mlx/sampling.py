@@ -1,4 +1,4 @@
-"""Choose tokens for all rows in one call, each row from its own random stream: neighbours never change a row's output."""
+"""Sample tokens for all rows in one call, each row from its own random stream, so that rows do not affect each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ import numpy as np
 
 @dataclass(slots=True, frozen=True)
 class Sampling:
-    """`temperature` 0 takes the likeliest token. The seed and the token's position decide the rest."""
+    """How a row is sampled: `temperature` 0 takes the likeliest token; else the seed and the token's position decide."""
 
     temperature: float
     seed: int
 
 
 def sample(logits: mx.array, rows: Sequence[Sampling], positions: Sequence[int]) -> mx.array:
-    """One token per row of `logits`; `positions` counts each row's tokens so far. Gumbel-max: argmax(x + T·g)."""
+    """Sample one token per row of `logits`; `positions` counts each row's tokens so far. Gumbel-max: argmax(x + T·g)."""
     if not any(row.temperature for row in rows):
         return mx.argmax(logits, axis=-1)
     seeds = [[row.seed & 0xFFFFFFFF, position] for row, position in zip(rows, positions, strict=True)]

@@ -1,4 +1,4 @@
-"""What can be set about the device."""
+"""The device's settings."""
 
 from typing import Literal
 
@@ -8,19 +8,19 @@ DEFAULT_MODEL = "mlx-community/Qwen3-4B-Instruct-2507-4bit"
 
 
 class DeviceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Zero stands for 'what the model or the machine says'."""
+    """A value of 0 means what the model or the machine says."""
 
     model: str = DEFAULT_MODEL  # a folder or a hub id
-    chunk_tokens: int = 128  # prefilled between two steps while something streams: the longest stall of a stream
+    chunk_tokens: int = 128  # tokens prefilled between two steps while something streams: a stream's longest stall
     idle_chunk_tokens: int = 512  # the same while nothing streams
     max_rows: int = 32  # requests decoding or prefilling at once
     reserved_rows: int = 2  # of them kept free for answers and checks
     max_waiting: int = 1024  # requests in the queue; more are refused
-    refuse_after_s: float = 0.0  # refuse what would wait longer than this, so that another device takes it; 0: never
+    refuse_after_s: float = 0.0  # refuse a request that would wait longer, so that another device takes it; 0: never
     context_tokens: int = 0
     memory_bytes: int = 0
-    shared_bytes: int = 0  # for prefixes kept because requests share them; 0: a sixteenth of the memory
-    forced_prefix: bool = True  # what a grammar forces at the start goes into the prompt; off only to measure it
+    shared_bytes: int = 0  # for prefixes that requests share; 0: a sixteenth of the memory
+    forced_prefix: bool = True  # put what a grammar forces at the start into the prompt; off only for measurements
     hang_s: float = 60.0  # a step longer than this means the device hangs
     pooling: Literal["last", "mean"] = "last"
-    query_instruction: str = ""  # put before a query that is embedded
+    query_instruction: str = ""  # prefix of an embedded query

@@ -1,4 +1,4 @@
-"""How the device thread talks back to the asyncio side: one wake-up of the loop per step, not per token."""
+"""Tickets carry events from the device thread to the asyncio side: one wake-up of the loop per step, not per token."""
 
 import asyncio
 import math
@@ -13,13 +13,13 @@ from runtime.engines.mlx.records import RequestRecord
 
 
 class Values(msgspec.Struct, frozen=True):
-    """Embeddings, a row a text."""
+    """Embeddings, one row per text."""
 
     rows: list[list[float]]
 
 
 class Done(msgspec.Struct, frozen=True):
-    """The last event of a reply in text."""
+    """The last event of a text reply."""
 
     text: str
     record: RequestRecord
@@ -29,21 +29,21 @@ type Event = str | Values | Done | Failure
 
 
 class Ticket:
-    """One request as both sides see it. `deadline` is on the loop's clock, None for no limit."""
+    """One request as both sides see it. `deadline` is on the loop's clock; None for no limit."""
 
     def __init__(self, request_id: str, priority: Priority, deadline: float | None) -> None:
         loop = asyncio.get_running_loop()
         self.request_id = request_id
         self.priority = priority
         self.deadline = deadline
-        # The device thread has no loop to ask for the time.
+        # The device thread has no loop to read the time from.
         self.expires = math.inf if deadline is None else time.monotonic() + (deadline - loop.time())
         self.events: asyncio.Queue[Event] = asyncio.Queue()
-        self.closed = asyncio.Event()  # set once the device has let go of the request
+        self.closed = asyncio.Event()  # set once the device has released the request
         self._timer: asyncio.TimerHandle | None = None
 
     def start_timer(self) -> None:
-        """At the deadline NoReply comes as an event: one timer a request, not one a token."""
+        """Deliver NoReply as an event at the deadline: one timer per request, not per token."""
         if self.deadline is not None:
             late = NoReply("the device did not answer before the deadline; allow more time")
             self._timer = asyncio.get_running_loop().call_at(self.deadline, self.events.put_nowait, late)
@@ -54,7 +54,7 @@ class Ticket:
 
 
 def deliver(batch: Sequence[tuple[Ticket, Event | None]]) -> None:
-    """Runs on the loop. None says that the device has let go of the request without a word."""
+    """Deliver events, on the loop. None means that the device released the request without an event."""
     for ticket, event in batch:
         if event is not None:
             ticket.events.put_nowait(event)

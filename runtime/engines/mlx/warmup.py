@@ -1,4 +1,4 @@
-"""Before the first request: every prompt's constant part prefilled and pinned, one step run."""
+"""Warm up before the first request: prefill and pin every prompt's constant part, and run one step."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from runtime.engines.mlx.sampling import Sampling, sample
 
 
 def warm_up(tools: Tools, encoder: Encoder, prompts: Sequence[Rendered], chunk_tokens: int) -> None:
-    """Pin the constant parts of `prompts`, compile their schemas, and run one step so that kernels are there."""
+    """Pin the constant parts of `prompts`, compile their schemas, and run one step so that kernels are compiled."""
     for rendered in prompts:
         encoded = encoder.prompt(rendered)
         if encoded.constant >= WORTH_TOKENS:

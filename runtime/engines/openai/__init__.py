@@ -1,1 +1,1 @@
-"""The engine of any OpenAI-compatible server: the requests, and the openai client with its deadlines and refusals around it."""
+"""The engine for any OpenAI-compatible server: requests and replies, and the openai client with deadlines, retries and errors."""

@@ -1,4 +1,4 @@
-"""The engine of any OpenAI-compatible server: a cloud model, or a local server that is not ours."""
+"""The engine for any OpenAI-compatible server: a cloud model, or a local server."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ AGAIN = "Your reply was not usable ({problem}). Reply again, with nothing but on
 
 
 class OpenAIEngine:
-    """Prompts as chat completions. `attempts`: how often one request is sent at most."""
+    """Sends prompts as chat completions; each request is sent at most `attempts` times."""
 
     name = "openai"
     needs_rendering = True
@@ -28,7 +28,7 @@ class OpenAIEngine:
         self._wire = Wire(base_url, api_key, attempts=attempts)
 
     async def start(self) -> None:
-        """Ask which models there are; without a model's name the first is taken. Raises: Unavailable."""
+        """List the server's models; without a configured model the first is used. Raises: Unavailable."""
         deadline = asyncio.get_running_loop().time() + START_S
         try:
             models = await self._wire.models(deadline)
@@ -37,14 +37,14 @@ class OpenAIEngine:
             raise Unavailable(str(error)) from error
         if not self.model and not models:
             await self._wire.close()
-            raise Unavailable("the server names no model; set inference.model")
+            raise Unavailable("the server lists no model; set inference.model")
         self.model = self.model or models[0]
 
     async def close(self) -> None:
         await self._wire.close()
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        """A JSON reply comes as one delta, once it is known to fit: a server may ignore the schema."""
+        """Yield a JSON reply as one delta once it is known to fit, since a server may ignore the schema."""
         rendered = _rendered(request)
         if asyncio.get_running_loop().time() >= request.deadline:
             raise NoReply(f"{request.variables.name} was asked after its deadline; allow the run more time")
@@ -64,7 +64,7 @@ class OpenAIEngine:
             wrong = _wrong(finished.text, rendered.schema)
         if wrong:
             raise BadReply(
-                f"{request.variables.name}: {wrong}; the server ignores response_format and the model the schema"
+                f"{request.variables.name}: {wrong}; the model ignores the schema and the server does not enforce it"
             )
         yield Delta(finished.text)
         yield finished
@@ -83,7 +83,7 @@ class OpenAIEngine:
             "seed": request.seed,
         }
         if rendered.reasoning_effort:
-            # Reasoning models take no temperature, and their thinking counts against the limit under its new name.
+            # Reasoning models accept no temperature, and their thinking counts against the limit, which has a new name.
             del body["temperature"]
             body |= {"reasoning_effort": rendered.reasoning_effort, "max_completion_tokens": body.pop("max_tokens")}
         return body
@@ -92,7 +92,7 @@ class OpenAIEngine:
         async for event in self._stream(request, body):
             if isinstance(event, Finished):
                 return event
-        raise NoReply("the stream ended without an end; ask again")
+        raise NoReply("the stream ended without a finish reason; ask again")
 
     async def _stream(self, request: Request, body: dict[str, Any]) -> AsyncIterator[Delta | Finished]:
         loop = asyncio.get_running_loop()
@@ -128,13 +128,13 @@ class OpenAIEngine:
 
 
 class Repeated:
-    """Drops a beginning that says again what was already shown; the model was told not to, and may do it all the same."""
+    """Drops a beginning that repeats what was already shown, which the model may do although told not to."""
 
     def __init__(self, shown: str) -> None:
         self._shown, self._held = shown, ""
 
     def add(self, text: str) -> str:
-        """What of `text` and what was held back can be shown now."""
+        """The part of `text` and of what was held back that can be shown now."""
         if not self._shown:
             return text
         self._held += text
@@ -143,7 +143,7 @@ class Repeated:
         return "" if self._shown.startswith(self._held) else self._open(self._held)
 
     def rest(self) -> str:
-        """At the end of the reply: a beginning that never became a repetition of the whole."""
+        """At the end of the reply, the text held back that turned out to be no full repetition."""
         return self._open(self._held) if self._shown and self._held else ""
 
     def _open(self, text: str) -> str:
@@ -165,4 +165,4 @@ def _wrong(text: str, schema: dict[str, Any]) -> str:
     try:
         return problem(json.loads(text), schema)
     except json.JSONDecodeError as error:
-        return f"the reply is no JSON ({error.msg})"
+        return f"the reply is not JSON ({error.msg})"

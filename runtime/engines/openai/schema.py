@@ -1,4 +1,4 @@
-"""Does a decoded reply fit its JSON Schema? For endpoints that promise a schema and may not keep it."""
+"""Check a decoded reply against its JSON Schema, for servers that accept a schema and may not honour it."""
 
 from typing import Any
 
@@ -7,6 +7,6 @@ from jsonschema.exceptions import best_match
 
 
 def problem(value: object, schema: dict[str, Any]) -> str:
-    """What is wrong most of all, with its place, in a short line; empty when the value fits."""
+    """The most relevant violation and its place, in one short line; empty if the value fits."""
     worst = best_match(Draft202012Validator(schema).iter_errors(value))
     return f"{worst.json_path}: {' '.join(worst.message.split())[:200]}" if worst else ""

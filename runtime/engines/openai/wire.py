@@ -1,4 +1,4 @@
-"""The openai client, and around it: the deadline, when to ask again and how long to wait, and what each refusal means."""
+"""The openai client, wrapped with the deadline, retries with backoff, and the meaning of each error."""
 
 import asyncio
 import email.utils
@@ -15,7 +15,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from bus.errors import BadReply, NoReply, Unavailable
 
-#: Worth asking again: too many requests, or the server is not itself.
+#: Statuses worth a retry: too many requests, or a failing server.
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 #: A server that cannot list its models may still serve one.
 CANNOT_LIST = frozenset({404, 405, 501})
@@ -24,15 +24,15 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
 
 
 class Wire:
-    """`attempts`: how often one request is sent at most. Deadlines are on the loop's clock."""
+    """Sends each request at most `attempts` times. Deadlines are on the loop's clock."""
 
     def __init__(self, base_url: str, api_key: str = "", *, attempts: int = 4) -> None:
         self.base_url = base_url.rstrip("/")
-        # The client would ask again by itself without looking at the deadline.
+        # The client's own retries would ignore the deadline.
         timeout = openai.Timeout(None, connect=CONNECT_S)
         self._client = openai.AsyncOpenAI(
             base_url=self.base_url,
-            api_key=api_key or "none",  # the client insists on one; a server without keys looks at none
+            api_key=api_key or "none",  # the client requires a key; a server without keys ignores it
             max_retries=0,
             timeout=timeout,
         )
@@ -42,7 +42,7 @@ class Wire:
         await self._client.close()
 
     async def models(self, deadline: float) -> list[str]:
-        """The models' names; none from a server that cannot list them. Raises: NoReply, Unavailable."""
+        """The models' names; empty if the server cannot list them. Raises: NoReply, Unavailable."""
         response = await self._insist(self._listed, deadline)
         if response is None:
             return []
@@ -73,7 +73,7 @@ class Wire:
                     async with asyncio.timeout_at(deadline):
                         raise self._not_an_api(stream.response.headers, (await stream.response.aread()).decode())
             while True:
-                # Never around the yield: what the consumer raises there is its own.
+                # Never around the yield: what the consumer raises there is not ours to translate.
                 with self._told():
                     async with asyncio.timeout_at(deadline):
                         chunk = await anext(stream, None)
@@ -87,7 +87,7 @@ class Wire:
             await stream.close()
 
     async def _insist[R](self, ask: Callable[[], Awaitable[R]], deadline: float) -> R:
-        """What `ask` gives, asked for again while that is worth it and the deadline allows."""
+        """The result of `ask`, retried while that is useful and the deadline allows."""
         loop, why = asyncio.get_running_loop(), ""
         for attempt in range(self._attempts):
             pause_s = None
@@ -112,19 +112,19 @@ class Wire:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What the client raises, as our failures."""
+        """Translate the client's exceptions into our failures."""
         try:
             yield
         except TimeoutError as error:
             raise NoReply(f"{self.base_url} did not answer before the deadline; allow more time") from error
         except openai.APIConnectionError as error:
-            raise Unavailable(f"{self.base_url} broke off ({_cause(error)}); ask again") from error
+            raise Unavailable(f"{self.base_url} broke the connection ({_cause(error)}); ask again") from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
         except openai.APIError as error:
-            raise Unavailable(f"{self.base_url} failed in mid-answer: {_one_line(error.message)}") from error
+            raise Unavailable(f"{self.base_url} failed during the answer: {_one_line(error.message)}") from error
         except ValueError as error:
-            raise Unavailable(f"{self.base_url} sent an event that cannot be read; check the server") from error
+            raise Unavailable(f"{self.base_url} sent an unreadable event; check the server") from error
 
     def _refusal(self, error: openai.APIStatusError) -> BadReply | Unavailable:
         said = _message(error)
@@ -146,13 +146,13 @@ class Wire:
 
 
 def backoff_s(attempt: int) -> float:
-    """Doubles with each attempt; a random half keeps many clients apart."""
+    """The pause before the next attempt: doubles each time, half of it random so that clients spread out."""
     longest: float = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempt)
     return longest * (0.5 + random.random() / 2)
 
 
 def retry_after_s(header: str | None, now: float | None = None) -> float | None:
-    """The pause a server asks for, in seconds or as a date; None when it names none."""
+    """The pause that a server asks for, given in seconds or as a date; None if it names none."""
     if not header:
         return None
     try:
@@ -167,7 +167,7 @@ def retry_after_s(header: str | None, now: float | None = None) -> float | None:
 
 
 def _message(error: openai.APIStatusError) -> str:
-    """What the server said, in one short line: `error.message` of its JSON, or its text."""
+    """The server's message in one short line: `error.message` of its JSON, or else its text."""
     said = error.body.get("message", error.body) if isinstance(error.body, dict) else error.body
     return _one_line(str(said or error.response.text))
 

@@ -1,1 +1,1 @@
-"""The engine of tests and benches, and the playback of replies that are known already."""
+"""The engine for tests and benchmarks, and the playback of known replies, which other engines use too."""

@@ -1,7 +1,7 @@
-"""The engine of tests and benches: replies come from a function, at once and always the same.
+"""The engine for tests and benchmarks: a function gives the replies, at once and always the same.
 
-    ScriptedEngine()                                          # every prompt answered validly
-    ScriptedEngine({"verify_answer": '{"contradictions": [], "verdict": "clean"}'})   # one prompt told otherwise
+    ScriptedEngine()                                          # a valid reply to every prompt
+    ScriptedEngine({"verify_answer": '{"contradictions": [], "verdict": "clean"}'})   # another reply to one prompt
     ScriptedEngine(lambda request: ["my ", "pieces"])         # any function of the request
 
 A script that raises a Failure makes the engine fail with it.
@@ -17,7 +17,7 @@ from prompts import contracts as c
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.playback import play, words
 
-#: A whole reply, cut into words when it is prose, or the pieces to stream.
+#: A whole reply, streamed word by word if it is prose, or the pieces to stream.
 Script = Callable[[Request], str | Iterable[str]]
 
 
@@ -30,7 +30,7 @@ class ScriptedEngine:
     def __init__(self, replies: Script | Mapping[str, str] | None = None, *, model: str = "script") -> None:
         self.model = model
         self._script = _script_of(replies)
-        self.requests: list[Request] = []  # all that were asked, in order: tests read it
+        self.requests: list[Request] = []  # all requests in order, for tests to read
 
     async def start(self) -> None:
         pass
@@ -57,13 +57,13 @@ def _script_of(replies: Script | Mapping[str, str] | None) -> Script:
 
 
 def default_script(request: Request) -> str:
-    """A valid reply to any of the fourteen prompts, quoting the first passage where a quotation is asked for."""
+    """A valid reply to any of the fourteen prompts; quotations are from the first passage."""
     reply = DEFAULTS[request.variables.name](request.variables)
     return reply if isinstance(reply, str) else json.dumps(msgspec.to_builtins(reply), ensure_ascii=False)
 
 
 def answer(evidence: Sequence[c.Evidence], size: int = 60) -> str:
-    """`size` words of the first evidence, over and over, the last of them its citation: a sentence that the gate passes."""
+    """`size` words, the first evidence repeated and its citation at the end: a sentence that the gate passes."""
     said = evidence[0].text.replace(".", "").split() if evidence else []
     words = itertools.cycle(said or ["nothing"])
     return " ".join(itertools.islice(words, size - 1)) + " [1]."

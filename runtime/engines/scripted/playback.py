@@ -1,4 +1,4 @@
-"""Play a reply that is already known as a model would have streamed it."""
+"""Stream a known reply as a model would."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ from runtime.engines.engine import Delta, Finished, Request
 
 
 def play(request: Request, pieces: Iterable[str], *, engine: str, model: str) -> Iterator[Delta | Finished]:
-    """The deltas of `pieces` after what was already shown, then the Finished with the whole text.
+    """Yield the deltas of `pieces` after what was already shown, then the Finished with the whole text.
 
     Raises: NoReply past the deadline.
     """
@@ -27,5 +27,5 @@ def play(request: Request, pieces: Iterable[str], *, engine: str, model: str) ->
 
 
 def words(text: str) -> list[str]:
-    """`text` cut before every word, nothing lost: 'a b' -> ['a', ' b']."""
+    """`text` split before every word without loss: 'a b' -> ['a', ' b']."""
     return re.findall(r"\s*\S+|\s+$", text)
