@@ -1,4 +1,4 @@
-"""Where two runs part: the first step whose outputs differ, and what that came to for the person who asked."""
+"""Where two runs differ: the first step whose outputs differ, and how that changed the answer."""
 
 import dataclasses
 import difflib
@@ -22,7 +22,7 @@ _WORD = re.compile(rf"\s+|[{HAN}{HANGUL}]|[^\s{HAN}{HANGUL}]+")
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """`stage` is empty when the questions differ already. `difference.recorded` is the first run's side, `now` the second's."""
+    """Where two runs first differ. `stage` is empty if it is the question; `recorded` is the first run, `now` the second."""
 
     stage: str
     lane: str
@@ -31,7 +31,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class StageTimes:
-    """Seconds that a stage took in all its lanes, None where a run did not pass it."""
+    """Seconds that a stage took over all its lanes; None for a run without that stage."""
 
     stage: str
     first_s: float | None
@@ -40,7 +40,7 @@ class StageTimes:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two runs beside each other. `fields`: name, first, second, of what differs in how they ended."""
+    """Two runs side by side. `fields`: (name, first, second) of each difference in how they ended."""
 
     first: RunRecord
     second: RunRecord
@@ -53,7 +53,7 @@ class Contrast:
 
 
 def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
-    """Raises Poison for a trace that holds no question."""
+    """Compare two runs. Raises Poison for a trace without a question."""
     one, other = _record(first), _record(second)
     return Contrast(
         one,
@@ -70,12 +70,12 @@ def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
 def _record(trace: Trace) -> RunRecord:
     record = record_of(trace.records)
     if record is None:
-        raise Poison(f"the trace of {trace.run_id} holds no question; make it anew with `groundwire trace export`")
+        raise Poison(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
     return record
 
 
 def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
-    """The first difference, in the order of the first run's steps; None when both runs hold the same messages."""
+    """The first difference, in the order of the first run's steps; None if both runs have the same messages."""
     asked = (_message(first.records, ASKED), _message(second.records, ASKED))
     forked = second.parent == first.run_id
     if not forked and (difference := first_difference(*asked)) is not None:
@@ -87,7 +87,7 @@ def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
             return Parting(step.actor.name, step.lane, Difference("", _outputs(step), "did not come to it"))
         if (difference := _between(step, other)) is not None:
             if other.outputs and all(PARENT in record.headers for record in other.outputs):
-                # The fork has put what it took over under another profile: that is where it begins.
+                # The fork put what it took over under another profile: it begins there.
                 place = f"its input's {difference.path}"
                 return Parting(second.forked_at, other.outputs[0].key.lane, dataclasses.replace(difference, path=place))
             return Parting(step.actor.name, step.lane, difference)
@@ -97,7 +97,7 @@ def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
 
 
 def _place(step: Step) -> tuple[str, tuple[str, ...]]:
-    """What makes two steps of two runs the same: which lane of a join came last is chance."""
+    """The key that matches steps of two runs; it ignores which lane of a join came last, which is chance."""
     return step.actor.name, tuple(sorted(record.key.lane for record in step.given))
 
 
@@ -127,7 +127,7 @@ def _message(records: tuple[Record, ...], type_name: str) -> bytes:
 
 
 def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ...]:
-    """Both sequences as one: what stayed, what is gone and what is new."""
+    """Both sequences merged: what stayed, what was removed and what was added."""
     found: list[tuple[Change, str]] = []
     for kind, a, b, c, d in difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if kind == "equal":

@@ -1,12 +1,12 @@
-"""The events of a run with the time before each."""
+"""A run's events with the wait before each."""
 
 from runtime.replay.trace import ASKED, Trace
 
 
 def with_waits(trace: Trace, speed: float | None) -> list[tuple[float, bytes]]:
-    """Seconds to wait, then an event, as often as there are events. `speed` 2 halves the waits, None leaves them out.
+    """Each event with the seconds to wait before it; `speed` 2 halves the waits, None drops them.
 
-    The first wait is that from the question to the first event.
+    The first wait is from the question to the first event.
     """
     at = next((record.time for record in trace.records if record.key.type == ASKED), None)
     found: list[tuple[float, bytes]] = []

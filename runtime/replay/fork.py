@@ -1,4 +1,4 @@
-"""A fork: what a run did before a stage is taken over, and everything from that stage on is done anew, in this process."""
+"""Fork a run: keep what it did before a stage, and run that stage and everything after it again, in this process."""
 
 import asyncio
 import dataclasses
@@ -23,13 +23,13 @@ from runtime.replay.trace import ASKED, FINISHED, FORKED_AT, PARENT, TAKEN_OVER,
 
 
 class NothingToFork(ValueError):
-    """The run never came to that stage; names those it came to."""
+    """The run never reached that stage; the message names those it reached."""
 
 
 async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, *, profile: str = "") -> Trace:
-    """A new run of that id: the records before `stage`, and what today's code makes of them with live powers.
+    """A new run with the given id: the records before `stage`, and what today's code makes of them with live powers.
 
-    `profile` puts the question and what goes into the stage under another profile. Raises NothingToFork, Poison.
+    `profile` puts the question and the stage's input under another profile. Raises NothingToFork, Poison.
     """
     at = next(actor for actor in graph.actors if actor.name == stage)
     kept, shown = taken_over(trace, graph, at)
@@ -41,7 +41,7 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
 
 
 def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], list[Shown]]:
-    """The records that do not come from the work of that actor, and the frames shown while they were made. Raises NothingToFork."""
+    """The records that do not depend on that actor, and the frames shown while they were made. Raises NothingToFork."""
     steps = steps_of(trace, graph)
     dropped = {r.sequence for r in trace.records if r.key.type == FINISHED and CAUSE not in r.headers}
     until = 0.0
@@ -53,7 +53,7 @@ def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], lis
     types = {key_of(message, "").type for actor in graph.actors for message in actor.gives} | {ASKED}
     kept = [r for r in trace.records if r.sequence not in dropped and r.key.type in types]
     if not any(at in graph.consumers(type(record.message)) for record in kept):
-        raise NothingToFork(f"run {trace.run_id} never came to {at.name}; it came to {_names(steps)}")
+        raise NothingToFork(f"run {trace.run_id} never reached {at.name}; it reached {_names(steps)}")
     return kept, [frame for frame in trace.frames if frame.time <= until]
 
 
@@ -62,7 +62,7 @@ def _names(steps: Steps) -> str:
 
 
 def under(message: Message, profile: str) -> Message:
-    """The message as it would be had the question been asked under that profile; its words stay."""
+    """The message as if the question had been asked under that profile; its text stays."""
     if isinstance(message, QuestionAsked):
         return msgspec.structs.replace(message, profile=profile)
     question = getattr(message, "question", None)
@@ -84,7 +84,7 @@ def under(message: Message, profile: str) -> Message:
 
 @dataclass(slots=True)
 class _ForkedRun:
-    """A run on its way, without a bus: the records and frames so far."""
+    """A run in progress without a bus: its records and frames so far."""
 
     run_id: str
     graph: Graph
@@ -97,7 +97,7 @@ class _ForkedRun:
         return self.graph.consumers(type(record.message))
 
     def take_over(self, trace: Trace, kept: Sequence[Record], shown: Sequence[Shown], at: Actor, profile: str) -> None:
-        """Copy what the parent did, numbered anew; what goes into the stage comes under the profile, when there is one."""
+        """Copy the parent's records and frames, renumbered; a given profile is applied to the stage's input."""
         numbers: dict[int, int] = {}
         self.frames += shown
         self.lines += [line for frame in shown if frame.fenced for line in frame.data.split(b"\n")]
@@ -115,7 +115,7 @@ class _ForkedRun:
             self.records.append(Record(key, n, record.time, data, headers))
 
     async def go_on(self, first: Sequence[Record], *, only: Actor) -> None:
-        """Call the actors of these records, then those of what they gave, until nobody takes anything."""
+        """Run the actors that take these records, then those that take their outputs, until no actor takes any."""
         wave = [(actor, record) for record in first for actor in self.takers(record) if actor is only]
         while wave:
             given = await asyncio.gather(*(self._step(actor, record) for actor, record in wave))

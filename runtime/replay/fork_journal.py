@@ -1,4 +1,4 @@
-"""Put a fork into a journal, where it stands as any other run."""
+"""Write a fork to a journal, where it is a run like any other."""
 
 import time
 
@@ -11,8 +11,8 @@ from runtime.replay.trace import Trace, own
 async def keep(journal: Journal, trace: Trace) -> None:
     """Write a fork's events and records. Raises Unavailable.
 
-    Nobody is to do its work again: actors that listen are told that the run is over before its first record is there, and to
-    those that start later its deadline has passed.
+    No actor may work on it again: running actors learn that the run has ended before its first record arrives, and for those
+    that start later its deadline has passed.
     """
     emitter = Emitter(journal, trace.run_id, everything=True)
     for frame in trace.frames:
@@ -22,7 +22,7 @@ async def keep(journal: Journal, trace: Trace) -> None:
         else:
             for event in events:
                 await emitter.aside(event)
-    # For another stream than the one that listens: the server stores it nowhere, and whoever follows the ends of runs hears it.
+    # Addressed to another stream, so the server stores it nowhere, yet every subscriber to the ends of runs receives it.
     await journal.client.publish(finished(trace.run_id).subject, b"", headers={"Nats-Expected-Stream": "none"})
     numbers: dict[str, str] = {}
     over = f"{time.time():.3f}"

@@ -1,4 +1,4 @@
-"""The live powers of a fork: an engine made here, and the index if the settings name one."""
+"""A fork's live powers: an engine of its own, and the index if the settings name one."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from runtime.settings import Settings
 
 @contextlib.asynccontextmanager
 async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
-    """`engine` is one of the settings' engines; `recorded` is answered by the extractive one where nothing is recorded.
+    """The live powers. `engine` is one of the settings' engines, or `recorded`: the extractive engine answers what is not recorded.
 
     Raises Unavailable.
     """
@@ -35,7 +35,7 @@ async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
 
 
 class _Index:
-    """An index that is opened by the first search: most forks begin after it."""
+    """An index opened by the first search, since most forks begin after retrieval."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

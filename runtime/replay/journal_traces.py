@@ -1,4 +1,4 @@
-"""Traces out of a journal."""
+"""Read traces from a journal."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace
 
 
 class RunListed(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of `trace list`. `asked_at` in epoch seconds; `outcome` is empty while the run goes on."""
+    """One line of `trace list`. `asked_at` is in epoch seconds; `outcome` is empty while the run goes on."""
 
     run_id: str
     asked_at: float
@@ -40,7 +40,7 @@ def _shown(frame: EventFrame) -> Shown:
 
 
 async def latest_runs(journal: Journal, count: int) -> list[RunListed]:
-    """The runs that were asked last, newest first. Raises Unavailable."""
+    """The latest runs, newest first. Raises Unavailable."""
     end = await journal.last_sequence(RUNS)
     window = 40 * count
     while True:
@@ -52,7 +52,7 @@ async def latest_runs(journal: Journal, count: int) -> list[RunListed]:
 
 
 async def _between(journal: Journal, after: int, end: int) -> list[Stored]:
-    """Every record above `after` up to `end`, of what the journal still keeps."""
+    """Every record after `after` up to `end` that the journal still keeps."""
     found: list[Stored] = []
     try:
         async with asyncio.timeout(5.0) as patience:
@@ -62,7 +62,7 @@ async def _between(journal: Journal, after: int, end: int) -> list[Stored]:
                 if stored.sequence >= end or stored.pending == 0:
                     break
     except TimeoutError:
-        pass  # all that was there has expired
+        pass  # everything in the range has expired
     return found
 
 

@@ -1,16 +1,16 @@
-"""The first place in which two JSON texts part, as a person can find it."""
+"""The first place where two JSON texts differ, as a path that people can follow."""
 
 from dataclasses import dataclass
 
 import msgspec
 
-#: How much of a value is shown, in characters.
+#: Most characters shown of a value.
 WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`path` is that of the JSON, as in `settled.citations[0].n`; empty for the whole."""
+    """A difference at `path`, such as `settled.citations[0].n`; empty for the whole text."""
 
     path: str
     recorded: str
@@ -18,7 +18,7 @@ class Difference:
 
 
 def first_difference(recorded: bytes, now: bytes) -> Difference | None:
-    """Where two JSON texts differ first, None when they are the same bytes."""
+    """Where two JSON texts first differ; None if they are the same bytes."""
     if recorded == now:
         return None
     try:
@@ -27,7 +27,7 @@ def first_difference(recorded: bytes, now: bytes) -> Difference | None:
         found = None
     if found is not None:
         return found
-    # The same values in other bytes: another order, or another way to write a number.
+    # Same values, different bytes: another key order, or another way to write a number.
     at = next((n for n, (a, b) in enumerate(zip(recorded, now, strict=False)) if a != b), min(len(recorded), len(now)))
     begin = max(0, at - 20)
     return Difference(f"byte {at}", *(text[begin : begin + WIDTH].decode(errors="replace") for text in (recorded, now)))
@@ -64,7 +64,7 @@ def _in_list(path: str, recorded: list[object], now: list[object]) -> Difference
 
 
 def _texts(recorded: object, now: object) -> tuple[str, str]:
-    """Both values, long texts from a little before the place where they part."""
+    """Both values as text, long ones from shortly before the place where they differ."""
     if not (isinstance(recorded, str) and isinstance(now, str)) or max(len(recorded), len(now)) <= WIDTH:
         return _value(recorded), _value(now)
     at = next((n for n, (a, b) in enumerate(zip(recorded, now, strict=False)) if a != b), min(len(recorded), len(now)))

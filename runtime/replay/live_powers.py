@@ -1,4 +1,4 @@
-"""What the powers of a fork draw on: an engine, recorded replies where those are wanted, an index if there is one."""
+"""What a fork's powers use: an engine, recorded replies where wanted, and an index if there is one."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,7 +20,7 @@ type FindLive = Callable[[SearchRequest], Awaitable[SearchReply]]
 
 @dataclass(slots=True)
 class Live:
-    """What live powers draw on. `replies` and `hits` come from a trace and go before engine and index."""
+    """What live powers use. `replies` and `hits` come from a trace and take precedence over engine and index."""
 
     inference: Inference
     find: FindLive | None = None
@@ -29,7 +29,7 @@ class Live:
     deadline_s: float = 120.0
 
     async def answer(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
-        """The engine's reply, or the one that is kept. Raises Failure."""
+        """The recorded reply, or else the engine's. Raises Failure."""
         kept = self.replies.get((request.prompt, digest(bytes(request.variables))))
         if kept is None:
             async for part in self.inference.answer(request):
@@ -41,23 +41,23 @@ class Live:
         yield kept
 
     async def search(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
-        """What the index finds, or what is kept. Raises Unavailable."""
+        """The recorded hits, or else the index's. Raises Unavailable."""
         if kept := next((record for record in self.hits if answers(record, request)), None):
             return reply_of(kept), kept
         if self.find is None:
-            raise Unavailable(f"the trace holds no hits for {request.query!r}; name the index with --index")
+            raise Unavailable(f"the trace has no hits for {request.query!r}; name the index with --index")
         began = time.monotonic()
         reply = await self.find(request)
         return reply, record_of(request, msgspec.json.encode(reply), began)
 
 
 def replies_of(trace: Trace) -> dict[tuple[str, str], AskRecord]:
-    """Every reply of a trace, by prompt and digest of its variables."""
+    """Every reply in a trace, by prompt and digest of its variables."""
     return {(a.prompt, a.variables): a for stage in _stages(trace) for a in stage.asks if a.variables and not a.failure}
 
 
 def hits_of(trace: Trace) -> list[SearchRecord]:
-    """What every search of a trace found."""
+    """The hits of every search in a trace."""
     return [search for stage in _stages(trace) for search in stage.searches]
 
 

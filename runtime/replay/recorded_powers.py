@@ -1,4 +1,4 @@
-"""What stands in for device, index and event stream where a record answers: the powers over them are the same code."""
+"""Stand-ins for device, index and event stream that answer from a record; the powers above them are the usual code."""
 
 import re
 import time
@@ -22,7 +22,7 @@ _FAILURES: dict[str, type[Failure]] = {
 
 
 class Astray(Exception):
-    """An actor asked or searched for what its record does not hold. `path` is that of the stage's record."""
+    """An actor asked or searched for something that its record lacks. `path` is a path in the stage's record."""
 
     def __init__(self, path: str, recorded: str, now: str) -> None:
         super().__init__(f"{path}: recorded {recorded}, now {now}")
@@ -30,7 +30,7 @@ class Astray(Exception):
 
 
 class Replies:
-    """What the powers returned in one step, to answer them with again; each reply is given once."""
+    """What the powers returned in one step, to be returned again; each reply is used once."""
 
     def __init__(self, stage: Stage | None) -> None:
         self._asks = deque(stage.asks if stage else ())
@@ -53,11 +53,11 @@ class Replies:
 
     @property
     def unused(self) -> list[AskRecord | SearchRecord]:
-        """What was asked then and is not asked now; nothing after a failure, which cuts off what was asked beside it."""
+        """Recorded asks that were not repeated; none after a failure, which cuts off concurrent asks."""
         return [] if self._failed else [*self._asks, *self._searches]
 
     def _ask(self, name: str, variables: bytes) -> AskRecord:
-        """The reply that was recorded. Raises the recorded Failure, or Astray when there is none."""
+        """The recorded reply. Raises the recorded Failure, or Astray when there is neither."""
         key = digest(variables)
         self._asked += 1
         for record in self._asks:
@@ -67,13 +67,13 @@ class Replies:
                     raise self._failure(record.failure)
                 return record
         if self._failed is not None and any(r.prompt == name and not r.variables for r in self._asks):
-            raise self._failed  # it was waiting for its reply when another one failed
+            raise self._failed  # it was waiting for its reply when another ask failed
         now = f"{name} {key} {variables[:60].decode(errors='replace')}"
         same = next((r for r in self._asks if r.prompt == name), next(iter(self._asks), None))
         raise Astray(f"asks[{self._asked - 1}]", f"{same.prompt} {same.variables}" if same else "nothing", now)
 
     def _search(self, request: SearchRequest) -> SearchRecord:
-        """The hits that were recorded. Raises the recorded Failure, or Astray when there are none."""
+        """The recorded hits. Raises the recorded Failure, or Astray when there are neither."""
         self._searched += 1
         for record in self._searches:
             if answers(record, request):
@@ -85,7 +85,7 @@ class Replies:
         raise Astray(f"searches[{self._searched - 1}]", recorded, _words_of(request))
 
     def _failure(self, words: str) -> Failure:
-        """The failure of one ask: its record has the words, the fallback's, when it is the same, the class as well."""
+        """The failure of one ask: its record has the message; the fallback's, if it is the same failure, also the class."""
         if self._failed is not None and words in str(self._failed):
             return self._failed
         return Unavailable(words)
@@ -96,13 +96,13 @@ def _words_of(search: SearchRequest | SearchRecord) -> str:
 
 
 def failure_of(fallback: str) -> Failure:
-    """The failure that made a fallback answer, from `Class: words`."""
+    """The failure that led to a fallback, parsed from `Class: message`."""
     name, _, words = fallback.partition(": ")
     return _FAILURES.get(name, Failure)(words)
 
 
 class EventMemory:
-    """The events of a run without a journal: adds to `lines`, those so far. `added` has the frames made of them, in order.
+    """A run's events without a journal: they are appended to `lines`, and their frames to `added`, in order.
 
     `asides` is what `events=all` adds.
     """
@@ -134,15 +134,15 @@ class EventMemory:
 
 
 def progress_of(lines: Sequence[bytes]) -> Progress:
-    """How far a stream of these events is."""
+    """The progress of a stream after these events."""
     return replace(Progress().after([decode_event(line) for line in lines]), sequence=len(lines))
 
 
 def text_of(lines: Sequence[bytes]) -> str:
-    """The text that these events show."""
+    """The text that these events have shown."""
     return shown_text([EventFrame("", 0, b"\n".join(lines), {}, fenced=True)]) if lines else ""
 
 
 def words(text: str) -> list[str]:
-    """A text in pieces of a word each."""
+    """A text in pieces of one word each."""
     return _WORDS.findall(text)

@@ -1,6 +1,6 @@
-"""A run through today's code: each recorded input to its actor, the powers answering from the record, every output held against it.
+"""Replay a run through today's code: each recorded input goes to its actor, powers answer from the record, outputs are compared.
 
-What a replay cannot know it does not judge: the work that the end of a run cut off, and events that are no longer kept.
+What a replay cannot know is not compared: work cut off by the end of the run, and events that are no longer kept.
 """
 
 import math
@@ -22,7 +22,7 @@ from runtime.replay.trace import Shown, Trace
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where a replay parts from its record. `part`: output, event, ask, search, or error when an actor broke."""
+    """Where a replay first differs from its record. `part`: output, event, ask, search, or error when an actor broke."""
 
     stage: str
     lane: str
@@ -34,7 +34,7 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """`stages` and `events` were compared; `unfinished` names stages that the run's end cut off."""
+    """The result of a replay: how many `stages` and `events` were compared; `unfinished` names stages cut off by the run's end."""
 
     run_id: str
     stages: int
@@ -46,7 +46,7 @@ class Replayed:
 
 
 class Diverged(Exception):
-    """Carries the first divergence out of the depth it was found in."""
+    """Carries the first divergence up to the caller."""
 
     def __init__(self, divergence: Divergence) -> None:
         super().__init__(divergence.path)
@@ -77,12 +77,12 @@ async def replay(trace: Trace, graph: Graph) -> Replayed:
 
 
 def in_order(done: tuple[Step, ...], orphans: tuple[Orphan, ...]) -> list[Step | Orphan]:
-    """In the order in which their inputs were written, which is the order in which the client was shown things."""
+    """The steps in the order in which their inputs were written, which is the order in which the client was shown events."""
     return sorted((*done, *orphans), key=lambda step: step.source.sequence)
 
 
 class _Player:
-    """Goes through the steps; `lines` are the events so far, equal to the recorded ones as long as nothing diverged."""
+    """Replays the steps; `lines` are the events so far, equal to the recorded ones while nothing diverges."""
 
     def __init__(self, trace: Trace, *, ended_otherwise: bool) -> None:
         self.trace = trace
@@ -93,7 +93,7 @@ class _Player:
         self._ended_otherwise = ended_otherwise
 
     async def play(self, step: Step) -> None:
-        """Raises Diverged with the first difference, unless another state that the step may have begun in explains its record."""
+        """Replay the step. Raises Diverged with the first difference, unless another possible starting state explains it."""
         first: Diverged | None = None
         for begun in self._begins(step):
             before = [*self.recorded[:begun]] if self.frames else [*self.lines]
@@ -106,10 +106,10 @@ class _Player:
             raise first
 
     def _begins(self, step: Step) -> Iterator[int]:
-        """How many events may have been there when the step began, likeliest first: those up to where the last step stopped.
+        """How many events may have existed when the step began, likeliest first: those up to where the last step stopped.
 
-        Of what an earlier attempt had shown by then only the text is noted, and only with an ask, so any of its frames will
-        do; and whoever closes a run that somebody else ended found there all but the close.
+        Of what an earlier attempt had shown, only the text is recorded, and only with an ask, so any of its frames will do;
+        a step that closes a run which another one ended found everything but the close.
         """
         ends = self._ends()
         if not step.actor.gives and self._ended_otherwise and self.frames:
@@ -140,7 +140,7 @@ class _Player:
         services = Services(replies.answer, replies.find, events)
         taken = tuple(messages) if step.actor.joins else messages[0]
         try:
-            # Only the last try is on record, and whoever comes to it reads what was shown before.
+            # Only the last attempt is recorded, and it read what earlier ones had shown.
             result, _ = await execute(
                 step.actor, taken, step.source.key, services, deadline=math.inf, attempt=2, retries=0
             )
@@ -148,7 +148,7 @@ class _Player:
             part = astray.path.partition("s[")[0]
             raise self._diverged(step, part, astray.path, astray.recorded, astray.now) from None
         except Exception as broken:
-            # That today's code breaks on what it once took is what a replay is there to find out.
+            # A replay exists to find out that today's code breaks on what it once accepted.
             raise self._diverged(step, "error", "", "went well", f"{type(broken).__name__}: {broken}") from broken
         self._compare(step, result)
         if replies.unused:
@@ -156,7 +156,7 @@ class _Player:
         self._compare_events(step, lines, began)
         self._compare_aside(step, events.asides)
         if step.stage is not None and step.stage.fallback and self.frames:
-            # What a step had shown before it failed is not noted: it stands as it was.
+            # What a step showed before it failed is not recorded: keep it as it was.
             shown = [end for end, frame in self._ends() if frame.time <= step.outputs[0].time]
             return self.recorded[: max(shown, default=len(lines))]
         return lines
@@ -183,7 +183,7 @@ class _Player:
                 raise self._diverged(step, "output", difference.path, difference.recorded, difference.now)
 
     def _compare_events(self, step: Step, lines: list[bytes], began: int) -> None:
-        """What the step showed; nothing when events are no longer kept."""
+        """Compare what the step showed, unless events are no longer kept."""
         if not self.frames:
             return
         if step.actor.priority == "answer":
@@ -197,7 +197,7 @@ class _Player:
                 raise self._diverged(step, "event", path, difference.recorded, difference.now)
 
     def _cut_as_recorded(self, lines: list[bytes], began: int) -> None:
-        """Where an answer says the same text, let it be cut as it was: the model's own pieces are in no record."""
+        """Cut an answer with the same text as it was cut then: the model's own pieces are not recorded."""
         now = text_of(lines[began:])
         for end in range(began, len(self.recorded) + 1):
             then = text_of(self.recorded[began:end])
@@ -207,12 +207,12 @@ class _Player:
                 return
 
     def _compare_aside(self, step: Step, said: list[bytes]) -> None:
-        """What `events=all` adds: lanes speak beside each other and an attempt says it again, so order and number are chance."""
+        """Compare what `events=all` adds; lanes are concurrent and a retry repeats events, so their order and number are chance."""
         if not self._aside:
             return
         for line in said:
             now = decode_event(line)
-            # When a stage begins and ends is not the actor's word.
+            # The events of a stage's start and end do not come from the actor.
             if line not in self._aside and not isinstance(now, StageEvent):
                 like = (each for each in self._aside if type(decode_event(each)) is type(now))
                 difference = first_difference(next(like, b'"nothing"'), line)

@@ -1,6 +1,6 @@
-"""Which actor made which records of what: a trace seen as steps, each an actor called once.
+"""A trace as steps, each one call of an actor: which records it took and which it made.
 
-A record names the record it was made of (`Gw-Cause`), so a step is known without its second line.
+A record names the record it was made from (`Gw-Cause`), so steps follow from the records alone.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from runtime.replay.trace import FINISHED, PARENT, Trace
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An actor, called once. `given`: the record it took, or all the lanes of a join in the order of their plan."""
+    """One call of an actor. `given`: the record it took, or all the lanes of a join in the order of their plan."""
 
     actor: Actor
     source: Record
@@ -27,7 +27,7 @@ class Step:
 
     @property
     def stage(self) -> Stage | None:
-        """What was noted while the outputs were made; it stands with the first of them."""
+        """The stage's record, which is stored with its first output."""
         return next((stage for record in self.outputs if (stage := record.stage) is not None), None)
 
     @property
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """Records that were made of one that no actor takes any more. `stage`: who made them."""
+    """Records made from one that no actor takes any more. `stage`: the actor that made them."""
 
     stage: str
     source: Record
@@ -46,7 +46,7 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """All of a trace. `unfinished`: actors whose work the end of the run cut off; `inherited`: steps that a fork's parent took."""
+    """All steps of a trace. `unfinished`: actors cut off by the end of the run; `inherited`: steps of a fork's parent."""
 
     done: tuple[Step, ...]
     orphans: tuple[Orphan, ...]
@@ -56,7 +56,7 @@ class Steps:
 
     @property
     def taken(self) -> tuple[Step, ...]:
-        """The inherited and the done, in the order in which their inputs were written."""
+        """Inherited and own steps, in the order in which their inputs were written."""
         return tuple(sorted((*self.inherited, *self.done), key=lambda step: step.source.sequence))
 
 
@@ -101,4 +101,4 @@ def _given(trace: Trace, record: Record, actor: Actor) -> tuple[Record, ...]:
     try:
         return joined(trace.records, record.message, record.sequence)
     except Poison:
-        return (record,)  # whoever takes it will say what is wrong with it
+        return (record,)  # the actor that takes it will report what is wrong with it

@@ -1,6 +1,6 @@
-"""A run as the journal keeps it, in memory and as a file: a header, then each record, then each frame of events, a line each.
+"""A run as the journal keeps it, in memory and as a file: one line each for the header, every record and every frame of events.
 
-The message of a record and its stage stand in the file as they stood in the journal, byte for byte.
+A record's message and stage are in the file byte for byte as in the journal.
 """
 
 import base64
@@ -18,18 +18,18 @@ from bus.subjects import BadId, check_id, event_subject, parse, progress_subject
 
 VERSION = 1
 ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
-#: On the records that a fork took over: the run they come from. On its question also the stage it forks at, and how many
-#: events it took over.
+#: On records that a fork took over: the run they come from. On its question, also the stage it forks at and how many events
+#: it took over.
 PARENT, FORKED_AT, TAKEN_OVER = "Gw-Parent", "Gw-Forked-At", "Gw-Taken-Over"
 
 
 class BrokenTrace(ValueError):
-    """A trace file that cannot be read; names the file, the line and what is wrong with it."""
+    """A trace file that cannot be read; the message names the file, the line and the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A frame of events, one JSON object a line. `fenced`: of the default stream. `time` in epoch seconds."""
+    """A frame of events, one JSON object per line. `fenced`: of the default stream. `time` in epoch seconds."""
 
     sequence: int
     time: float
@@ -40,7 +40,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A run, records and frames in the order they were written."""
+    """A run: its records and frames, in the order they were written."""
 
     run_id: str
     records: tuple[Record, ...]
@@ -48,17 +48,17 @@ class Trace:
 
     @property
     def parent(self) -> str:
-        """The run that this one forks, empty for none."""
+        """The run that this one forks; empty for none."""
         return self._header_of_question(PARENT)
 
     @property
     def forked_at(self) -> str:
-        """The first stage that a fork did anew, empty for a run that is none."""
+        """The first stage that a fork ran again; empty if this is no fork."""
         return self._header_of_question(FORKED_AT)
 
     @property
     def taken_over(self) -> int:
-        """How many events a fork has from its parent."""
+        """How many events a fork took over from its parent."""
         return int(self._header_of_question(TAKEN_OVER) or 0)
 
     def _header_of_question(self, header: str) -> str:
@@ -66,12 +66,12 @@ class Trace:
 
     @property
     def numeric_promote(self) -> bool:
-        """Whether it was asked where numeric conflicts count as strong."""
+        """Whether numeric conflicts counted as strong when the question was asked."""
         return any(_promotes(record) for record in self.records)
 
     @property
     def lines(self) -> list[bytes]:
-        """Every event of the default stream; empty when its beginning is not kept any more."""
+        """Every event of the default stream; empty when its beginning has expired."""
         fenced = [frame for frame in self.frames if frame.fenced]
         if not fenced or fenced[0].headers.get(FIRST, "1") != "1":
             return []
@@ -101,7 +101,7 @@ class _Header(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="trace")
 
 
 class _Record(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="record"):
-    """`data` (base64) in place of `body` for what somebody wrote that is no JSON."""
+    """A record's line. `data` (base64) replaces `body` when the message is not JSON."""
 
     subject: str
     sequence: int
@@ -126,7 +126,7 @@ _any_json = msgspec.json.Decoder()
 
 
 def dump(trace: Trace) -> Iterator[bytes]:
-    """The lines of the trace's file."""
+    """The lines of the trace file."""
     yield _encode(_Header(version=VERSION, run_id=trace.run_id, parent=trace.parent, forked_at=trace.forked_at))
     for record in trace.records:
         yield _encode(_line_of(record))
@@ -144,7 +144,7 @@ def dump(trace: Trace) -> Iterator[bytes]:
 
 
 def own(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that are ours: those of the server say where a copy of it lies."""
+    """The headers that Groundwire wrote; the server's only say where a copy is stored."""
     return {name: value for name, value in headers.items() if not name.startswith("Nats-")}
 
 
@@ -191,7 +191,7 @@ def load(lines: Iterable[bytes], *, name: str) -> Trace:
         try:
             found = _lines.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BrokenTrace(f"{where}: {error}; make the file anew with `groundwire trace export`") from None
+            raise BrokenTrace(f"{where}: {error}; export it again with `groundwire trace export`") from None
         if header is None:
             header = _checked(found, where)
         elif isinstance(found, _Record):
@@ -207,7 +207,7 @@ def load(lines: Iterable[bytes], *, name: str) -> Trace:
 
 def _checked(found: _Line, where: str) -> _Header:
     if not isinstance(found, _Header):
-        raise BrokenTrace(f"{where}: the header is missing; make the file anew with `groundwire trace export`")
+        raise BrokenTrace(f"{where}: the header is missing; export it again with `groundwire trace export`")
     if found.version != VERSION:
         raise BrokenTrace(f"{where}: a trace of version {found.version}; this Groundwire reads version {VERSION}")
     try:
