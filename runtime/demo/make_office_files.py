@@ -2,9 +2,9 @@
 
     python -m runtime.demo.make_office_files [FOLDER]
 
-The text is in office_files.toml and both results are committed: run this again after a change of the text. It needs the
-development tools (reportlab). The PDF is in English because the fonts every PDF reader has hold no Korean, Chinese or
-Arabic letters.
+The text is in office_files.toml and both files are committed: run this again after changing the text. It needs the
+development dependencies (reportlab). The PDF is in English because the fonts built into every PDF reader have no Korean,
+Chinese or Arabic letters.
 """
 
 import sys
@@ -33,7 +33,7 @@ class Section(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class OfficeFile(msgspec.Struct, forbid_unknown_fields=True):
-    """One file to write; the end of its path (.docx or .pdf) says how."""
+    """One file to write; its extension (.docx or .pdf) decides the format."""
 
     path: str
     title: str
@@ -75,7 +75,7 @@ def write_word(path: Path, content: OfficeFile) -> None:
 
 
 def write_pdf(path: Path, content: OfficeFile) -> None:
-    """A PDF; the same text gives the same bytes, so that a rerun makes nothing to commit."""
+    """Write a PDF; the same text gives the same bytes, so that a rerun leaves nothing to commit."""
     styles = getSampleStyleSheet()
     story: list[Flowable] = [Paragraph(content.title, styles["Title"])]
     for section in content.section:

@@ -1,1 +1,1 @@
-"""Measures: benches of the device, and the figures of answers, the gate, retrieval and rewriting. Pure but for the benches."""
+"""Measurements: quality of answers, gate, retrieval and rewriting; `device/` benchmarks the inference device."""

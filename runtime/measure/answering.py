@@ -1,4 +1,4 @@
-"""Questions answered as the actors do it, by the extractive engine, to be measured."""
+"""Answer evaluation questions with the extractive engine, in the same steps as the actors."""
 
 import time
 
@@ -18,12 +18,12 @@ from runtime.measure.answers import Answered, CitedSpan, EvalPassage, EvalQuesti
 from runtime.processes.hits import passage_of
 
 RETRIEVED = 5
-#: Times as many are searched for when some are left out.
+#: How many times more hits to search for when some are left out.
 LEAVING_OUT = 4
 
 
 def answer(question: EvalQuestion, passages: tuple[Passage, ...], style: str) -> Answered:
-    """Evidence picked and numbered, then the answer from the spans alone."""
+    """Pick and number the evidence, then answer from those spans alone."""
     began = time.perf_counter()
     language = question.language or detect(question.question)
     picks = select_evidence(
@@ -41,7 +41,7 @@ def answer(question: EvalQuestion, passages: tuple[Passage, ...], style: str) ->
     else:
         text = answer_synthesis(AnswerSynthesis(query=question.question, evidence=evidence, language=language)).answer
     seconds = time.perf_counter() - began
-    if not evidence or not markers(text):  # an answer that cites nothing is the admission that there is none
+    if not evidence or not markers(text):  # an answer without citations is the admission that there is none
         return Answered(id=question.id, refused=True, seconds=seconds)
     numbers = {n for marker in markers(text) for n in marker.numbers}
     sentences = [text[start:end] for start, end in split(text)]
@@ -57,7 +57,7 @@ def answer(question: EvalQuestion, passages: tuple[Passage, ...], style: str) ->
 
 
 def as_passage(passage: EvalPassage) -> Passage:
-    """A given passage as if it had been retrieved."""
+    """A given passage, in the form of a retrieved one."""
     return Passage(
         source_id=passage.source_id,
         title=passage.title,
@@ -73,7 +73,7 @@ def as_passage(passage: EvalPassage) -> Passage:
 
 
 def retrieved(searcher: Searcher, question: EvalQuestion, *, leave_out: bool = False) -> tuple[Passage, ...]:
-    """The best passages, best first; with `leave_out` none of the question's own sources, as if they were not there."""
+    """The best passages, best first; with `leave_out`, none from the question's own sources."""
     wanted = RETRIEVED * (LEAVING_OUT if leave_out else 1)
     found = searcher.search(
         question.question, language=question.language or None, k=wanted, bm25_k=wanted, vector_k=wanted

@@ -1,4 +1,4 @@
-"""What is measured of answers: gold answers in cited spans, citations, refusals, unsupported sentences. Pure functions."""
+"""Figures about answers: gold answers in cited spans, citations, refusals, unsupported sentences. Pure functions."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ import msgspec
 
 
 class EvalQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a question set. `answers` are gold strings, empty where only the sources are known."""
+    """A line of a question set. `answers` are gold strings; empty if only the sources are known."""
 
     id: str
     question: str
@@ -34,7 +34,7 @@ class CitedSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one question. `unsupported`: sentences that the gate withholds or that cite nothing."""
+    """The answer to one question. `unsupported`: sentences that the gate withholds or that cite nothing."""
 
     id: str
     refused: bool
@@ -45,7 +45,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Shares are 0 to 1, None where nothing was there to count; means are over answered questions."""
+    """Shares are 0 to 1, or None if there was nothing to count; means are over answered questions."""
 
     questions: int
     answered: int
@@ -63,7 +63,7 @@ class AnswerFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def figures(questions: Sequence[EvalQuestion], answers: Sequence[Answered]) -> AnswerFigures:
-    """Both in the same order.
+    """The figures of `answers`, which are in the order of `questions`.
 
     `gold_in_cited`: answerable questions with gold answers, refused ones included, of which a cited span holds one.
     Citation precision: cited spans that come from a right source; recall: answerable questions with a right source cited.
@@ -96,7 +96,7 @@ def figures(questions: Sequence[EvalQuestion], answers: Sequence[Answered]) -> A
 
 
 def holds_gold(question: EvalQuestion, answer: Answered) -> bool:
-    """Whether one cited span has one gold answer word for word, apart from case, width and spaces."""
+    """Whether a cited span contains a gold answer word for word, ignoring case, width and spaces."""
     wanted = [plain(gold) for gold in question.answers]
     return any(gold in plain(span.text) for span in answer.cited for gold in wanted if gold)
 
@@ -113,7 +113,7 @@ def f1(precision: float | None, recall: float | None) -> float:
 
 
 def own_passages(questions: Sequence[EvalQuestion], passages: Sequence[EvalPassage]) -> list[EvalPassage]:
-    """The passage each question was written for: its source, or for one that has none the likest near its neighbours'.
+    """The passage each question was written for: its source, or if it has none, the most similar one near its neighbours' passages.
 
     Sets of this form keep a passage's questions together, so the passage of a question without an answer is one from the
     last known passage to the next known one.

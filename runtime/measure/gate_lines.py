@@ -1,4 +1,4 @@
-"""The lines that the gate commands read: an answer with the evidence it is held against."""
+"""The lines that the gate commands read: an answer with the evidence to check it against."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,7 +18,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """`language` asks for the answer's language to be checked in `gate`; `label` is known in evaluation sets only."""
+    """An answer to check. `language` is the language required of it, used by `gate`; only evaluation sets have a `label`."""
 
     id: str
     answer: str
@@ -38,7 +38,7 @@ _FORM = 'each line must be {"id": "…", "answer": "…", "evidence": [{"n": 1, 
 def read_lines(lines: Iterable[str | bytes]) -> Iterator[Line]:
     """The lines in order, blank ones skipped.
 
-    Raises: BadLine, when it gets to one.
+    Raises: BadLine when it reaches a bad one.
     """
     for number, line in decoded(lines, Line, _FORM):
         numbers = [item.n for item in line.evidence]

@@ -11,7 +11,7 @@ from runtime.measure.gate_lines import Line
 
 CONTRADICTED = "contradicted"
 SUPPORTED = "supported"
-# The share of supported answers that a check may withhold and still be of use.
+# The share of supported answers that a useful check may withhold.
 MAY_WITHHOLD = 0.10
 
 
@@ -54,7 +54,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outcome(line: Line) -> Outcome:
-    """What the gate says of one answer."""
+    """The gate's result for one answer."""
     flags = check_answer(line.answer, line.numbered())
     return Outcome(
         id=line.id,
@@ -91,7 +91,7 @@ def report(outcomes: Sequence[Outcome], *, ms_per_answer: float) -> Report:
 
 
 def score(pairs: Iterable[tuple[bool, bool]]) -> Score:
-    """The score of (is it so, was it said) pairs."""
+    """The score of (truth, prediction) pairs."""
     seen = Counter(pairs)
     right, said, so = seen[True, True], seen[True, True] + seen[False, True], seen[True, True] + seen[True, False]
     return Score(
@@ -103,8 +103,8 @@ def score(pairs: Iterable[tuple[bool, bool]]) -> Score:
 
 
 def _overlap(outcomes: Sequence[Outcome], *, at_most: float) -> tuple[Score, float]:
-    """Withholding below a share of overlapping words, at the threshold with the best F1 for contradicted that withholds at
-    most the share `at_most` of the supported; with that share."""
+    """Score withholding below a threshold of word overlap: the one with the best F1 for contradicted that withholds at most the
+    share `at_most` of the supported. Returns that share too."""
     supported = [one.overlap for one in outcomes if one.label == SUPPORTED]
     best, best_withheld = score((one.label == CONTRADICTED, False) for one in outcomes), 0.0
     for threshold in sorted({one.overlap for one in outcomes}):

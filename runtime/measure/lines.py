@@ -1,4 +1,4 @@
-"""Sets of lines, one JSON object each, as all measures read them."""
+"""Read JSON Lines files, for every measurement."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ import msgspec
 
 
 class BadLine(ValueError):
-    """A line that cannot be read; the message names it, the reason and the form it should have."""
+    """A line that cannot be read; the message names it, the fault and the expected form."""
 
 
 def decoded[Line: msgspec.Struct](
@@ -15,7 +15,7 @@ def decoded[Line: msgspec.Struct](
 ) -> Iterator[tuple[int, Line]]:
     """The lines in order with their numbers, blank ones skipped.
 
-    Raises: BadLine, when it gets to one.
+    Raises: BadLine when it reaches a bad one.
     """
     decoder = msgspec.json.Decoder(into)
     for number, raw in enumerate(lines, start=1):

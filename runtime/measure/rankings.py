@@ -1,4 +1,4 @@
-"""Measures rankings against judgements, as trec_eval does: MRR, nDCG and recall at k, with bootstrap intervals."""
+"""Measure rankings against relevance judgements, as trec_eval does: MRR, nDCG and recall at k, with bootstrap intervals."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,13 +11,13 @@ from index.searcher import Searcher
 from runtime.measure.lines import BadLine, read
 
 SYSTEMS = ("bm25", "vectors", "fusion")
-#: Passages looked at per side for k sources: a source may hold several of the best passages.
+#: Passages retrieved per search for k sources: a source may hold several of the best passages.
 _DEPTH_PER_K = 5
 _RESAMPLES = 1000
 
 
 class Question(msgspec.Struct, frozen=True):
-    """One line of a questions file. Without `source_ids` it has no judged answer and is left out."""
+    """One line of a questions file; without `source_ids` it has no judged answer and is skipped."""
 
     id: str
     question: str
@@ -38,16 +38,16 @@ Run = dict[str, list[tuple[str, float]]]
 
 
 def read_questions(path: Path) -> list[Question]:
-    """The questions that have an answer to be found, each once. Raises BadLine for a file that holds none."""
+    """The questions with judged sources, each once. Raises BadLine for a file without any."""
     questions = read(path, Question)
     judged = list({question.id: question for question in questions if question.source_ids}.values())
     if not judged:
-        raise BadLine(f"{path} has no question with source_ids; nothing can be measured")
+        raise BadLine(f"{path} has no question with source_ids; add them to what you want measured")
     return judged
 
 
 def run(searcher: Searcher, questions: Iterable[Question], system: str, k: int) -> Run:
-    """Sources ranked by their best passage, `k` for each question."""
+    """Rank sources by their best passage, `k` per question."""
     depth = _DEPTH_PER_K * k
     rankings: Run = {}
     for question in questions:
@@ -70,7 +70,7 @@ def run(searcher: Searcher, questions: Iterable[Question], system: str, k: int) 
 def measure(
     rankings: Mapping[str, Sequence[str]], relevant: Mapping[str, Collection[str]], k: int
 ) -> dict[str, list[float]]:
-    """Per question, in the order of `relevant`, each measure at `k`; a question without a ranking counts 0."""
+    """Each measure at `k` per question, in the order of `relevant`; a question without a ranking counts 0."""
     values: dict[str, list[float]] = {f"MRR@{k}": [], f"nDCG@{k}": [], f"R@{k}": []}
     for question, wanted in relevant.items():
         found = [source in wanted for source in rankings.get(question, ())[:k]]
@@ -106,7 +106,7 @@ def trec_lines(rankings: Run, tag: str) -> Iterable[str]:
     """A run in TREC's format; spaces in ids, which it does not allow, become underscores."""
     for question, sources in rankings.items():
         for rank, (source, score) in enumerate(sources, 1):
-            # Ranks decide, but trec_eval sorts by score: equal scores are kept apart.
+            # trec_eval sorts by score, so equal scores are made to differ in rank order.
             yield f"{_word(question)} Q0 {_word(source)} {rank} {score - rank * 1e-7:.7f} {tag}"
 
 

@@ -1,4 +1,4 @@
-"""How near the rewritten follow-up questions come to those that people wrote."""
+"""How close rewritten follow-up questions come to those that people wrote."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 
 
 class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a rewriting set: a question, what was said before, and the stand-alone form that a person gave it."""
+    """A line of a rewriting set: a question, its history, and the stand-alone form that a person wrote."""
 
     id: str
     question: str
@@ -24,7 +24,7 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
-    """`raw` and `recall`: the share of the human form's words in the question as asked and as rewritten."""
+    """A rewritten question. `raw` and `recall`: the share of the human form's words in the question as asked and as rewritten."""
 
     id: str
     question: str
@@ -37,7 +37,7 @@ class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RewritingFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Means over the questions with a history. `closed`: how much of the way from raw to human was gone, 0 to 1."""
+    """Means over the questions with a history. `closed`: the share of the gap from raw to human that was closed, 0 to 1."""
 
     questions: int
     raw_recall: float
@@ -68,7 +68,7 @@ def rewrite(line: FollowUp) -> Rewritten:
 
 
 def figures(rewritten: Sequence[Rewritten]) -> RewritingFigures:
-    """`rewritten` is not empty."""
+    """The figures of `rewritten`, which must not be empty."""
     count = len(rewritten)
     raw, recall = sum(r.raw for r in rewritten) / count, sum(r.recall for r in rewritten) / count
     return RewritingFigures(

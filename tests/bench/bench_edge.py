@@ -1,11 +1,11 @@
-"""How many streams one edge can hold, and what they cost compared with a bare aiohttp handler that invents its tokens.
+"""How many streams one edge serves, and its cost against a bare aiohttp handler that invents its tokens.
 
     uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5]
 
-A publisher writes `rate` tokens a second for every client into EVENTS, `per-frame` of them a message; clients read them from the
-edge as server-sent events. Each token carries its creation time, so the delay is from the publisher to the client's socket. The
-load, nats-server and the edge share this machine's cores; nats-server syncs to disk now and then, not at every message: it is the
-edge that is measured. The last columns: processor time of the serving process for a token, against the bare handler's.
+A publisher writes `rate` tokens per second and client into EVENTS, `per-frame` of them per message; clients read them from the
+edge as server-sent events. Each token holds the time it was made, so the delay is from the publisher to the client's socket. The
+load, nats-server and the edge share this machine's cores; nats-server syncs to disk occasionally, not for every message, since
+the edge is what is measured. The last columns: the serving process's CPU time per token, against the bare handler's.
 """
 
 import argparse
@@ -42,7 +42,7 @@ _MADE = re.compile(rb'"content":"(\d+)"')
 @dataclass(frozen=True)
 class Load:
     clients: int
-    rate: float  # tokens a second for each client
+    rate: float  # tokens per second and client
     per_frame: int
     seconds: float
 
@@ -56,7 +56,7 @@ class Load:
 
 
 def token_lines(first: int, count: int) -> list[bytes]:
-    """Tokens whose content is the nanosecond they were made in."""
+    """Tokens whose content is the time they were made, in nanoseconds."""
     return [
         b'{"type":"token","content":"%d","status":"in_progress","index":%d}' % (time.monotonic_ns(), first + n)
         for n in range(count)
@@ -64,7 +64,7 @@ def token_lines(first: int, count: int) -> list[bytes]:
 
 
 class Listener(asyncio.Protocol):
-    """A client that asks with one request and takes down how late each token came."""
+    """A client that sends one request and records the delay of each token."""
 
     def __init__(self, request: bytes) -> None:
         self.request = request
@@ -72,7 +72,7 @@ class Listener(asyncio.Protocol):
         self.done = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        cast(asyncio.Transport, transport).write(self.request)  # uvloop's is one in all but name
+        cast(asyncio.Transport, transport).write(self.request)  # uvloop's transport does not inherit from it
 
     def data_received(self, data: bytes) -> None:
         now = time.monotonic_ns()
@@ -95,11 +95,11 @@ async def listen(port: int, paths: list[str]) -> list[Listener]:
     return listeners
 
 
-# ---------------------------------------------------------------- what runs in processes of its own
+# ---------------------------------------------------------------- run in their own processes
 
 
 async def publish(url: str, prefix: str, load: Load) -> None:
-    """The publisher: a frame for every client each period, spread over it as the runs of a batch are not."""
+    """The publisher: one frame per client and period, spread evenly over the period, unlike the runs of a batch."""
     client = await connect(url, name="bench-publisher")
     began = time.monotonic()
     for n in range(load.frames):
@@ -115,7 +115,7 @@ async def publish(url: str, prefix: str, load: Load) -> None:
 
 
 async def bare(port: int, load: Load) -> None:
-    """The handler to compare with: the same bytes, from nowhere."""
+    """The handler to compare with: the same bytes, without a bus."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers=HEADERS)
@@ -164,7 +164,7 @@ class Result:
     p50_ms: float
     p99_ms: float
     tokens: int
-    cpu_us: float  # of the serving process, a token
+    cpu_us: float  # of the serving process, per token
 
 
 async def measure(listeners: list[Listener], server: psutil.Process, load: Load) -> Result:
@@ -208,7 +208,7 @@ async def through_bare(load: Load) -> Result:
 
 @contextlib.asynccontextmanager
 async def edge() -> AsyncIterator[tuple[str, int, psutil.Process]]:
-    """A nats-server and an edge process before it."""
+    """A nats-server with an edge process in front."""
     port = nats_server.free_port()
     with tempfile.TemporaryDirectory() as folder:
         config = nats_server.write_config(Path(folder), port=(nats_port := nats_server.free_port()), sync_always=False)

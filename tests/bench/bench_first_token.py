@@ -1,9 +1,9 @@
-"""Time to the first checked word: the extractive engine over an index, through the edge, warm.
+"""Time to the first checked token: the warm extractive engine over an index, through the edge.
 
     uv run python tests/bench/bench_first_token.py [--passages FILE --questions FILE]
 
-Without files it asks the demo's questions over the demo's documents. Questions are asked one at a time; time is measured from the
-request leaving the client to the first token arriving.
+Without files it asks the demo's questions over the demo's documents. Questions are asked one at a time, and timed from the
+client's request to the first token's arrival.
 """
 
 import argparse
@@ -71,7 +71,7 @@ async def main(index: Path, folder: Path, questions: list[str]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passages", type=Path, default=DEMO / "documents")
-    parser.add_argument("--questions", type=Path, help="JSON lines with a `question` each")
+    parser.add_argument("--questions", type=Path, help="JSON Lines, each with a `question`")
     parser.add_argument("--most", type=int, default=200)
     arguments = parser.parse_args()
     if arguments.questions:

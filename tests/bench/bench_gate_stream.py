@@ -1,10 +1,10 @@
-"""A lying engine behind the real stream: how many lies a client is shown, how many truths are withheld, and what it costs.
+"""A lying engine behind the real stream: how many lies are shown, how many truths are withheld, and the gate's cost.
 
     uv run python -m tests.bench.bench_gate_stream PASSAGES.jsonl... [--sentences 1000] [--seed 1]
 
-Each file has lines `{source_id, title, text, language}`. Without files it uses the demo's documents. Half of what the engine
-says is true, word for word; the other half has a number, a negation, a quotation or a citation changed. Questions are asked one
-after the other, ten sentences each, through actors, bus and a nats-server in this process, with the verifier silent.
+Each file has lines `{source_id, title, text, language}`. Without files it uses the demo's documents. Half of the engine's
+sentences are true, word for word; the other half have a number, negation, quotation or citation changed. Questions are asked
+one at a time, ten sentences each, through actors, bus and a nats-server in this process, with a verifier that finds nothing.
 """
 
 import argparse
@@ -36,7 +36,7 @@ SENTENCES = 10
 LONGEST = 6000  # characters of a passage; a question takes no context beyond 20,000
 TURNED: tuple[Kind, ...] = (*LIES, "miscited")
 TRUE: tuple[Kind, ...] = ("true", "true", "true_quote") * 2
-#: What is said in turn: half is true, a third of that in quotation marks.
+#: The kinds of sentences in turn: half are true, a third of those in quotation marks.
 ROUND: tuple[Kind, ...] = tuple(kind for lie, true in zip(TURNED, TRUE, strict=True) for kind in (lie, true))
 QUESTIONS = {
     "ko": "이 문서들은 무엇을 말하고 있나요?", "en": "What do these documents say?", "zh": "这些文件说了什么？",
@@ -52,7 +52,7 @@ class Passage(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """What the engine says to one question, and about what."""
+    """The engine's answer to one question, and its subject."""
 
     language: Language
     sources: list[Source]
@@ -73,7 +73,7 @@ def demo_passages() -> list[Passage]:
 
 
 def answers(passages: Sequence[Passage], count: int, seed: int) -> Iterator[Answer]:
-    """Answers in the five languages in turn, `count` sentences in all, or fewer where the passages have no more."""
+    """Answers in the five languages in turn, `count` sentences in all, or fewer if the passages run out."""
     rng = random.Random(seed)
     by_language = {
         language: [p for p in passages if p.language == language and len(p.text) < LONGEST and tellable(p.text)]
@@ -102,7 +102,7 @@ def answers(passages: Sequence[Passage], count: int, seed: int) -> Iterator[Answ
 
 
 class Liar:
-    """The script: picks whole passages as evidence, and says the sentences it is given."""
+    """The script: picks whole passages as evidence and gives the prepared answers."""
 
     def __init__(self) -> None:
         self.answer: Answer | None = None
@@ -122,7 +122,7 @@ class Liar:
 
 
 async def tell(all_answers: Sequence[Answer]) -> list[tuple[Said, bool]]:
-    """Every sentence with whether the client was shown it, in order."""
+    """Every sentence in order, with whether it was shown to the client."""
     liar = Liar()
     found: list[tuple[Said, bool]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -143,7 +143,7 @@ async def tell(all_answers: Sequence[Answer]) -> list[tuple[Said, bool]]:
 
 
 def added_ms(all_answers: Sequence[Answer]) -> tuple[list[float], float]:
-    """What the gate takes for each sentence by the clock, reading the evidence included, and its mean on an idle processor."""
+    """The gate's wall time per sentence, including reading the evidence, and its mean CPU time."""
     took = []
     first = all_answers[0]
     check_sentence(first.said[0].text, [], language=first.language)
@@ -192,7 +192,7 @@ def main() -> None:
     print("lies: share shown; truths: share withheld")
     slowest = sorted(took)[int(len(took) * 0.99)]
     p50 = statistics.median(took)
-    print(f"added per sentence: {cpu:.2f} ms of processor; by the clock p50 {p50:.2f}, p99 {slowest:.2f} ms")
+    print(f"added per sentence: {cpu:.2f} ms of CPU time; wall time p50 {p50:.2f}, p99 {slowest:.2f} ms")
 
 
 if __name__ == "__main__":

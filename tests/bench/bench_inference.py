@@ -1,4 +1,4 @@
-"""The inference figures of a tiny random model on mlx's CPU build, in one run of a few minutes.
+"""The device benchmark on a tiny random model and mlx's CPU build: all figures in a few minutes.
 
     uv run python tests/bench/bench_inference.py [--quick] [NAME …]
 
@@ -20,7 +20,7 @@ from runtime.measure.device.run import MEASURES, bench
 from runtime.measure.device.scale import FULL, QUICK
 from tests.runtime.engines.tiny import build
 
-#: Text to train the tokenizer on: whatever Python brings along.
+#: Text to train the tokenizer on: what ships with Python.
 CORPUS_BYTES = 1_000_000
 
 

@@ -1,10 +1,9 @@
-"""Throughput and latency of the bus: the whole stack with a scripted engine and no index.
+"""Questions per second and time per question: the whole stack with a scripted engine and no index.
 
     uv run python -m tests.bench.bench_pipeline [--questions 600] [--at-once 16] [--processes "*; *"]
 
-Every stage's message is on disk (`sync_interval: always`). Questions go over HTTP through the edge; each is answered with 60
-tokens. The same run makes raw nats-py do as many publishes and acknowledged pulls as the pipeline, and prints the
-ratio.
+Every stage's message is synced to disk (`sync_interval: always`). Questions go over HTTP through the edge, and each answer has
+60 tokens. The same run lets raw nats-py do as many publishes and acknowledged pulls as the pipeline does, and prints the ratio.
 """
 
 import argparse
@@ -34,14 +33,14 @@ CONTEXT = {
 
 
 def processor_s(stack: Stack) -> dict[str, float]:
-    """Processor seconds that each process has used so far: unlike wall time, they hardly mind a busy machine."""
+    """CPU seconds that each process has used so far, which depend less on other load than wall time does."""
     used = {name: psutil.Process(process.pid).cpu_times() for name, process in stack.processes.items()}
     used["client"] = psutil.Process().cpu_times()
     return {name: times.user + times.system for name, times in used.items()}
 
 
 async def one(session: aiohttp.ClientSession, url: str, number: int) -> tuple[float, int]:
-    """Ask once over SSE. Returns seconds until DONE, and tokens."""
+    """Ask once over SSE. Returns seconds until DONE and the number of tokens."""
     began = time.perf_counter()
     tokens = 0
     body = {"question": f"When does the shop pay refunds to buyer {number}?", "contexts": [CONTEXT]}
@@ -56,7 +55,7 @@ async def one(session: aiohttp.ClientSession, url: str, number: int) -> tuple[fl
 
 
 async def many(session: aiohttp.ClientSession, url: str, count: int, at_once: int) -> tuple[float, list[float], int]:
-    """`count` questions, `at_once` in flight. Returns wall seconds, each one's seconds, tokens."""
+    """Ask `count` questions, `at_once` in flight. Returns wall seconds, seconds of each, tokens."""
     left = iter(range(count))
     took: list[float] = []
     tokens = 0
@@ -74,7 +73,7 @@ async def many(session: aiohttp.ClientSession, url: str, count: int, at_once: in
 
 
 async def raw(url: str, publishes: int, at_once: int) -> float:
-    """Seconds that nats-py alone needs to publish that many records and pull and acknowledge each."""
+    """Seconds that nats-py alone takes to publish that many records, and to pull and acknowledge each."""
     client = await connect(url, name="bench-raw")
     js = client.jetstream(timeout=5.0)
     await js.add_stream(StreamConfig(name="BENCH", subjects=["bench.>"]))
@@ -150,7 +149,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", type=int, default=600)
     parser.add_argument("--at-once", type=int, default=16)
-    parser.add_argument("--processes", default="", help="as the setting actors.processes")
+    parser.add_argument("--processes", default="", help="same form as the setting actors.processes")
     parser.add_argument("--json", metavar="FILE", help="write the figures here")
     arguments = parser.parse_args()
     found = asyncio.run(main(arguments.questions, arguments.at_once, arguments.processes))

@@ -1,9 +1,9 @@
-"""Retrieval compared with its own parts, and how it scales: `python -m tests.bench.bench_retrieval [--sizes 1000,10000,50000]`.
+"""Retrieval against its parts, and how it scales: `python -m tests.bench.bench_retrieval [--sizes 1000,10000,50000]`.
 
-`--still` leaves out the searches during updates, which take longer than all the rest.
+`--still` skips the searches during updates, which take longer than everything else.
 
-Texts consist of invented words with the frequency distribution of a language. Times depend on the machine; look at the ratios.
-All parts are timed in turns, query by query, so that other work on the machine affects them all equally.
+Texts are made of invented words with the frequencies of a natural language. Times depend on the machine; look at the ratios.
+The parts take turns, query by query, so that other load affects all alike.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
-    """Build and search one size; returns passages built a second."""
+    """Build and search one size; returns passages built per second."""
     corpus = Corpus()
     documents = [corpus.document(f"d{number}") for number in range(size)]
     megabytes = sum(len(document.text) for document in documents) / 1e6
@@ -98,7 +98,7 @@ def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
 
 
 def parts(searcher: Searcher, questions: list[str]) -> None:
-    """Hybrid against Lucene alone, the vectors alone, and both in sequence without any of our own work."""
+    """Hybrid search against Lucene alone, the vectors alone, and both in sequence without our own work."""
     opened = searcher._opened
     assert opened is not None
 
@@ -135,7 +135,7 @@ def parts(searcher: Searcher, questions: list[str]) -> None:
             waited[name].append((time.perf_counter() - began) * 1000)
             worked[name].append((time.thread_time() - worked_before) * 1000)
     for name in calls:
-        print(f"  {name:<11} {both(waited[name])}, of the processor's time {both(worked[name])}")
+        print(f"  {name:<11} {both(waited[name])}, CPU time {both(worked[name])}")
     for what, times in (("p50", waited), ("processor", worked)):
         medians = {name: percentile(values, 50) for name, values in times.items()}
         print(f"  hybrid {what:<9} {medians['hybrid'] / medians['lucene']:.2f} x Lucene alone,"
@@ -152,7 +152,7 @@ def percentile(values: list[float], percent: int) -> float:
 
 
 def in_flight(searcher: Searcher, questions: Iterator[str], threads: int, seen: Callable[[float], None]) -> float:
-    """Ask all questions from so many threads; returns the seconds it took."""
+    """Ask all questions from the given number of threads; returns the seconds it took."""
     lock = threading.Lock()
 
     def ask() -> None:
@@ -185,7 +185,7 @@ def concurrency(searcher: Searcher, questions: list[str]) -> None:
 
 
 def updates(index: Path, searcher: Searcher, corpus: Corpus, questions: list[str]) -> None:
-    """2,000 queries while 500 documents are added, changed and removed in three snapshots, made by another process."""
+    """2,000 queries while another process adds, changes and removes 500 documents in three snapshots."""
     quiet: list[float] = []
     in_flight(searcher, iter((questions * 7)[:2000]), 4, quiet.append)
     folder = index.parent / "changes"
@@ -218,7 +218,7 @@ def updates(index: Path, searcher: Searcher, corpus: Corpus, questions: list[str
 
 
 def change(index: Path, arguments: list[str]) -> None:
-    """One `groundwire index` command in a process of its own, behind the searches."""
+    """Run one `groundwire index` command in its own process, at a lower priority than the searches."""
     command = ["-c", "import os; os.nice(5); from runtime.commands.index import index_group; index_group()", *arguments]
     subprocess.run([sys.executable, *command, "--index", str(index)], check=True, stdout=subprocess.DEVNULL)
 

@@ -1,4 +1,4 @@
-"""`python -m runtime.measure.device MODEL [--quick] [NAME …]`: the bench without the command line's libraries."""
+"""`python -m runtime.measure.device MODEL [--quick] [NAME …]`: the benchmark without the command line's libraries."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What must hold every time: replies fit their schema, prefixes stay, processes end cleanly."""
+"""Invariants: replies fit their schema, pinned prefixes stay, processes exit cleanly."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ PROCESSES = 2
 
 
 async def schema_valid(model: str, scale: Scale) -> list[Figure]:
-    """Replies at high temperature over every agent's schema: a tenth alone, the rest 8 to 32 at a time among free streams."""
+    """Check hot replies over every prompt's schema: a tenth alone, the rest 8 to 32 at a time among unconstrained streams."""
     short, full = short_schemas(), full_schemas()
     names = sorted(short)
     order = random.Random(0)
@@ -56,7 +56,7 @@ def _problem(reply: Reply, schema: dict[str, object]) -> str:
 
 
 async def pinned_prefixes(model: str, scale: Scale) -> list[Figure]:
-    """Whether every prompt's constant part is still there after many other requests."""
+    """Check that every prompt's constant part is still cached after many other requests."""
     prompts = [rendered(system=f"You are judge number {n}. " + INSTRUCTION * 3, max_tokens=1) for n in range(PINNED)]
     async with running(model, shared_bytes=4_000_000) as engine:
         for prompt in prompts:
@@ -87,7 +87,7 @@ asyncio.run(main())
 
 
 async def exit_codes(model: str, scale: Scale) -> list[Figure]:
-    """Processes that start the engine, load it, stop in the middle and end."""
+    """Start processes that load the engine, then stop mid-way and exit."""
     gate = asyncio.Semaphore(PROCESSES)
 
     async def one() -> bool:

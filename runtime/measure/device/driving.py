@@ -1,4 +1,4 @@
-"""Ask an engine and note when what came."""
+"""Ask an engine and record when each piece of the reply came."""
 
 import asyncio
 import itertools
@@ -24,7 +24,7 @@ _ids = itertools.count(1)
 
 @dataclass(slots=True)
 class Reply:
-    """Times in seconds since the request was made. `failure` stands in for what did not come."""
+    """A reply with times in seconds since the request; `failure` says why there is none."""
 
     first_s: float = 0.0
     total_s: float = 0.0
@@ -78,7 +78,7 @@ async def ask(engine: MlxEngine, prompt: Rendered, *, seed: int = 0, priority: P
 
 
 async def ask_all(engine: MlxEngine, prompts: Sequence[Rendered], at_once: int) -> list[Reply]:
-    """All of `prompts`, so many in flight; the seed of each is its number."""
+    """Ask all of `prompts`, with a fixed number in flight; each one's seed is its index."""
     gate = asyncio.Semaphore(at_once)
 
     async def one(seed: int, prompt: Rendered) -> Reply:
@@ -98,7 +98,7 @@ async def running(model: str, **settings: Any) -> AsyncIterator[MlxEngine]:
         await engine.close()
 
 
-#: Text that goes on for ever, a visible piece in every step.
+#: A schema whose text never ends, with a visible piece in every step.
 LETTERS = {
     "type": "object",
     "properties": {"note": {"type": "string", "pattern": "^[a-z ]{100000}$"}},
@@ -109,7 +109,7 @@ LETTERS = {
 
 @asynccontextmanager
 async def stream(engine: MlxEngine, *, at: list[float] | None = None) -> AsyncIterator[None]:
-    """An answer streams in the background; `at` gets the time of each of its pieces."""
+    """Stream an answer in the background; the time of each piece is appended to `at`."""
     times: list[float] = [] if at is None else at
     started = asyncio.Event()
     prompt = rendered("Write a long answer.", schema=LETTERS, max_tokens=1_000_000, temperature=1.0)
@@ -129,7 +129,7 @@ async def stream(engine: MlxEngine, *, at: list[float] | None = None) -> AsyncIt
 
 
 def text_of(engine: MlxEngine, tokens: int, lead: str = "") -> str:
-    """About so many tokens of instructions, beginning with `lead`."""
+    """Instructions of about that many tokens, beginning with `lead`."""
     encoder = engine.encoder
     each = len(encoder.text(INSTRUCTION))
     return lead + INSTRUCTION * max(1, round((tokens - len(encoder.text(lead))) / each))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, frozen=True)
 class Figure:
-    """`target` is at least, or at most where `most` says so; None for a figure that is only shown."""
+    """A measured figure. `target` is a minimum, or a maximum if `most`; None for a figure without a target."""
 
     name: str
     value: float
@@ -29,7 +29,7 @@ class Figure:
 
 @dataclass(slots=True)
 class Table:
-    """Figures, shown as they come."""
+    """A table of figures, printed as they are measured."""
 
     show: Callable[[str], None] = print
     figures: list[Figure] = field(default_factory=list)

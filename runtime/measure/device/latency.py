@@ -1,4 +1,4 @@
-"""How long one waits: for a first word, for a next one, for a cancellation, for the loop."""
+"""Latency: of the first token, between tokens, of a cancellation, of the event loop."""
 
 import asyncio
 import time
@@ -12,12 +12,12 @@ from runtime.measure.device.scale import Scale
 from runtime.measure.device.server import MlxLmServer
 
 CHUNK = 128
-#: Requests in one turn of the first-token figure.
+#: Requests per round of the first-token figure.
 EACH = 4
 
 
 async def first_token(model: str, scale: Scale) -> list[Figure]:
-    """A short request behind a running stream: against its idle time, and against mlx-lm's server."""
+    """First token of a short request behind a running stream, against an idle device and against mlx-lm's server."""
     idle, behind, http = list[float](), list[float](), list[float]()
     prompt = rendered("Is it so?", max_tokens=4, temperature=1.0)
     async with running(model, shared_bytes=1) as engine:
@@ -41,7 +41,7 @@ async def first_token(model: str, scale: Scale) -> list[Figure]:
 
 
 async def prefix(model: str, scale: Scale) -> list[Figure]:
-    """A long constant part, prefilled before against not."""
+    """A long constant part, already prefilled (warm) against not (cold)."""
     cold, warm, cold_rate, warm_rate = list[float](), list[float](), list[float](), list[float]()
     async with running(model, shared_bytes=1) as engine:
         same = text_of(engine, scale.prefix_tokens)
@@ -65,7 +65,7 @@ async def prefix(model: str, scale: Scale) -> list[Figure]:
 
 
 async def worst_gap(model: str, scale: Scale) -> list[Figure]:
-    """The longest pause of a stream while four cold long prompts arrive, against the longest chunk and one step."""
+    """The longest gap in a stream while four long cold prompts arrive, against the longest chunk and one step."""
     worst, chunk, step = list[float](), list[float](), list[float]()
     async with running(model, chunk_tokens=CHUNK, idle_chunk_tokens=CHUNK, shared_bytes=1) as engine:
         raw = RawLoop(engine.folder)
@@ -91,7 +91,7 @@ async def worst_gap(model: str, scale: Scale) -> list[Figure]:
 
 
 async def cancellation(model: str, scale: Scale) -> list[Figure]:
-    """From closing a stream to its row being free, in iterations; and whether the neighbours noticed."""
+    """Iterations from closing a stream to its row being free, and whether other rows changed."""
     acknowledged, same = list[float](), True
     neighbours = [rendered(f"{n}. Tell me.", max_tokens=60, temperature=1.0) for n in range(4)]
     async with running(model) as engine:

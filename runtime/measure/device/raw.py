@@ -1,4 +1,4 @@
-"""The bare model and mlx-lm's own batch loop, driven as directly as they can be: what all overhead is measured against."""
+"""The bare model and mlx-lm's own batch loop, driven directly: the baseline for our overhead."""
 
 import importlib
 import queue
@@ -22,11 +22,11 @@ class RawLoop:
         self._thread.start()
 
     def tokens_per_s(self, prompts: Sequence[list[int]], max_tokens: int) -> float:
-        """All prompts at once through `BatchGenerator`, without an end token."""
+        """Tokens/s with all prompts at once through `BatchGenerator`, without an end token."""
         return self._do(lambda model: _tokens_per_s(model, prompts, max_tokens))
 
     def longest_chunk_s(self, tokens: int, chunk: int, prompts: int) -> float:
-        """The longest chunk's prefill among so many prompts of so many tokens, nothing else running."""
+        """Seconds of the longest prefill chunk over the given prompts, with nothing else running."""
         return self._do(lambda model: max(_longest_chunk_s(model, tokens, chunk) for _ in range(prompts)))
 
     def close(self) -> None:

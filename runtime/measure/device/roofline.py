@@ -1,6 +1,6 @@
-"""How near decoding comes to what the memory allows: each step reads the weights and every row's cache once.
+"""How close decoding comes to the memory-bandwidth bound: each step reads the weights and every row's cache once.
 
-Decode ≤ rows · bandwidth / (weight bytes + Σ length · cache bytes per token). Bandwidths are the makers' own, in GB/s.
+Decode ≤ rows · bandwidth / (weight bytes + Σ length · cache bytes per token). Bandwidths are the manufacturers' figures, in GB/s.
 """
 
 import re
@@ -20,7 +20,7 @@ BANDWIDTH_GB_S = {
 
 
 def bandwidth_gb_s(device: str) -> float | None:
-    """Of the chip that `device` names, None when it is not known."""
+    """Memory bandwidth of the chip that `device` names; None if unknown."""
     for name in sorted(BANDWIDTH_GB_S, key=len, reverse=True):
         if re.search(rf"\b{name}\b", device):
             return BANDWIDTH_GB_S[name]

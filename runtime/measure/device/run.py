@@ -1,4 +1,4 @@
-"""The whole table, in one run."""
+"""Run all measurements and print the table."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ MEASURES: dict[str, Measure] = {
 
 
 async def bench(model: str, scale: Scale = FULL, *, only: tuple[str, ...] = (), table: Table | None = None) -> Table:
-    """Measure `only` these, or all. Raises: Unavailable when the model cannot be loaded."""
+    """Run the measurements in `only`, or all. Raises: Unavailable when the model cannot be loaded."""
     table = table or Table()
     began = time.perf_counter()
     for name, measure in MEASURES.items():

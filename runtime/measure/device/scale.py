@@ -1,10 +1,10 @@
-"""How much is measured: enough for steady medians on a tiny model, less where a real model takes its time."""
+"""How much to measure: enough for stable medians on a tiny model, less on a slow real one."""
 
 import msgspec
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of requests unless named otherwise."""
+    """Counts are requests unless named otherwise."""
 
     repeats: int = 5  # of every timing; the median counts
     outputs: int = 2000  # replies checked against their schema

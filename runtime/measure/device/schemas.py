@@ -1,4 +1,4 @@
-"""Every agent's output schema, with short strings and lists: random weights would fill the real bounds to the last character."""
+"""Every prompt's output schema with short strings and lists, as random weights would fill the real bounds completely."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ TEXT, ITEMS, NUMBER = 12, 2, 99
 
 
 def short_schemas() -> dict[str, dict[str, Any]]:
-    """By prompt name, for the prompts that answer in JSON: the structure of the real schema, in few tokens."""
+    """By prompt name, for the prompts that answer in JSON: the real schema's structure in few tokens."""
     return {name: _short(schema) for name, schema in full_schemas().items()}
 
 

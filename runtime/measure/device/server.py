@@ -1,4 +1,4 @@
-"""mlx-lm's own server over HTTP, with the standard library's client: what a user would otherwise run."""
+"""mlx-lm's own HTTP server, which a user would otherwise run, called with the standard library's client."""
 
 import http.client
 import json
@@ -14,7 +14,7 @@ from typing import Self
 
 
 class MlxLmServer:
-    """The server with `model`, for as long as the `with` block runs."""
+    """The server with `model`, for the duration of a `with` block."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -31,7 +31,7 @@ class MlxLmServer:
         )
         while True:
             if self._process.poll() is not None:
-                raise RuntimeError("mlx_lm server ended before it was up")
+                raise RuntimeError("mlx_lm server exited before it was ready")
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self._port)) == 0:
                     return self
@@ -44,7 +44,7 @@ class MlxLmServer:
         self._process.wait()
 
     def ask(self, user: str, max_tokens: int, on_piece: Callable[[], bool] | None = None) -> tuple[float, int]:
-        """Seconds to the first event, and tokens. `on_piece` may end the stream by saying False."""
+        """Seconds to the first event, and the number of tokens. `on_piece` may end the stream by returning False."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=300)
         body = {
             "model": self._model,

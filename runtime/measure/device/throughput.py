@@ -1,4 +1,4 @@
-"""Tokens and judgements per second."""
+"""Throughput: tokens and judgements per second."""
 
 import asyncio
 import time
@@ -12,12 +12,12 @@ from runtime.measure.device.scale import Scale
 from runtime.measure.device.server import MlxLmServer
 
 AT_ONCE = 8
-#: Turns of judgements for each repeat.
+#: Rounds of judgements per repeat.
 TURNS = 4
 JUDGE: dict[str, Any] = {
     "type": "object",
     "properties": {
-        # Of equal length, so that what a random model picks does not decide how long it takes.
+        # Equal lengths, so that a random model's choice does not decide the duration.
         "verdict": {"enum": ["supported", "disproved", "undecided"]},
         "confidence": {"type": "integer", "minimum": 10, "maximum": 99},
     },
@@ -29,7 +29,7 @@ FIXED = {"type": "string", "pattern": "^[a-z ]{1500}$"}
 
 
 async def tokens_per_s(model: str, scale: Scale) -> list[Figure]:
-    """At eight in flight: ours, the raw loop and mlx-lm's server take turns, so that a busy machine disturbs all alike."""
+    """Tokens/s at eight in flight; ours, the raw loop and mlx-lm's server take turns, so that other load affects all alike."""
     users = [f"{n}. {CLAIM}" for n in range(AT_ONCE)]
     ours, raw, http = list[float](), list[float](), list[float]()
     async with running(model) as engine:
@@ -37,7 +37,7 @@ async def tokens_per_s(model: str, scale: Scale) -> list[Figure]:
         loop = RawLoop(engine.folder)
         with MlxLmServer(engine.folder) as server:
             for turn in range(scale.repeats + 1):
-                # A number in front, or the second turn would find its prompts prefilled.
+                # A leading number, or the second round would find its prompts prefilled.
                 prompts = [rendered(f"{turn}.{user}", max_tokens=scale.reply_tokens) for user in users]
                 began = time.perf_counter()
                 replies = await ask_all(engine, prompts, AT_ONCE)
@@ -49,7 +49,7 @@ async def tokens_per_s(model: str, scale: Scale) -> list[Figure]:
                     await asyncio.to_thread(server.tokens_per_s, [p.user for p in prompts], scale.reply_tokens),
                 )
                 for rate, into in zip(rates, (ours, raw, http), strict=True):
-                    if turn:  # the first one warms up
+                    if turn:  # the first round warms up
                         into.append(rate)
         loop.close()
     return [
@@ -62,7 +62,7 @@ async def tokens_per_s(model: str, scale: Scale) -> list[Figure]:
 
 
 async def grammar_cost(model: str, scale: Scale) -> list[Figure]:
-    """The time of a step with eight rows, all under a grammar, against the same without."""
+    """Time of a step with eight rows, all under a grammar, against the same without."""
     free, guided = list[float](), list[float]()
     async with running(model) as engine:
         for turn in range(scale.repeats + 1):
@@ -79,7 +79,7 @@ async def grammar_cost(model: str, scale: Scale) -> list[Figure]:
 
 
 async def judgements_per_s(model: str, scale: Scale) -> list[Figure]:
-    """Eight sentences at a time judged over the same evidence, in the three ways there are."""
+    """Judgements/s, eight at a time over the same evidence, in each of the three ways."""
     rates: dict[str, list[float]] = {"plain": [], "forced": [], "verdict": []}
     system = INSTRUCTION * 2 + f"Evidence: {CLAIM} " * 8
 
@@ -91,7 +91,7 @@ async def judgements_per_s(model: str, scale: Scale) -> list[Figure]:
 
     async with running(model, forced_prefix=False, shared_bytes=1) as plain, running(model, shared_bytes=1) as ours:
         ways = [("plain", plain, JUDGE), ("forced", ours, JUDGE), ("verdict", ours, VERDICT)]
-        # Short turns, many of them, to and fro: what else the machine does then falls on all three alike.
+        # Many short alternating rounds, so that other load affects all three alike.
         for turn in range(TURNS * scale.repeats + 1):
             for name, engine, schema in ways if turn % 2 else reversed(ways):
                 began = time.perf_counter()
