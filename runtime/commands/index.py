@@ -133,7 +133,7 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
-    """Print what an index holds, its size, and whether to refit its vectors."""
+    """Print an index's contents, size and whether to refit its vectors."""
     with one_line_errors():
         found = stats(directory, name)
     if as_json:

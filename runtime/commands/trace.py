@@ -82,7 +82,7 @@ def export_command(run_id: str, index: Path | None, out: Path | None, config: Pa
 @ASKED_OVER
 @CONFIG
 def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
-    """Show the stages of RUN: start, duration, what each asked and found, and any fallback used."""
+    """Show each stage of RUN: start, time, asks, hits and any fallback."""
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
     console = Console()

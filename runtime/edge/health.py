@@ -56,7 +56,7 @@ async def ready(edge: Edge) -> Readiness:
     )
     checks = {"nats": Health(ready=True), "streams": streams}
     for name, health in zip(edge.needed, processes, strict=True):
-        checks[name] = health or Health(detail=f"no {name} process answers; start it, or see its log")
+        checks[name] = health or Health(detail=f"no {name} process answers")
     return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
 
 

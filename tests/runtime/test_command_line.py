@@ -70,7 +70,7 @@ def test_refused_and_declined_exit_with_three(
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["ask", "--index", "/nowhere", "hi"], 2, "make one with `groundwire index build"),
+        (["ask", "--index", "/nowhere", "hi"], 2, "build one with `groundwire index build"),
         (["ask", "--index", "{index}", " "], 2, "the question is empty"),
         (["ask", "--index", "{index}", "x" * 4001], 2, "at most 4,000"),
         (["ask", "--index", "{index}", "a\x01b"], 2, "control characters"),
@@ -78,7 +78,7 @@ def test_refused_and_declined_exit_with_three(
         (["ask", "--index", "{index}", "--style", "long", "hi"], 2, "'synthesis'"),
         (["search", "--index", "/nowhere", "hi"], 1, "/nowhere"),
         (["index", "build", "/nowhere", "--out", "{index}-new"], 1, "/nowhere"),
-        (["up", "--index", "/nowhere"], 2, "make one with"),
+        (["up", "--index", "/nowhere"], 2, "build one with"),
         (["serve", "actors", "--only", "nobody"], 2, "no actor is called 'nobody'"),
         (["nothing"], 2, "No such command 'nothing'"),
     ],

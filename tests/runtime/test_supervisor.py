@@ -51,7 +51,7 @@ async def test_a_process_that_loads_a_model_is_waited_for(nats_url: str, stack: 
 
 
 async def test_a_process_that_says_nothing_is_given_up(stack: Stack) -> None:
-    with pytest.raises(Unavailable, match=r"inference says nothing for 0 s; see .*inference.log"):
+    with pytest.raises(Unavailable, match=r"inference has reported nothing for 0 s; see .*inference.log"):
         await stack.ready(patience_s=0.1)
 
 

@@ -64,7 +64,7 @@ class OpenAIEngine:
             wrong = _wrong(finished.text, rendered.schema)
         if wrong:
             raise BadReply(
-                f"{request.variables.name}: {wrong}; the model ignores the schema and the server does not enforce it"
+                f"{request.variables.name}: {wrong}; the server ignores response_format; use one that enforces JSON Schema"
             )
         yield Delta(finished.text)
         yield finished

@@ -170,7 +170,7 @@ async def test_busy_server_is_asked_again(engine, fake, busy):
         (says(400, '{"error":{"message":"too long"}}'), BadReply, "400 .too long"),
         (says(429, "{}", **{"Retry-After": "3600"}), Unavailable, "answers 429"),
         (says(500, "<html>oops", **{"Retry-After": "0"}), Unavailable, "answers 500"),
-        (streams("half an ans", end=False), Unavailable, "closed|broke off"),
+        (streams("half an ans", end=False), Unavailable, "closed|broke the connection"),
     ],
 )
 async def test_each_misbehaviour_is_a_typed_failure(engine, fake, answer, failure, message):

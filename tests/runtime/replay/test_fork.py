@@ -116,7 +116,7 @@ async def test_hits_come_from_the_trace_or_the_index(traces: dict[str, Trace]) -
 
 
 async def test_a_run_that_never_came_there_cannot_be_forked_there(traces: dict[str, Trace]) -> None:
-    with pytest.raises(NothingToFork, match=r"never came to answer_hint; it came to classify_intent, stream_answer"):
+    with pytest.raises(NothingToFork, match=r"never reached answer_hint; it reached classify_intent, stream_answer"):
         await fork(traces["declined"], pipeline(), "answer_hint", "forked", live())
 
 

@@ -46,10 +46,10 @@ def test_a_fork_is_written_and_compared(folder: Path) -> None:
         "replay", "run.jsonl", "--from", "select_evidence", "--profile", "library", "--out", "fork.jsonl"
     )
     assert made.exit_code == 0, made.output
-    assert groundwire_on("replay", "fork.jsonl").output.endswith("3 stages of its parent not judged\n")
+    assert groundwire_on("replay", "fork.jsonl").output.endswith("3 stages inherited from its parent not compared\n")
     done = groundwire_on("diff", "run.jsonl", "fork.jsonl")
     assert done.exit_code == 1
-    assert "they part at select_evidence" in done.output
+    assert "the runs differ at select_evidence" in done.output
     assert "profile: general -> library" in done.output
     assert groundwire_on("diff", "run.jsonl", "run.jsonl").exit_code == 0
 
@@ -67,12 +67,12 @@ def test_trace_show_names_every_stage(folder: Path) -> None:
 
 
 WRONG = [
-    (("replay",), "name a run"),
+    (("replay",), "give a run id"),
     (("replay", "broken.jsonl"), "broken.jsonl, line 4: record "),
     (("replay", "--trace", "missing.jsonl"), "missing.jsonl: cannot be read"),
     (("replay", "run.jsonl", "--from", "select_evidnce"), "did you mean 'select_evidence'?"),
-    (("replay", "run.jsonl", "--from", "answer_hint"), "never came to answer_hint"),
-    (("replay", "run.jsonl", "--profile", "library"), "--profile is for a fork"),
+    (("replay", "run.jsonl", "--from", "answer_hint"), "never reached answer_hint"),
+    (("replay", "run.jsonl", "--profile", "library"), "--profile applies to a fork only"),
     (("replay", "run.jsonl", "--from", "retrieve", "--profile", "nobody"), "there is no profile 'nobody'"),
     (("replay", "some-run", "--index", "nowhere"), "nowhere does not exist"),
     (("play", "broken.jsonl"), "broken.jsonl, line 4"),

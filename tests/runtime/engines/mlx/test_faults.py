@@ -203,7 +203,7 @@ async def test_a_device_that_cannot_start_soon_says_so(start):
             waiting = asyncio.create_task(collect(engine, request(rendered=render(), seconds=3)))
             while engine.view().waiting["answer"] == 0:  # noqa: ASYNC110 (the device's own state)
                 await asyncio.sleep(0)
-            with pytest.raises(Unavailable, match="ask another one"):
+            with pytest.raises(Unavailable, match="use another device"):
                 await collect(engine, request(rendered=render(), seconds=60))
             with pytest.raises(NoReply):
                 await waiting

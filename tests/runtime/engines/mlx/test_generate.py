@@ -56,7 +56,7 @@ async def test_forced_beginning_costs_no_step(mlx):
 
 
 async def test_reply_cut_by_its_limit_is_a_bad_reply(mlx):
-    with pytest.raises(BadReply, match="not complete after"):
+    with pytest.raises(BadReply, match="incomplete after"):
         await collect(mlx, request(rendered=render(schema=NOTE, max_tokens=3)))
 
 
