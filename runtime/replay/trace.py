@@ -53,7 +53,7 @@ class Trace:
 
     @property
     def forked_at(self) -> str:
-        """The first stage that a fork ran again; empty if this is no fork."""
+        """The first stage that a fork ran again; empty if this is not a fork."""
         return self._header_of_question(FORKED_AT)
 
     @property

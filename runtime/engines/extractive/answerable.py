@@ -87,7 +87,7 @@ def unlike(ranked: list[Ranked]) -> bool:
 
 
 def odds(doubts: tuple[float, ...]) -> float:
-    """Log-odds that the best passage does not answer; `doubts` stand in the order of DOUBTS."""
+    """Log-odds that the best passage does not answer; `doubts` are in the order of DOUBTS."""
     return BIAS + sum(weight * value for weight, value in zip(_IN_ORDER, doubts, strict=True))
 
 
