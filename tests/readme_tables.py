@@ -1,4 +1,4 @@
-"""The generated parts of the README and of docs/reference.md, each made from the code that it describes.
+"""The generated parts of docs/, each from the code that it describes.
 
 uv run python tests/readme_tables.py      # rewrite them
 """
@@ -18,7 +18,7 @@ from runtime import settings
 from runtime.cli import COMMANDS, groundwire
 
 ROOT = Path(__file__).parent.parent
-FILES = ("README.md", "docs/reference.md")
+FILES = ("docs/architecture.md", "docs/reference.md")
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
