@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from bus.settings import BusSettings
 from index.languages.toml_check import nearest
+from runtime.engines import EngineName
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 PREFIX = "GROUNDWIRE_"
@@ -30,7 +31,7 @@ class SettingsError(ValueError):
 class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[inference]`: what answers the prompts."""
 
-    engine: Literal["extractive", "mlx", "openai", "scripted"] = "extractive"  #: `mlx` for a model on this machine
+    engine: EngineName = "extractive"  #: `mlx` for a model on this machine
     model: str = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: folder or hub id; for `openai`, its name on the server
     base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`: the OpenAI-compatible server
     api_key: str = ""  #: for `openai`; better set as GROUNDWIRE_INFERENCE_API_KEY

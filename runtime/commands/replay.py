@@ -10,6 +10,7 @@ from actors.pipeline import ACTORS, pipeline
 from index.languages.toml_check import nearest
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
+from runtime.engines import ENGINES
 from runtime.replay.difference import parting
 from runtime.replay.fork import NothingToFork, fork
 from runtime.replay.fork_journal import keep
@@ -18,8 +19,6 @@ from runtime.replay.live_powers import hits_of, replies_of
 from runtime.replay.replayer import Replayed, replay
 from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
-
-ENGINES = ["extractive", "recorded", "mlx", "openai", "scripted"]
 
 
 @click.command("replay")
@@ -32,7 +31,7 @@ ENGINES = ["extractive", "recorded", "mlx", "openai", "scripted"]
 @click.option("--profile", help="With --from: run STAGE and all later stages under this profile.")
 @click.option(
     "--engine",
-    type=click.Choice(ENGINES),
+    type=click.Choice(["recorded", *ENGINES]),
     help="With --from: engine that answers; `recorded` reuses the trace's replies where it can.",
 )
 @click.option(

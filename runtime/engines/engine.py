@@ -4,13 +4,17 @@ The inference process drives an engine from one asyncio loop; blocking work runs
 iterator from `generate` cancels the request.
 """
 
-from collections.abc import AsyncIterator
-from typing import Any, Literal, Protocol
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
 from prompts.contracts import Prompt
 from prompts.vocabulary import Priority
+
+if TYPE_CHECKING:
+    from runtime.engines.mlx.records import RequestRecord
 
 
 class Rendered(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,12 +66,27 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     shortened: str = ""  # what was dropped from the prompt to fit the context; may be empty
 
 
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What the process gives an engine beside its settings; an engine takes what it can use.
+
+    `warm`: prompts whose constant part may be prefilled. `render` renders variables that had to be shortened. `on_record` is
+    called once per request, `on_broken` once, with a line for a person, when the engine has failed for good.
+    """
+
+    warm: Sequence[Rendered] = ()
+    render: Callable[[Prompt[Any]], Rendered] | None = None
+    on_record: "Callable[[RequestRecord], None]" = lambda record: None
+    on_broken: Callable[[str], None] = lambda why: None
+
+
 class Engine(Protocol):
     """Raises from every method: NoReply past the deadline, BadReply for a reply outside its schema, Unavailable."""
 
     name: str
     model: str
     needs_rendering: bool
+    owns_device: bool  # it holds one model on a device that only one process may use
 
     async def start(self) -> None:
         """Load and warm up. Raises Unavailable, with the remedy, when it cannot start."""

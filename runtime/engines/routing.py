@@ -1,16 +1,15 @@
 """Choose the engine that answers a prompt: the process's own, or the one that a profile names for that prompt.
 
-A profile's `[agents.NAME] model` is `openai:MODEL` (behind `inference.base_url`), `extractive` (rules, no model), or a model's
-plain name if the process's own engine serves several. Other engines start when they are first needed.
+A profile's `[agents.NAME] model` is `ENGINE:MODEL` (`openai:MODEL` is served at `inference.base_url`), `ENGINE` alone, such as
+`extractive`, or a model's plain name for an own engine that serves several. Other engines are started when they are first asked.
 """
 
 import asyncio
 from collections.abc import Callable
 
 from bus.errors import Unavailable
+from runtime.engines import ENGINES
 from runtime.engines.engine import Engine
-
-PREFIX = "openai:"
 
 
 class Routes:
@@ -23,28 +22,30 @@ class Routes:
         self._starting = asyncio.Lock()
 
     async def find(self, model: str) -> tuple[Engine, str]:
-        """The engine, and the name it knows the model by (empty for its own). Raises Unavailable."""
-        if model.startswith(PREFIX):
-            return await self._other("openai"), model.removeprefix(PREFIX)
-        if model == "extractive":
-            return await self._other("extractive"), ""
-        if model and self.own.name == "mlx" and model != self.own.model:
+        """The engine, and the model's name as it knows it (empty for its own). Raises Unavailable."""
+        name, _, rest = model.partition(":")
+        if name in ENGINES and name != self.own.name:
+            return await self._other(name), rest
+        wanted = rest if name in ENGINES else model
+        if wanted and self.own.owns_device and wanted != self.own.model:
             raise Unavailable(
-                f"the device holds one model, and a profile asks for {model}; serve that one behind an OpenAI-compatible "
-                f"server, set inference.base_url, and write {PREFIX}{model}"
+                f"the device holds one model, and a profile asks for {wanted}; serve that one behind an OpenAI-compatible "
+                f"server, set inference.base_url, and write openai:{wanted}"
             )
-        return self.own, model
+        return self.own, wanted
 
     async def close(self) -> None:
         for engine in self._others.values():
             await engine.close()
 
     async def _other(self, name: str) -> Engine:
-        if self.own.name == name:
-            return self.own
         async with self._starting:
             if name not in self._others:
                 engine = self._make(name)
+                if engine.owns_device:
+                    raise Unavailable(
+                        f"a profile asks for {name}, which needs the device for itself; set inference.engine to {name}"
+                    )
                 await engine.start()
                 self._others[name] = engine
         return self._others[name]

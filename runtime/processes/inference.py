@@ -25,7 +25,7 @@ from bus.journal import AskRecord
 from prompts.contracts import PROMPTS
 from runtime.engines.choice import make_engine
 from runtime.engines.embedders import make_embedding_engine
-from runtime.engines.engine import Delta, Engine, Finished, Rendered, Request
+from runtime.engines.engine import Delta, Engine, Finished, Rendered, Request, Wiring
 from runtime.engines.metrics import DeviceMetrics
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.records import RequestRecord
@@ -139,10 +139,10 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     state: dict[str, object] = {"ready": False, "detail": f"{settings.inference.engine} is starting"}
     await answer_health(client, "inference", lambda: state)
     lock = DeviceLock(Path(settings.inference.lock) if settings.inference.lock else None)
-    if settings.inference.engine == "mlx":
-        await lock.acquire(lambda why: state.update(detail=why))
-        state["detail"] = f"loading {settings.inference.model}"
     engine, metrics = make(settings)
+    if engine.owns_device:
+        await lock.acquire(lambda why: state.update(detail=why))
+        state["detail"] = f"loading {engine.model}"
     await engine.start()
     inference = Inference(engine, settings.inference)
     close = await AskServer(client, inference.answer).start()
@@ -171,13 +171,13 @@ def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
         for each in observed:
             each.observe(record)
 
-    engine = make_engine(
-        settings.inference,
+    wiring = Wiring(
         warm=renderer.constants(),
         render=lambda variables: renderer.render(variables, "general"),
         on_record=observe,
         on_broken=_end_process,
     )
+    engine = make_engine(settings.inference, wiring)
     if isinstance(engine, MlxEngine):
         observed.append(DeviceMetrics(registry, engine.view))
     return engine, registry

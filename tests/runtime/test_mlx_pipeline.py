@@ -48,6 +48,7 @@ class Steered:
 
     name = "mlx"
     needs_rendering = True
+    owns_device = False
 
     def __init__(self, engine: MlxEngine) -> None:
         self.engine = engine

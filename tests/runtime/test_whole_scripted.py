@@ -37,6 +37,7 @@ class Engine:
     name = "scripted"
     model = "script"
     needs_rendering = False
+    owns_device = False
     script: dict[str, Any] = dataclasses.field(default_factory=dict)
     asked: list[str] = dataclasses.field(default_factory=list)
 

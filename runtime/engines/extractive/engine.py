@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
-from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.extractive.replies import reply_to
+from runtime.settings import InferenceSettings
 
 # A word with the space before it, or a few characters of a script without spaces.
 _PIECE = re.compile(r"\s*(?:[\u3400-\u9fff]{1,4}|[^\s\u3400-\u9fff]+)|\s+")
@@ -18,6 +19,7 @@ class ExtractiveEngine:
     name = "extractive"
     model = "extractive"
     needs_rendering = False
+    owns_device = False
 
     async def start(self) -> None:
         return
@@ -39,6 +41,10 @@ class ExtractiveEngine:
             model=self.model,
             tokens_out=len(pieces),
         )
+
+
+def make(settings: InferenceSettings, wiring: Wiring) -> ExtractiveEngine:
+    return ExtractiveEngine()
 
 
 def _rest(text: str, shown: str) -> str:

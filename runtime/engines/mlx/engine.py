@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bus.errors import BadReply, Busy, Failure, Unavailable
-from runtime.engines.engine import Delta, Finished, Rendered, Request
+from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.mlx.records import DeviceView, RequestRecord
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
 from runtime.engines.mlx.tickets import Done, Ticket, Values, deliver
+from runtime.settings import InferenceSettings
 
 if TYPE_CHECKING:
     from runtime.engines.mlx.device_thread import Device, Loader
@@ -33,6 +34,7 @@ class MlxEngine:
 
     name = "mlx"
     needs_rendering = True
+    owns_device = True
 
     def __init__(
         self,
@@ -201,6 +203,17 @@ class MlxEngine:
             deliver([(ticket, Unavailable(why)) for ticket in self._open if not ticket.closed.is_set()])
             self._on_broken(why)
             return
+
+
+def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:
+    return MlxEngine(
+        settings.model,
+        settings=DeviceSettings(max_rows=settings.max_rows, refuse_after_s=settings.refuse_after_s),
+        warm=wiring.warm,
+        render=wiring.render,
+        on_record=wiring.on_record,
+        on_broken=wiring.on_broken,
+    )
 
 
 def _finished(event: Done) -> Finished:

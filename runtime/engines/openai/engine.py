@@ -8,9 +8,10 @@ from typing import Any
 from openai.types import CompletionUsage
 
 from bus.errors import BadReply, NoReply, Unavailable
-from runtime.engines.engine import Delta, Finished, Rendered, Request
+from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.openai.schema import problem
 from runtime.engines.openai.wire import Wire
+from runtime.settings import InferenceSettings
 
 START_S = 10.0
 CONTINUE = "Go on exactly where your last message stops. Repeat nothing of it."
@@ -22,6 +23,7 @@ class OpenAIEngine:
 
     name = "openai"
     needs_rendering = True
+    owns_device = False
 
     def __init__(self, base_url: str, model: str = "", *, api_key: str = "", attempts: int = 4) -> None:
         self.model = model
@@ -125,6 +127,10 @@ class OpenAIEngine:
             prefill_s=(first or loop.time()) - asked,
             decode_s=loop.time() - first if first else 0.0,
         )
+
+
+def make(settings: InferenceSettings, wiring: Wiring) -> OpenAIEngine:
+    return OpenAIEngine(settings.base_url, settings.model, api_key=settings.api_key)
 
 
 class Repeated:

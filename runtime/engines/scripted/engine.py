@@ -14,8 +14,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from prompts import contracts as c
-from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.scripted.playback import play, words
+from runtime.settings import InferenceSettings
 
 #: A whole reply, streamed word by word if it is prose, or the pieces to stream.
 Script = Callable[[Request], str | Iterable[str]]
@@ -26,6 +27,7 @@ class ScriptedEngine:
 
     name = "scripted"
     needs_rendering = False
+    owns_device = False
 
     def __init__(self, replies: Script | Mapping[str, str] | None = None, *, model: str = "script") -> None:
         self.model = model
@@ -45,6 +47,10 @@ class ScriptedEngine:
             reply = words(reply) if request.variables.reply_type() is str else [reply]
         for event in play(request, reply, engine=self.name, model=self.model):
             yield event
+
+
+def make(settings: InferenceSettings, wiring: Wiring) -> ScriptedEngine:
+    return ScriptedEngine()
 
 
 def _script_of(replies: Script | Mapping[str, str] | None) -> Script:

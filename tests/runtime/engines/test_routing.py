@@ -19,7 +19,7 @@ class Counted(ScriptedEngine):
 
 def routes(name: str = "mlx", model: str = "small") -> tuple[Routes, dict[str, Counted]]:
     own = Counted(model=model)
-    own.name = name  # type: ignore[misc]
+    own.name, own.owns_device = name, name == "mlx"  # type: ignore[misc]
     made: dict[str, Counted] = {}
 
     def make(other: str) -> Counted:
@@ -58,3 +58,12 @@ async def test_a_device_holds_one_model() -> None:
     found, _ = routes()
     with pytest.raises(Unavailable, match="openai:big"):
         await found.find("big")
+
+
+async def test_an_engine_with_a_device_stands_in_for_no_other() -> None:
+    big = Counted(model="big")
+    big.owns_device = True
+    found = Routes(Counted(), lambda name: big)
+    with pytest.raises(Unavailable, match=r"set inference\.engine to mlx"):
+        await found.find("mlx")
+    assert big.started == 0
