@@ -1,7 +1,7 @@
 """Build the next snapshot of an index from documents that were added, changed or removed.
 
-Only what changed is cut, analysed and embedded again; the rest is hard-linked from the parent snapshot. The Lucene work and
-the vector work run in parallel in two processes (build_parts.py).
+Only what changed is cut, analysed and embedded again; the rest is hard-linked from the parent snapshot. The work for terms and
+for vectors run in parallel in two processes (build_parts.py).
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index import build_parts, lsa, passages, snapshot, vectors
+from index import build_parts, lsa, passages, search_engines, snapshot
 from index.build_job import Job, Tell
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
@@ -77,7 +77,6 @@ class Build:
         self._id = snapshot.next_id(index)
         self._building = index / "building" / self._id
         (self._building / "passages").mkdir(parents=True)
-        (self._building / "lucene").mkdir()
         (self._building / "vectors").mkdir()
         self._removed: list[tuple[int, int]] = []
         self._fresh: list[Passage] = []
@@ -205,7 +204,7 @@ class Build:
             dimension=self._spec_dimension(),
             refit=refit,
             lsa=self._embedder is None and not self._foreign,
-            graph_rebuild=vectors.needs_rebuild(graph_size, total),
+            graph_rebuild=search_engines.VECTORS.needs_rebuild(graph_size, total),
         )
 
     def _spec_dimension(self) -> int:

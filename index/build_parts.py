@@ -1,4 +1,4 @@
-"""Run both parts of a build: Lucene here, the vectors in a separate process when there is much to fit."""
+"""Run both parts of a build: the terms here, the vectors in a separate process when there is much to fit."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from index import build_lucene, build_vectors
+from index import build_vectors, search_engines
 from index.build_job import Job, Progress, Tell, numbers
 from index.errors import IndexProblem
 
@@ -20,12 +20,12 @@ def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
     whole = job.refit or not job.parent
     work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
     if not job.lsa or work <= _ALONE_UP_TO:
-        return build_lucene.run(job, progress) | build_vectors.run(job, progress)
+        return search_engines.TERMS.update(job, progress) | build_vectors.run(job, progress)
     path = building.with_suffix(".job")
     path.write_bytes(msgspec.json.encode(job))
     child = _Child(path, progress)
     try:
-        results = build_lucene.run(job, progress)
+        results = search_engines.TERMS.update(job, progress)
         return results | child.results()
     finally:
         child.end()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from index import lsa, vectors
+from index import lsa, search_engines
 from index.build_job import Job, Tell, numbers
 from index.embedder import Vectors
 from index.model import indexed_text
@@ -35,18 +35,18 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         ready = folder / "new.npy"
         rows = np.load(ready) if ready.is_file() else np.zeros((0, job.dimension), dtype=np.float32)
         (folder / "new.npy").unlink(missing_ok=True)
-    graph = folder / "graph.hnsw"
+    graph = folder / search_engines.VECTORS.FILE
     ids = np.array(labels, dtype=np.int64)
     if whole:
-        vectors.build(graph, ids, rows)
+        search_engines.VECTORS.build(graph, ids, rows)
     else:
-        old = Path(job.parent) / "vectors" / "graph.hnsw"
+        old = Path(job.parent) / "vectors" / graph.name
         removed = list(numbers(job.removed))
         if job.graph_rebuild:
             _rebuild(old, graph, job, ids, rows)
         else:
-            vectors.update(old, graph, rows.shape[1], removed, ids, rows)
-    size = vectors.VectorIndex(graph, rows.shape[1], 0).size
+            search_engines.VECTORS.update(old, graph, rows.shape[1], removed, ids, rows)
+    size = search_engines.VECTORS.open_index(graph, rows.shape[1], 0).size
     return {"dimension": rows.shape[1], "graph_size": size, "coverage": coverage}
 
 
@@ -70,5 +70,7 @@ def _rebuild(old: Path, new: Path, job: Job, ids: "np.typing.NDArray[np.int64]",
     """Old vectors that are still live, read from the old graph, and the new ones, in a graph without removed entries."""
     added = set(ids.tolist())
     kept = [number for number in numbers(job.live) if number not in added]
-    graph = vectors.VectorIndex(old, rows.shape[1], 0)
-    vectors.build(new, np.array([*kept, *ids.tolist()], dtype=np.int64), np.concatenate([graph.rows(kept), rows]))
+    graph = search_engines.VECTORS.open_index(old, rows.shape[1], 0)
+    search_engines.VECTORS.build(
+        new, np.array([*kept, *ids.tolist()], dtype=np.int64), np.concatenate([graph.rows(kept), rows])
+    )

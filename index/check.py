@@ -4,13 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from index import jvm, lsa, snapshot
-from index.bm25 import count
+from index import lsa, search_engines, snapshot
 from index.build import read_catalogue
 from index.errors import IndexProblem
 from index.snapshot import Manifest
 from index.store import PassageStore
-from index.vectors import VectorIndex
 
 _REFIT_SHARE, _REFIT_COVERAGE = 0.25, 0.85
 
@@ -84,7 +82,7 @@ def advice(manifest: Manifest) -> str:
 
 
 def verify(index: Path, name: str | None = None) -> list[str]:
-    """The defects of a snapshot, one line each; empty when it is intact. Starts the JVM. Raises IndexProblem."""
+    """The defects of a snapshot, one line each; empty when it is intact. Raises IndexProblem."""
     handle = snapshot.hold(index, name)
     try:
         return _problems(handle.directory, handle.manifest)
@@ -109,14 +107,11 @@ def _problems(directory: Path, manifest: Manifest) -> list[str]:
                     problems.append(f"passage {number} of {entry.source_id} does not fit its document")
         if sum(languages.values()) != manifest.passages:
             problems.append(f"{sum(languages.values())} passages where the manifest says {manifest.passages}")
-        graph = VectorIndex(directory / "vectors" / "graph.hnsw", manifest.embedder.dimension, manifest.passages)
+        file = directory / "vectors" / search_engines.VECTORS.FILE
+        graph = search_engines.VECTORS.open_index(file, manifest.embedder.dimension, manifest.passages)
         if graph.size != manifest.graph_size:
             problems.append(f"{graph.size} vectors where the manifest says {manifest.graph_size}")
-        jvm.start()
-        for language in sorted(manifest.languages.keys() | languages.keys()):
-            found = count(directory / "lucene" / language)
-            if found != languages.get(language, 0):
-                problems.append(f"Lucene index {language} holds {found} passages, not {languages.get(language, 0)}")
-    except (IndexProblem, jvm.java_error()) as error:
+        problems += search_engines.TERMS.problems(directory, dict.fromkeys(manifest.languages, 0) | languages)
+    except IndexProblem as error:
         problems.append(str(error))
     return problems

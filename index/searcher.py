@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from index import jvm, lsa, snapshot
-from index.bm25 import Bm25
+from index import lsa, search_engines, snapshot
 from index.coverage import cover, gram_set, hash_sets
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors, check_match
@@ -17,7 +16,6 @@ from index.model import Hit, Passage, ScoreType
 from index.question_words import without_question_words
 from index.store import PassageStore
 from index.surrogates import without_surrogates
-from index.vectors import VectorIndex
 
 Found = list[tuple[int, float]]
 
@@ -40,8 +38,9 @@ class Opened:
         self.embedder = embedder
         self.threshold = manifest.embedder.threshold
         self.passages = PassageStore(folder / "passages")
-        self.vectors = VectorIndex(folder / "vectors" / "graph.hnsw", manifest.embedder.dimension, manifest.passages)
-        self.bm25 = Bm25(folder / "lucene", manifest.languages)
+        graph = folder / "vectors" / search_engines.VECTORS.FILE
+        self.vectors = search_engines.VECTORS.open_index(graph, manifest.embedder.dimension, manifest.passages)
+        self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
         self.users = 1  # the searcher itself
 
 
@@ -149,7 +148,7 @@ class Searcher:
             return True
 
     def detach(self) -> None:
-        jvm.detach()
+        search_engines.TERMS.detach()
 
     def close(self) -> None:
         with self._lock:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from index.embedder import Vectors
 from index.errors import IndexProblem
 
+FILE = "graph.hnsw"
 _LINKS, _EF_BUILD = 16, 120
 _EF_SEARCH = 120
 #: Removed vectors still cost time and space; above this share of them the graph is rebuilt.
@@ -115,3 +116,8 @@ class VectorIndex:
     def size(self) -> int:
         """Vectors in the graph, removed ones included."""
         return int(self._graph.get_current_count())
+
+
+def open_index(path: Path, dimension: int, live: int) -> VectorIndex:
+    """Raises IndexProblem."""
+    return VectorIndex(path, dimension, live)

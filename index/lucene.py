@@ -1,17 +1,17 @@
-"""The part of a build that updates the Lucene indexes of a new snapshot."""
+"""Lucene as the engine of the terms: one index per language in the folder `lucene` of a snapshot (bm25.py)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from index import bm25
+from index import bm25, jvm
 from index.build_job import Job, Tell
 from index.model import Passage
 from index.snapshot import link_tree
 from index.store import Segment
 
 
-def run(job: Job, tell: Tell) -> dict[str, float]:
-    """Returns the number of passages per language afterwards, keyed `language.LANGUAGE`, for languages that changed."""
+def update(job: Job, tell: Tell) -> dict[str, float]:
+    """Returns the passages per language after the work, keyed `language.LANGUAGE`, for languages that changed."""
     building = Path(job.building)
     parent = Path(job.parent) if job.parent else None
     added: dict[str, list[tuple[Segment, int]]] = {}
@@ -44,3 +44,27 @@ def _told(places: list[tuple[Segment, int]], before: int, total: int, tell: Tell
         if done % 500 == 0:
             tell("bm25", done, total)
         yield segment.read(place)
+
+
+def open_index(snapshot: Path, languages: Mapping[str, int]) -> bm25.Bm25:
+    """Raises IndexProblem."""
+    return bm25.Bm25(snapshot / "lucene", languages)
+
+
+def problems(snapshot: Path, languages: Mapping[str, int]) -> list[str]:
+    """Starts the Java machine. Raises IndexProblem."""
+    jvm.start()
+    wrong: list[str] = []
+    for language, expected in sorted(languages.items()):
+        try:
+            found = bm25.count(snapshot / "lucene" / language)
+        except jvm.java_error() as error:
+            wrong.append(str(error))
+            continue
+        if found != expected:
+            wrong.append(f"Lucene index {language} holds {found} passages, not {expected}")
+    return wrong
+
+
+def detach() -> None:
+    jvm.detach()

@@ -1,0 +1,86 @@
+"""The two search engines of an index, one for the terms and one for the vectors: what a build, a search and a check ask of each.
+
+Another engine is a module that has these functions, and its name in the two lines at the end. A snapshot holds the files of the
+engines that built it, so another engine needs the index built again.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index import lucene, vectors
+from index.build_job import Job, Tell
+from index.embedder import Vectors
+
+
+class TermIndex(Protocol):
+    """Opened for searching, from any number of threads."""
+
+    def search(self, query: str, language: str, k: int) -> list[tuple[int, float]]:
+        """Passage numbers and scores above 0, best first; equal scores by number."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class TermEngine(Protocol):
+    """Paths are those of a snapshot, in which the engine has a folder of its own."""
+
+    def update(self, job: Job, tell: Tell) -> dict[str, float]:
+        """Bring the index up to date in `job.building`; returns the passages per language that changed, as `language.LANGUAGE`."""
+        ...
+
+    def open_index(self, snapshot: Path, languages: Mapping[str, int]) -> TermIndex:
+        """`languages`: the languages there are and how many passages each has. Raises IndexProblem."""
+        ...
+
+    def problems(self, snapshot: Path, languages: Mapping[str, int]) -> list[str]:
+        """What is wrong with an index that should hold so many passages of each language. Raises IndexProblem."""
+        ...
+
+    def detach(self) -> None:
+        """Called by every thread that searched, before it ends."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """Opened for searching, from any number of threads."""
+
+    def search(self, vector: Vectors, k: int) -> dict[int, float]:
+        """Passage numbers and their cosines, best first."""
+        ...
+
+    def rows(self, numbers: Sequence[int]) -> Vectors: ...
+    def cosines(self, vector: Vectors, numbers: Sequence[int]) -> list[float]: ...
+
+    @property
+    def size(self) -> int:
+        """Vectors it holds, removed ones included."""
+        ...
+
+
+class VectorEngine(Protocol):
+    """Vectors of length 1, labelled by passage number, in one file of the folder `vectors`."""
+
+    FILE: str
+
+    def build(self, path: Path, labels: NDArray[np.int64], vectors: Vectors) -> None: ...
+
+    def update(
+        self, old: Path, new: Path, dimension: int, removed: Sequence[int], labels: NDArray[np.int64], vectors: Vectors
+    ) -> None:
+        """Write `new`: what is in `old` without `removed` and with `labels`."""
+        ...
+
+    def needs_rebuild(self, graph_size: int, live: int) -> bool: ...
+
+    def open_index(self, path: Path, dimension: int, live: int) -> VectorIndex:
+        """`live`: how many vectors are not removed. Raises IndexProblem."""
+        ...
+
+
+TERMS: TermEngine = lucene
+VECTORS: VectorEngine = vectors
