@@ -5,7 +5,8 @@ HintRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prom
 Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
-from actors.answer.drafting import budget, layout, must_cite, no_model, written
+from actors.answer.drafting import budget, layout, no_model, written
+from actors.answer.question import must_cite
 from actors.evidence.prompt_shapes import evidence_of
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, HintRequested
@@ -24,7 +25,7 @@ async def answer_hint(
             language=message.question.language,
             max_tokens=budget(message),
             style="hint",
-            must_cite=must_cite(message),
+            must_cite=must_cite(message.question),
         )
     )
     return await written(message, ask, emit, layout(reply), "hint", cited=reply.citations)

@@ -6,11 +6,12 @@ Pure: everything it weighs is in the message.
 """
 
 from actors.answer.profile import in_language, profile_of
+from actors.answer.question import must_cite
 from actors.outcome.regate_table import decide
 from actors.outcome.settling import settle
 from bus.actor import actor
 from bus.events import VerdictEvent
-from bus.messages import AnswerSettled, AnswerVerified
+from bus.messages import AnswerSettled, AnswerVerified, Draft
 from bus.powers import Emit
 
 
@@ -24,7 +25,7 @@ async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
         message.confidence,
         question.numeric_promote or profile_of(question.profile).verifier_numeric_promote,
     )
-    settled = settle(message, decision, must_cite=cites(message), profile_reply=safe_reply(message))
+    settled = settle(message, decision, must_cite=must_cite(question), profile_reply=safe_reply(message))
     if question.events == "all":
         await emit.aside(
             VerdictEvent(
@@ -36,10 +37,5 @@ async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
     return settled
 
 
-def cites(message: AnswerVerified) -> bool:
-    asked = message.question.constraints.must_cite
-    return profile_of(message.question.profile).must_cite if asked is None else asked
-
-
-def safe_reply(message: AnswerVerified) -> str:
+def safe_reply(message: Draft) -> str:
     return in_language(profile_of(message.question.profile).safe_reply, message.question.language)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from actors.answer.profile import in_language, profile_of
+from actors.answer.question import must_cite
 from actors.answer.release import CheckedStream
 from actors.outcome.settled import fail
 from bus.errors import Failure, NoReply
@@ -31,7 +32,7 @@ async def prose(
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
     before = await emit.shown()
-    shower = CheckedStream(request, ask, emit, cites=must_cite(request))
+    shower = CheckedStream(request, ask, emit, cites=must_cite(request.question))
     await shower.run(ask.stream(variables, already_shown=before), before=before)
     return drafted(shower, style)
 
@@ -50,7 +51,7 @@ async def written(
     most_chars: int = 0,
 ) -> Drafted:
     """Show an answer that arrived whole, as `prose` does. `most_chars` (0: no limit) also counts a conflict notice."""
-    shower = CheckedStream(request, ask, emit, cites=must_cite(request), cited_beside=bool(cited))
+    shower = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=bool(cited))
     if most_chars:
         text = shortened(text, max(most_chars - len(shower.notice), most_chars // 2))
     if not refused:
@@ -105,11 +106,6 @@ def advice(request: EvidenceSelected) -> str:
 def budget(request: EvidenceSelected) -> int:
     """How many tokens a structured answer may have."""
     return request.question.constraints.max_tokens or profile_of(request.question.profile).max_tokens
-
-
-def must_cite(request: EvidenceSelected) -> bool:
-    asked = request.question.constraints.must_cite
-    return profile_of(request.question.profile).must_cite if asked is None else asked
 
 
 def layout(answer: contracts.StructuredAnswer) -> str:

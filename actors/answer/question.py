@@ -45,3 +45,9 @@ def resolved(message: QuestionAsked) -> Question:
         contexts=contexts,
         numeric_promote=_numeric_promote.get(),
     )
+
+
+def must_cite(question: Question) -> bool:
+    """Whether an answer without a citation is refused: as the request says, else as the profile does."""
+    asked = question.constraints.must_cite
+    return profile_of(question.profile).must_cite if asked is None else asked

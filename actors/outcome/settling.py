@@ -4,12 +4,12 @@ from actors.gate.citations import markers
 from actors.outcome.admissions import admits
 from actors.outcome.regate_table import Decision
 from actors.outcome.settled import refuse, safe_text
-from bus.messages import AnswerSettled, AnswerVerified, Citation, Reference, Sentence, Settled, Span, WithheldSentence
+from bus.messages import AnswerSettled, Citation, Draft, Reference, Sentence, Settled, Span, WithheldSentence
 from prompts import notices
 from prompts.vocabulary import Reason
 
 
-def settle(message: AnswerVerified, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
+def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
     """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
     kept = kept_sentences(message)
     answer = message.shown if message.question.release != "draft" else "".join(s.text for s in kept).strip()
@@ -48,14 +48,14 @@ def settle(message: AnswerVerified, decision: Decision, *, must_cite: bool, prof
     )
 
 
-def _admitted(message: AnswerVerified, decision: Decision, text: str) -> AnswerSettled:
+def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:
     """The model said itself that it does not know: the person gets its own words."""
     question = message.question
     refusal = refuse(question, "no_evidence", text=text, snapshot=message.snapshot, rounds=message.rounds).settled
     return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown)
 
 
-def _refused(message: AnswerVerified, reason: Reason, decision: Decision, profile_reply: str) -> AnswerSettled:
+def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: str) -> AnswerSettled:
     text = ""
     if reason == "citations_invalid":
         text = safe_text(message.question, message.evidence, profile_reply)
@@ -72,7 +72,7 @@ def _refused(message: AnswerVerified, reason: Reason, decision: Decision, profil
     return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown, retract=bool(message.shown))
 
 
-def _with(refusal: Settled, message: AnswerVerified, decision: Decision) -> Settled:
+def _with(refusal: Settled, message: Draft, decision: Decision) -> Settled:
     return Settled(
         outcome=refusal.outcome,
         question=refusal.question,
@@ -90,14 +90,14 @@ def _with(refusal: Settled, message: AnswerVerified, decision: Decision) -> Sett
     )
 
 
-def kept_sentences(message: AnswerVerified) -> tuple[Sentence, ...]:
+def kept_sentences(message: Draft) -> tuple[Sentence, ...]:
     """What may be shown: under `token` all of it was; otherwise every sentence without a strong flag."""
     if message.question.release == "token":
         return message.sentences
     return tuple(s for s in message.sentences if not s.withheld and not any(f.strength == "strong" for f in s.flags))
 
 
-def withheld(message: AnswerVerified, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:
+def withheld(message: Draft, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:
     return tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s not in kept)
 
 
@@ -123,7 +123,7 @@ def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...
     )
 
 
-def references_of(citations: tuple[Citation, ...], message: AnswerVerified) -> tuple[Reference, ...]:
+def references_of(citations: tuple[Citation, ...], message: Draft) -> tuple[Reference, ...]:
     """The sources that the answer cites, each once, in order of first citation."""
     cited = [citation.source_id for citation in citations]
     cited += [source for source in message.cited if any(s.source_id == source for s in message.evidence)]
