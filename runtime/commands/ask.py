@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bus.errors import Failure
-from bus.messages import QuestionAsked
+from bus.events import Error, References, Token, decode_event
+from bus.messages import QuestionAsked, Reference
 from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
@@ -98,30 +99,23 @@ def run(coroutine: Any) -> int:
         return 1
 
 
-class _Event(msgspec.Struct):
-    type: str
-    content: str = ""
-    items: list[dict[str, object]] = []
-
-
 async def show(
     runs: Runs, asked: QuestionAsked, *, as_json: bool = False, timings: bool = False, console: Console
 ) -> int:
     """Ask, and print the answer as it arrives. Returns the exit code."""
     submitted = await runs.submit(asked)
-    decoder = msgspec.json.Decoder(_Event)
     async for _, line in runs.events(submitted.run_id):
         if as_json:
             click.echo(line.decode())
             continue
-        event = decoder.decode(line)
-        if event.type == "token":
+        event = decode_event(line)
+        if isinstance(event, Token):
             sys.stdout.write(event.content)
             sys.stdout.flush()
-        elif event.type == "references":
+        elif isinstance(event, References):
             click.echo("\n")
-            await _print_sources(runs, submitted.run_id, event)
-        elif event.type == "error":
+            await _print_sources(runs, submitted.run_id, event.items)
+        elif isinstance(event, Error):
             click.echo(f"\n{event.content}", err=True)
     record = await runs.record(submitted.run_id)
     if record is None or record.outcome is None:
@@ -135,18 +129,17 @@ async def show(
     return EXIT[record.outcome]
 
 
-async def _print_sources(runs: Runs, run_id: str, event: _Event) -> None:
+async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, ...]) -> None:
     """Print the cited sources under the numbers of the answer's markers."""
     record = await runs.record(run_id)
     numbers: dict[str, list[int]] = {}
     for citation in record.citations if record else ():
         if citation.n not in numbers.setdefault(citation.source_id, []):
             numbers[citation.source_id].append(citation.n)
-    for item in event.items:
-        source = str(item["source_id"])
-        marks = "".join(f"[{n}]" for n in numbers.get(source, [])) or "-"
-        name = str(item["title"] or source)
-        place = str(item["url"] or source)
+    for reference in references:
+        marks = "".join(f"[{n}]" for n in numbers.get(reference.source_id, [])) or "-"
+        name = reference.title or reference.source_id
+        place = reference.url or reference.source_id
         click.echo(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
 
 
