@@ -63,7 +63,7 @@ def test_the_command_prints_and_writes_the_measures(built: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("", "has no lines"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "nothing")]
+    ("text", "says"), [("", "has no lines"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "no question with source_ids")]
 )
 def test_a_file_of_no_questions_is_one_error(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "questions.jsonl"
@@ -102,4 +102,4 @@ def test_the_index_commands_from_end_to_end(tmp_path: Path) -> None:
         assert result.output.startswith("Error: no ")
         assert result.output.count("\n") == 1
     assert runner.invoke(search_command, ["--index", index, "x" * 4001]).exit_code == 2
-    assert runner.invoke(index_group, ["remove", "--index", index, "nothing"]).exit_code == 1
+    assert runner.invoke(index_group, ["remove", "--index", index, "no question with source_ids"]).exit_code == 1
