@@ -11,11 +11,11 @@ import msgspec
 
 from index.languages import every
 from index.languages.folding import fold
-from index.languages.scripts import ARABIC, HAN, HANGUL, is_han, is_hangul
+from index.languages.scripts import ARABIC, HAN, HANGUL, is_hangul
 from index.languages.stems import stem as stem_of_folded
 from index.languages.tables.kinds import words_in
 
-_WORD = re.compile(rf"[{HANGUL}]+|[{HAN}]+|[{ARABIC}]+|[a-zà-öø-ÿœ][a-zà-öø-ÿœ0-9]*")
+_WORD = re.compile(rf"[{HANGUL}]+|(?P<han>[{HAN}]+)|[{ARABIC}]+|[a-zà-öø-ÿœ][a-zà-öø-ÿœ0-9]*")
 # Function words and near-empty words: their absence from the evidence proves nothing.
 _EMPTY: Final = frozenset(every(lambda language: words_in(language.words.gate_words)))
 
@@ -34,7 +34,7 @@ def stems(text: str) -> tuple[Stem, ...]:
     found: list[Stem] = []
     for match in _WORD.finditer(text):
         word, start = match[0], match.start()
-        if is_han(word):
+        if match.lastgroup:
             pairs = [word] if len(word) == 1 else [word[at : at + 2] for at in range(len(word) - 1)]
             found.extend(Stem(start + at, start + at + len(pair), pair) for at, pair in enumerate(pairs))
         elif word not in _EMPTY:

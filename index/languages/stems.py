@@ -18,26 +18,28 @@ _GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+")
 
 
 class Affix(NamedTuple):
-    letters: str
     #: Letters of the word that must remain.
     least: int
     #: Replacement.
     put: str
 
 
-def affixes(rows: Iterable[str]) -> tuple[Affix, ...]:
-    """The affixes in rows as `words.toml` has them, each once, longest first."""
+def affixes(rows: Iterable[str]) -> dict[str, Affix]:
+    """The affixes in rows as `words.toml` has them, by their letters; of two alike the first counts."""
     found: dict[str, Affix] = {}
     for row in rows:
         least, *written = row.split()
         for one in written:
             letters, _, put = one.partition("=")
-            found.setdefault(letters, Affix(letters, int(least), put))
-    return tuple(sorted(found.values(), key=lambda affix: (-len(affix.letters), affix.letters)))
+            found.setdefault(letters, Affix(int(least), put))
+    return found
 
 
 _HEADS: Final = affixes(every(lambda language: language.words.heads))
 _ENDINGS: Final = affixes(every(lambda language: language.words.endings))
+# Longest first. A word has one beginning of each length, and looking that up is much faster than trying every affix.
+_HEAD_LENGTHS: Final = sorted({*map(len, _HEADS)}, reverse=True)
+_ENDING_LENGTHS: Final = sorted({*map(len, _ENDINGS)}, reverse=True)
 
 
 @lru_cache(maxsize=65536)
@@ -58,14 +60,16 @@ def stem(word: str) -> str:
 
 
 def _without_head(word: str) -> str:
-    for head in _HEADS:
-        if word.startswith(head.letters) and len(word) - len(head.letters) >= head.least:
-            return head.put + word[len(head.letters) :]
+    for length in _HEAD_LENGTHS:
+        head = _HEADS.get(word[:length])
+        if head is not None and len(word) - length >= head.least:
+            return head.put + word[length:]
     return word
 
 
 def _without_ending(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending.letters) and len(word) - len(ending.letters) >= ending.least:
-            return word[: -len(ending.letters)] + ending.put
+    for length in _ENDING_LENGTHS:
+        ending = _ENDINGS.get(word[-length:])
+        if ending is not None and len(word) - length >= ending.least:
+            return word[:-length] + ending.put
     return word
