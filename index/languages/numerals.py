@@ -155,21 +155,25 @@ def _sum(parts: list[str], small: dict[str, int], scales: dict[str, int]) -> int
 
 def _run(system: Run) -> Callable[[str], Iterator[Numeral]]:
     worth = worth_of(system.scales) | worth_of(system.cardinals)
-    ordinals, duals = worth_of(system.ordinals), worth_of(system.duals)
-    particles = ("", *system.particles.split())
+    duals = worth_of(system.duals)
+    alone = worth_of(system.ordinals) | duals
+    # The number word in each form that it is written in: bare, or with a particle.
+    stems: dict[str, str] = {}
+    for particle in ("", *system.particles.split()):
+        for word in worth:
+            stems.setdefault(particle + word, word)
     unsure = frozenset(phrases_in(system.unsure))
 
     def read(text: str) -> Iterator[Numeral]:
         run: list[tuple[int, int, str]] = []
         for found in _LETTERS.finditer(text):
-            stem = next((bare for part in particles if (bare := _without(found[0], part)) in worth), None)
+            stem = stems.get(found[0])
             if run and (stem is None or text[run[-1][1] : found.start()] != " "):
                 yield together(run)
                 run = []
             if stem is not None:
                 run.append((*found.span(), stem))
-            elif found[0] in ordinals or found[0] in duals:
-                value = {**ordinals, **duals}[found[0]]
+            elif (value := alone.get(found[0])) is not None:
                 yield Numeral(*found.span(), float(value), found[0] in duals)
         if run:
             yield together(run)
@@ -187,10 +191,6 @@ def _run(system: Run) -> Callable[[str], Iterator[Numeral]]:
         return Numeral(run[0][0], run[-1][1], float(total + section), len(run) > 1 or run[0][2] not in unsure)
 
     return read
-
-
-def _without(word: str, particle: str) -> str:
-    return word.removeprefix(particle) if word.startswith(particle) else ""
 
 
 def _in_characters(system: Characters) -> Callable[[str], Iterator[Numeral]]:
