@@ -36,10 +36,10 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Lexicon(msgspec.Struct, frozen=True):
-    """The terms of a language, compiled. `longest` is in characters."""
+    """The terms of a language, compiled. `longest` is how many characters the terms that begin with a letter have at most."""
 
     senses: dict[str, tuple[Sense, ...]]
-    longest: int
+    longest: dict[str, int]
     stands_as: StandsAs
     prefixes: tuple[str, ...]
     after_one_letter: str
@@ -66,7 +66,7 @@ def lexicon(language: str) -> Lexicon:
             add(variants, Sense("kind", group, side))
     frozen = {term: tuple(found) for term, found in senses.items()}
     spelling = tables.spelling
-    longest = max(map(len, frozen))
+    longest = {term[0]: len(term) for term in sorted(frozen, key=len)}
     return Lexicon(frozen, longest, spelling.stands_as, tuple(spelling.prefixes.split()), spelling.after_one_letter)
 
 
@@ -88,9 +88,10 @@ def _term_at(text: str, at: int, known: Lexicon) -> Term | None:
     begins = at == 0 or not text[at - 1].isalnum()
     if not begins and known.stands_as == "words":
         return None
-    starts = [at, *(at + len(prefix) for prefix in known.prefixes if text.startswith(prefix, at))]
+    starts = [at, *[at + len(prefix) for prefix in known.prefixes if text.startswith(prefix, at)]]
     for start in starts:
-        for end in range(min(len(text), start + known.longest), start, -1):
+        longest = known.longest.get(text[start : start + 1], 0)
+        for end in range(min(len(text), start + longest), start, -1):
             senses = known.senses.get(text[start:end])
             if senses is None or not _whole(text, start, end, known):
                 continue
