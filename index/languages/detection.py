@@ -22,6 +22,7 @@ _KANA = re.compile(f"[{KANA}]")
 
 def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has no letters of theirs."""
+    text = _language_in(text)
     weights = _script_weights(text)
     best = max(weights, key=lambda script: weights[script])
     languages = written_in(best)
@@ -32,7 +33,7 @@ def detect(text: str) -> str:
 
 def share_of(text: str, language: str) -> float:
     """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
-    weights = _script_weights(text)
+    weights = _script_weights(_language_in(text))
     total = sum(weights.values())
     if not total:
         return 1.0
@@ -50,8 +51,11 @@ def same_script(language: str) -> tuple[str, ...]:
     return written_in(of(language).identity.script) if language in LANGUAGES else ()
 
 
+def _language_in(text: str) -> str:
+    return _NOT_LANGUAGE.sub(" ", text)
+
+
 def _script_weights(text: str) -> dict[Script, float]:
-    text = _NOT_LANGUAGE.sub(" ", text)
     if text.isascii():
         return {"latin": float(len(_LETTERS["latin"].findall(text)))}
     counts = {script: len(letters.findall(text)) for script, letters in _LETTERS.items()}
@@ -63,12 +67,14 @@ def _script_weights(text: str) -> dict[Script, float]:
 
 def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
     """Function words decide when they clearly can; the statistical model is only loaded for the rest."""
-    lowered = _NOT_LANGUAGE.sub(" ", text).lower().replace("’", "'")
-    counts = dict.fromkeys(languages, 0)
-    for word in _WORDS[script].findall(lowered):
-        for language in languages:
-            words, beginnings, endings = _marks(language)
-            counts[language] += word in words or word.startswith(beginnings) or word.endswith(endings)
+    lowered = text.lower().replace("’", "'")
+    found_words = _WORDS[script].findall(lowered)
+    counts: dict[str, int] = {}
+    for language in languages:
+        words, beginnings, endings = _marks(language)
+        others = [word for word in found_words if word not in words]
+        marked = [word for word in others if word.startswith(beginnings) or word.endswith(endings)]
+        counts[language] = len(found_words) - len(others) + len(marked)
     first, second = sorted(languages, key=lambda language: -counts[language])[:2]
     if counts[first] >= 2 * counts[second] + 1:
         return first
