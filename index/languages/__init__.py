@@ -70,10 +70,10 @@ def read(folder: Path) -> Language:
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             found.append(f"{folder.name}/{name}.toml: is not TOML: {error}")
             continue
-        wrong = problems(raw, struct)
-        found += [f"{folder.name}/{name}.toml: {problem}" for problem in wrong]
-        if not wrong:
+        try:
             tables[name] = msgspec.convert(raw, struct, strict=True)
+        except msgspec.ValidationError:
+            found += [f"{folder.name}/{name}.toml: {problem}" for problem in problems(raw, struct)]
     if found:
         raise LanguageProblem("\n".join(found))
     return Language(**tables)  # type: ignore[arg-type]  # each was converted to its field's type

@@ -1,11 +1,14 @@
 """A language is a folder with everything that every language must have, and nothing unknown."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import inspect
 
 from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
+from index.languages.tables import Language
 
 
 @pytest.fixture
@@ -38,6 +41,28 @@ def test_an_unknown_key_is_named_with_the_nearest_one(folder: Path) -> None:
         LanguageProblem, match=r"xx/notices\.toml: declined\.greting: unknown key; did you mean 'greeting'\?"
     ):
         read(folder)
+
+
+def test_every_table_refuses_unknown_keys() -> None:
+    subjects = inspect.type_info(Language)
+    assert isinstance(subjects, inspect.StructType)
+    tables = [table for field in subjects.fields for table in structs_in(field.type)]
+    assert len(tables) > len(subjects.fields)
+    assert [table.cls for table in tables if not table.forbid_unknown_fields] == []
+
+
+def structs_in(found: inspect.Type) -> Iterator[inspect.StructType]:
+    if isinstance(found, inspect.StructType):
+        yield found
+        for field in found.fields:
+            yield from structs_in(field.type)
+    elif isinstance(found, inspect.VarTupleType):
+        yield from structs_in(found.item_type)
+    elif isinstance(found, inspect.DictType):
+        yield from structs_in(found.value_type)
+    elif isinstance(found, inspect.UnionType):
+        for choice in found.types:
+            yield from structs_in(choice)
 
 
 def test_what_is_no_toml_is_told_with_its_place(folder: Path) -> None:
