@@ -102,4 +102,4 @@ def test_the_index_commands_from_end_to_end(tmp_path: Path) -> None:
         assert result.output.startswith("Error: no ")
         assert result.output.count("\n") == 1
     assert runner.invoke(search_command, ["--index", index, "x" * 4001]).exit_code == 2
-    assert runner.invoke(index_group, ["remove", "--index", index, "no question with source_ids"]).exit_code == 1
+    assert runner.invoke(index_group, ["remove", "--index", index, "nothing"]).exit_code == 1
