@@ -4,7 +4,8 @@ Markers, addresses and code are ignored; a text with nothing else is UNDETERMINE
 """
 
 import re
-from functools import cache
+from collections import Counter
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from index.languages import FALLBACK, LANGUAGES, UNDETERMINED, of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from lingua import LanguageDetector
 
 _NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
-_LETTERS: Final = {script: re.compile(f"[{letters}]") for script, letters in LETTERS.items()}
+_LETTERS: Final = {script: re.compile(f"[{letters}]+") for script, letters in LETTERS.items()}
 _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for script, letters in LETTERS.items()}
 _KANA = re.compile(f"[{KANA}]")
 
@@ -57,24 +58,25 @@ def _language_in(text: str) -> str:
 
 def _script_weights(text: str) -> dict[Script, float]:
     if text.isascii():
-        return {"latin": float(len(_LETTERS["latin"].findall(text)))}
-    counts = {script: len(letters.findall(text)) for script, letters in _LETTERS.items()}
+        return {"latin": float(_letters("latin", text))}
+    counts = {script: _letters(script, text) for script in _LETTERS}
     # Kana is Japanese; Korean writes some words in Han characters, while Chinese never writes Hangul.
     if (counts["hangul"] and counts["hangul"] * 2 >= counts["han"]) or (counts["han"] and _KANA.search(text)):
         counts["han"] = 0
     return {script: count * WEIGHTS[script] for script, count in counts.items()}
 
 
+def _letters(script: Script, text: str) -> int:
+    return sum(map(len, _LETTERS[script].findall(text)))
+
+
 def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
     """Function words decide when they clearly can; the statistical model is only loaded for the rest."""
     lowered = text.lower().replace("’", "'")
-    found_words = _WORDS[script].findall(lowered)
-    counts: dict[str, int] = {}
-    for language in languages:
-        words, beginnings, endings = _marks(language)
-        others = [word for word in found_words if word not in words]
-        marked = [word for word in others if word.startswith(beginnings) or word.endswith(endings)]
-        counts[language] = len(found_words) - len(others) + len(marked)
+    counts = dict.fromkeys(languages, 0)
+    for word, times in Counter(_WORDS[script].findall(lowered)).items():
+        for language in _marked_as(word, languages):
+            counts[language] += times
     first, second = sorted(languages, key=lambda language: -counts[language])[:2]
     if counts[first] >= 2 * counts[second] + 1:
         return first
@@ -82,6 +84,17 @@ def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
     if found is not None:
         return found.iso_code_639_1.name.lower()
     return FALLBACK if FALLBACK in languages else languages[0]
+
+
+@lru_cache(maxsize=65536)
+def _marked_as(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the languages that the word speaks for: a function word, an elision or a contraction of theirs."""
+    found: list[str] = []
+    for language in languages:
+        words, beginnings, endings = _marks(language)
+        if word in words or word.startswith(beginnings) or word.endswith(endings):
+            found.append(language)
+    return tuple(found)
 
 
 @cache
