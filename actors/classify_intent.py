@@ -8,7 +8,7 @@ lost.
 
 from actors.answer.profile import in_language, profile_of
 from actors.answer.question import resolved
-from actors.outcome.settled import decline, refuse
+from actors.outcome.refusals import decline, refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady

@@ -8,7 +8,7 @@ that nothing was found would be false.
 
 from actors.answer.profile import profile_of
 from actors.evidence.contexts import given
-from actors.outcome.settled import fail
+from actors.outcome.refusals import fail
 from bus.actor import actor
 from bus.errors import Failure
 from bus.events import Source, Sources

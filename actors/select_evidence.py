@@ -9,7 +9,7 @@ from actors.answer.profile import profile_of
 from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
 from actors.evidence.requests import Request, requested, style_of, unanswerable
-from actors.outcome.settled import refuse
+from actors.outcome.refusals import refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, PassagesReady

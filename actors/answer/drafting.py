@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from actors.answer.profile import in_language, profile_of
 from actors.answer.question import must_cite
 from actors.answer.release import CheckedStream
-from actors.outcome.settled import fail
+from actors.outcome.refusals import fail
 from bus.errors import Failure, NoReply
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
 from bus.powers import Ask, Emit

@@ -4,7 +4,7 @@ from typing import Literal
 
 from actors.answer.profile import profile_of
 from actors.evidence.conflicts import conflicts_in
-from actors.outcome.settled import refuse
+from actors.outcome.refusals import refuse
 from bus.messages import (
     AnswerSettled,
     HintRequested,

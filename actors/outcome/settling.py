@@ -2,8 +2,8 @@
 
 from actors.gate.citations import markers
 from actors.outcome.admissions import admits
+from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
-from actors.outcome.settled import refuse, safe_text
 from bus.messages import AnswerSettled, Citation, Draft, Reference, Sentence, Settled, Span, WithheldSentence
 from prompts import notices
 from prompts.vocabulary import Reason

@@ -73,7 +73,7 @@ def demo_passages() -> list[Passage]:
 
 
 def answers(passages: Sequence[Passage], count: int, seed: int) -> Iterator[Answer]:
-    """Answers in the five languages in turn, `count` sentences in all, or fewer if the passages run out."""
+    """Answers in the languages in turn, `count` sentences in all, or fewer if the passages run out."""
     rng = random.Random(seed)
     by_language = {
         language: [p for p in passages if p.language == language and len(p.text) < LONGEST and tellable(p.text)]

@@ -63,7 +63,8 @@ def test_the_command_prints_and_writes_the_measures(built: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("", "has no lines"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "no question with source_ids")]
+    ("text", "says"),
+    [("", "has no lines"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "no question with source_ids")],
 )
 def test_a_file_of_no_questions_is_one_error(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "questions.jsonl"

@@ -1,4 +1,4 @@
-"""Every text exists in five languages, takes the same values, and is written in its language."""
+"""Every text exists in every language, takes the same values, and is written in its language."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Each flag in five languages: what must be caught, and what must be let through."""
+"""Each flag in every language: what must be caught, and what must be let through."""
 
 import time
 

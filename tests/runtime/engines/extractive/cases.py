@@ -1,4 +1,4 @@
-"""Small passages and questions of the tests' own, in five languages, and prompts made from them."""
+"""Small passages and questions of the tests' own, in every language, and prompts made from them."""
 
 from prompts.contracts import Chunk, Evidence
 
