@@ -39,6 +39,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
+        _check_languages()
         module, attribute, _ = COMMANDS[name]
         command = getattr(importlib.import_module(f"runtime.commands.{module}"), attribute)
         if not isinstance(command, click.Command):
@@ -48,6 +49,16 @@ class Lazy(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_line) for name, (_, _, help_line) in COMMANDS.items()])
+
+
+def _check_languages() -> None:
+    """Refuse a language that lacks a table, before a command's modules compile its patterns."""
+    from index import languages
+
+    try:
+        languages.check()
+    except languages.LanguageProblem as problem:
+        raise click.ClickException(f"index/languages: {problem}") from None
 
 
 @click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

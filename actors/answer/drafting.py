@@ -32,9 +32,9 @@ async def prose(
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
     before = await emit.shown()
-    shower = CheckedStream(request, ask, emit, cites=must_cite(request.question))
-    await shower.run(ask.stream(variables, already_shown=before), before=before)
-    return drafted(shower, style)
+    stream = CheckedStream(request, ask, emit, cites=must_cite(request.question))
+    await stream.run(ask.stream(variables, already_shown=before), before=before)
+    return drafted(stream, style)
 
 
 async def written(
@@ -51,19 +51,19 @@ async def written(
     most_chars: int = 0,
 ) -> Drafted:
     """Show an answer that arrived whole, as `prose` does. `most_chars` (0: no limit) also counts a conflict notice."""
-    shower = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=bool(cited))
+    stream = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=bool(cited))
     if most_chars:
-        text = shortened(text, max(most_chars - len(shower.notice), most_chars // 2))
+        text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:
         before = await emit.shown()
-        await shower.run(_once(_after(text, before)), before=before)
+        await stream.run(_once(_after(text, before)), before=before)
     return drafted(
-        shower, style, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited)
+        stream, style, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited)
     )
 
 
 def drafted(
-    shower: CheckedStream,
+    stream: CheckedStream,
     style: Style,
     *,
     confidence: Confidence = "high",
@@ -75,24 +75,24 @@ def drafted(
 
     It goes to translation first if none of it was shown and most of it is in another language.
     """
-    request = shower.request
-    text = "".join(s.text for s in shower.sentences).removesuffix(shower.notice)
-    astray = not shower.shown and detect(text) not in (request.question.language, UNDETERMINED)
-    checked = AnswerVerified if shower.verify else AnswerDrafted
+    request = stream.request
+    text = "".join(s.text for s in stream.sentences).removesuffix(stream.notice)
+    astray = not stream.shown and detect(text) not in (request.question.language, UNDETERMINED)
+    checked = AnswerVerified if stream.verify else AnswerDrafted
     kind = DraftMistranslated if astray and not refused else checked
     return kind(
         question=request.question,
         evidence=request.evidence,
         conflicts=request.conflicts,
-        sentences=tuple(shower.sentences),
+        sentences=tuple(stream.sentences),
         style=style,
-        shown=shower.shown,
+        shown=stream.shown,
         confidence=confidence,
         refused=refused,
         refuse_reason=refuse_reason,
         cited=cited,
-        contradictions=tuple(shower.contradictions),
-        verified=shower.verify,
+        contradictions=tuple(stream.contradictions),
+        verified=stream.verify,
         snapshot=request.snapshot,
         rounds=request.rounds,
     )

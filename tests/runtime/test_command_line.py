@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from index import languages
 from runtime.cli import COMMANDS
 from runtime.cli import groundwire as groundwire_group
 
@@ -131,3 +132,15 @@ def test_doctor_and_graph(home: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "nats-server" in done.stdout
     assert groundwire(home, "graph").stdout.startswith("flowchart TD")
+
+
+def test_a_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise languages.LanguageProblem("xx: has no notices.toml, which every language has")
+
+    monkeypatch.setattr(languages, "check", broken)
+    done = CliRunner().invoke(groundwire_group, ["graph"])
+    assert (done.exit_code, done.output) == (
+        1,
+        "Error: index/languages: xx: has no notices.toml, which every language has\n",
+    )

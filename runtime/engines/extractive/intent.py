@@ -6,6 +6,7 @@ from index.languages import every, pattern, spoken, union
 from index.languages.folding import fold
 from index.languages.scripts import JAMO
 from prompts.contracts import ClassifyIntent, Intent
+from prompts.vocabulary import Confidence, IntentKind
 from runtime.engines.extractive.words import terms
 
 _GREETINGS = union(lambda language: language.noise.greetings)
@@ -50,7 +51,7 @@ def _by_scope(prompt: ClassifyIntent, query: str) -> Intent:
     if outside:
         reply = spoken(prompt.language).phrases.replies.out_of_scope
         return _intent("out_of_scope", "high", outside, f"It speaks of {outside}, which is outside the subject.", reply)
-    confident = "low" if prompt.in_scope else "high"
+    confident: Confidence = "low" if prompt.in_scope else "high"
     return _intent("in_scope", confident, "", "Nothing places it outside the subject.")
 
 
@@ -85,10 +86,10 @@ def _first_match(query: str, words: frozenset[str], scope: tuple[str, ...]) -> s
     return ""
 
 
-def _intent(kind: str, confidence: str, category: str, reasoning: str, reply: str = "") -> Intent:
+def _intent(kind: IntentKind, confidence: Confidence, category: str, reasoning: str, reply: str = "") -> Intent:
     return Intent(
-        intent=kind,  # type: ignore[arg-type]
-        confidence=confidence,  # type: ignore[arg-type]
+        intent=kind,
+        confidence=confidence,
         category=category[:LONGEST_CATEGORY],
         reasoning=reasoning[:LONGEST_REASONING],
         suggested_response=reply,
