@@ -188,8 +188,36 @@ class SubQueryPlanned(Message, frozen=True, kw_only=True):
 # ---------------------------------------------------------------- reading
 
 
+class Block(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A stretch of a source in one role: `kind` is prose, heading, list_item, table_header, table_row, code, quotation or
+    definition. `level` is a heading's, or an item's depth. `intro` is the stretch that introduces it, before it in the source.
+    """
+
+    start: int
+    end: int
+    kind: str = "prose"
+    level: int = 0
+    intro: tuple[int, int] | None = None
+    anchor: str = ""
+    syntax: str = ""
+
+
+class About(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What a source says of itself. `date` is ISO 8601; `recognized`: read from pictures (OCR)."""
+
+    author: str = ""
+    date: str = ""
+    version: str = ""
+    replaces: str = ""
+    tags: tuple[str, ...] = ()
+    recognized: bool = False
+
+
 class Passage(Part, frozen=True, kw_only=True):
-    """A retrieved passage. `score` is as `score_type` says, higher is better; offsets are characters into the source."""
+    """A retrieved passage. `score` is as `score_type` says, higher is better; offsets are characters into the source.
+
+    `blocks` are those it holds, `headings` lead to the first of them, `intros` are texts before it that introduce some of them.
+    """
 
     source_id: str
     title: str
@@ -202,6 +230,10 @@ class Passage(Part, frozen=True, kw_only=True):
     language: str
     snapshot: str
     page: int | None = None
+    headings: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    intros: tuple[str, ...] = ()
+    about: About = About()
 
 
 class Extract(Part, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from index import build_parts, lsa, passages, search_engines, snapshot
 from index.build_job import Job, Tell
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
+from index.languages.detection import detect
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.snapshot import Manifest
 from index.store import PassageStore, Segment, write_segment
@@ -105,7 +106,8 @@ class Build:
             self.added += 1
         cut = passages.cut(document, self._next)
         self.catalogue[document.source_id] = Entry(
-            document.source_id, document.title, document.url, origin, stamp, digest, self._next, len(cut), len(document.text)
+            document.source_id, document.title, document.url, origin, stamp, digest, self._next, len(cut), len(document.text),
+            document.language or detect(document.text[:20_000]), document.metadata,
         )  # fmt: skip
         self._next += len(cut)
         self._fresh.extend(cut)
@@ -262,5 +264,5 @@ class Build:
 
 
 def _digest(document: Document) -> str:
-    parts = (passages.VERSION, document.title, document.url, document.language, document.text)
+    parts = (passages.VERSION, document.title, document.url, document.language, document.text, document.metadata)
     return hashlib.sha256(msgspec.msgpack.encode(parts)).hexdigest()[:32]

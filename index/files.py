@@ -1,25 +1,18 @@
-"""Find files and read each by its kind. An unreadable file is skipped with its reason; nothing here stops a build."""
+"""Find the files to read. One that cannot be read has its reason; nothing here stops a build but a path that is not there."""
 
 import glob
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
 
 from index.errors import IndexProblem
-from index.model import Document
-from index.readers.decoding import decode
+from index.readers.formats import by_suffix
 from index.readers.unreadable import Unreadable
 
 RECORDS = frozenset((".jsonl", ".ndjson"))
-_TEXT = frozenset((".txt", ".text", ".rst", ".log"))
-_MARKDOWN = frozenset((".md", ".markdown"))
-_HTML = frozenset((".html", ".htm", ".xhtml"))
-_TABLES = frozenset((".csv", ".tsv"))
-_OFFICE = frozenset((".docx", ".pptx", ".xlsx"))
-SUFFIXES = RECORDS | _TEXT | _MARKDOWN | _HTML | _TABLES | _OFFICE | {".pdf"}
 MAX_BYTES = 100 * 1024 * 1024
 
 
@@ -100,41 +93,10 @@ def _look(path: Path, source_id: str) -> Found:
     problem = None
     if not stat.S_ISREG(status.st_mode):
         problem = Unreadable("not a regular file", failed=False)
-    elif suffix not in SUFFIXES:
+    elif suffix not in RECORDS and suffix not in by_suffix():
         problem = Unreadable(f"unsupported file type {suffix or '(no suffix)'}", failed=False)
     elif status.st_size == 0:
         problem = Unreadable("empty", failed=False)
     elif suffix not in RECORDS and status.st_size > MAX_BYTES:
         problem = Unreadable(f"{status.st_size // 1024**2} MB, over the limit of {MAX_BYTES // 1024**2} MB; split it")
     return Found(path, source_id, problem)
-
-
-def read(data: bytes, source_id: str, suffix: str, stem: str) -> Document:
-    """The document in `data`; `stem` is its title if it has none of its own. Raises Unreadable."""
-    reader = _reader(suffix)
-    document = reader(data, source_id, stem)
-    if not any(map(str.isalnum, document.text)):
-        raise Unreadable("no text in it", failed=False)
-    return document
-
-
-def _reader(suffix: str) -> Callable[[bytes, str, str], Document]:
-    # Imported on first use: a folder of Markdown should not wait for the PDF and office libraries.
-    if suffix == ".pdf":
-        from index.readers.pdf import read_pdf
-
-        return read_pdf
-    if suffix in _OFFICE:
-        from index.readers.office import read_office
-
-        return lambda data, source_id, stem: read_office(data, source_id, stem, suffix)
-    if suffix in _HTML:
-        from index.readers.html import read_html
-
-        return read_html
-    from index.readers import plain
-
-    reader = {**dict.fromkeys(_MARKDOWN, plain.read_markdown), **dict.fromkeys(_TABLES, plain.read_csv)}.get(
-        suffix, plain.read_text
-    )
-    return lambda data, source_id, stem: reader(decode(data), source_id, stem)

@@ -13,8 +13,9 @@ from index.build import Build, no_progress
 from index.build_job import Tell
 from index.embedder import Embedder
 from index.errors import IndexProblem
-from index.files import RECORDS, Found, find, read
+from index.files import RECORDS, Found, find
 from index.model import Entry
+from index.readers.formats import Source, read
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
 
@@ -176,7 +177,7 @@ class _Intake:
     def _take_data(self, data: bytes, source_id: str, origin: str, stamp: str) -> None:
         path = Path(source_id)
         try:
-            document = read(data, source_id, path.suffix.lower(), path.stem.replace("_", " "))
+            document = read(Source(data, source_id, path.stem.replace("_", " "), path.suffix.lower()))
         except Unreadable as reason:
             self.report.skip(source_id, reason)
             return

@@ -6,23 +6,54 @@ from typing import Literal
 import msgspec
 
 #: Increased by one whenever code for the old layout would misread the new one.
-FORMAT = 3
+FORMAT = 4
 
-BlockKind = Literal["text", "heading", "table", "list", "code"]
+BlockKind = Literal["prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition"]
 ScoreType = Literal["fusion", "bm25", "vector", "rerank"]
 
 
-class Block(msgspec.Struct, frozen=True):
-    """A stretch `start..end` of a document's text with one role. `level` is a heading's level, 1 the outermost."""
+class Block(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """The stretch `start..end` of a document's text, in one role; offsets are characters of the document, never of a passage.
+
+    `level`: a heading's, 1 the outermost; a list item's depth, 1 the outermost. `intro`: the stretch that introduces this one
+    and without which it cannot be read: the sentence before a list, a table or a code block, the parent of a nested item.
+    `anchor`: the fragment that opens this place, an element's id or `Sheet1!A2:D2`. `syntax`: the language of code, as the
+    document names it.
+
+    A table row says its column names itself (`Country: France | Code: FR`); the header stands once above the rows.
+    """
 
     start: int
     end: int
-    kind: BlockKind = "text"
+    kind: BlockKind = "prose"
     level: int = 0
+    intro: tuple[int, int] | None = None
+    anchor: str = ""
+    syntax: str = ""
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a document says of itself beside its text.
+
+    `date` is ISO 8601, a day or a moment. `replaces` names the document that this one takes the place of: its source id or its
+    title. Only keys in one of `groups` see the document; without any it is everybody's. `recognized`: its text, or some of it,
+    was read from pictures (OCR).
+    """
+
+    author: str = ""
+    date: str = ""
+    version: str = ""
+    replaces: str = ""
+    tags: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    recognized: bool = False
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as read. Blocks are in order and do not overlap; `pages` holds (offset, page number) of each page start."""
+    """A document as read. Blocks are in order, do not overlap, and hold all that a person sees.
+
+    `pages` holds (offset, page number) of each page start. `language` is the one that the document declares.
+    """
 
     source_id: str
     title: str
@@ -31,10 +62,15 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None = None
     blocks: tuple[Block, ...] = ()
     pages: tuple[tuple[int, int], ...] = ()
+    metadata: Metadata = Metadata()
 
 
 class Passage(msgspec.Struct, frozen=True, array_like=True):
-    """`text` is exactly `char_start..char_end` of its document. `number` is never reused within an index."""
+    """`text` is exactly `char_start..char_end` of its document. `number` is never reused within an index.
+
+    `headings` lead to its first block; `blocks` are those it holds, the parts of a block cut in two included. `intros` are the
+    texts before the passage that introduce blocks of it. `anchor` is that of its section.
+    """
 
     number: int
     source_id: str
@@ -46,11 +82,14 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
     char_end: int
     page: int | None
     headings: tuple[str, ...]
+    blocks: tuple[Block, ...] = ()
+    intros: tuple[str, ...] = ()
+    anchor: str = ""
 
 
 def indexed_text(passage: Passage) -> str:
-    """A passage's title, headings and text: what both searches index."""
-    return "\n".join(part for part in (passage.title, *passage.headings, passage.text) if part)
+    """A passage's title, headings, introductions and text: what both searches index."""
+    return "\n".join(part for part in (passage.title, *passage.headings, *passage.intros, passage.text) if part)
 
 
 def first_places(passages: Sequence[Passage]) -> list[int]:
@@ -70,6 +109,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
     `origin` names the file it came from and `stamp` that file's size and time: a file with the same stamp is not read
     again. `digest` covers everything that passages are made of: a document with the same digest is not indexed again.
+    `language` is the document's own, whatever single passages are in.
     """
 
     source_id: str
@@ -81,6 +121,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     first: int
     count: int
     characters: int
+    language: str = ""
+    metadata: Metadata = Metadata()
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +147,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     passage: int = -1
     page: int | None = None
     headings: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    intros: tuple[str, ...] = ()
+    metadata: Metadata = Metadata()
     bm25_rank: int | None = None
     vector_rank: int | None = None
     bm25_score: float | None = None

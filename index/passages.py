@@ -1,24 +1,31 @@
-"""Cut a document into passages: at sentence ends and headings, with some overlap, keeping tables and lists whole.
+"""Cut a document into passages along its blocks: prose at sentence ends, with some overlap, lists and tables between items and
+rows, and whole with what introduces them where they fit.
 
 Sizes are counted in weights, not characters: a Chinese character says about three times as much as a Latin letter, a Korean
 syllable twice as much (from the lengths of the same texts in five languages).
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
+
+import msgspec
 
 from index.languages import UNDETERMINED
 from index.languages.detection import detect, share_of
 from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
-from index.model import Block, Document, Passage
+from index.model import Block, BlockKind, Document, Passage
 from index.sentences import split
 
 #: Change this whenever documents would be cut differently, so that unchanged files are read again.
-VERSION = "1"
+VERSION = "2"
 #: A passage is closed at weight TARGET, never exceeds LIMIT, and is merged with its neighbour below LEAST.
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
+#: The longest introduction that is kept before a block in its passage, and that is repeated where the passage begins later.
+_LONGEST_INTRO = 300
+_SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
 
 _HAN = re.compile(f"[{WIDE}{HAN_MORE}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
@@ -27,14 +34,14 @@ _SPACE = re.compile(r"\s")
 
 
 class Atom(NamedTuple):
-    """A piece that is never cut. `kind` is its block's; `header` is a table's first row, for rows cut off from it."""
+    """A piece that is never cut. `kind` is that of its blocks, `anchor` that of the section it stands in."""
 
     start: int
     end: int
     weight: float
-    kind: str
+    kind: BlockKind
     headings: tuple[str, ...]
-    header: str = ""
+    anchor: str
 
 
 def weigh(text: str) -> float:
@@ -53,7 +60,7 @@ def cut(document: Document, first: int) -> list[Passage]:
         text = document.text[start:end]
         if not any(map(str.isalnum, text)):
             continue
-        headings = tuple(heading for heading in (*atoms[0].headings, atoms[0].header) if heading)
+        blocks = _blocks_between(document, start, end)
         passages.append(
             Passage(
                 number=first + len(passages),
@@ -65,7 +72,10 @@ def cut(document: Document, first: int) -> list[Passage]:
                 char_start=start,
                 char_end=end,
                 page=_page(document, start),
-                headings=tuple(heading for heading in headings if heading not in text[: len(heading) + 12]),
+                headings=tuple(heading for heading in atoms[0].headings if heading not in text[: len(heading) + 12]),
+                blocks=blocks,
+                intros=tuple(dict.fromkeys(_intros(document, blocks, start))),
+                anchor=atoms[0].anchor,
             )
         )
     return passages
@@ -88,47 +98,90 @@ def _page(document: Document, offset: int) -> int | None:
     return page
 
 
+def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ...]:
+    """The blocks of a stretch of the document; one that goes beyond it is cut there."""
+    first = bisect_right(document.blocks, start, key=lambda block: block.end)
+    inside: list[Block] = []
+    for at in range(first, len(document.blocks)):
+        block = document.blocks[at]
+        if block.start >= end:
+            break
+        if block.start < start or block.end > end:
+            block = msgspec.structs.replace(block, start=max(block.start, start), end=min(block.end, end))
+        inside.append(block)
+    return tuple(inside)
+
+
+def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterator[str]:
+    """What introduces these blocks and stands before `start`."""
+    for block in blocks:
+        if block.intro is not None and block.intro[0] < start:
+            yield document.text[block.intro[0] : block.intro[1]][:_LONGEST_INTRO]
+
+
 def _atoms(document: Document) -> Iterator[Atom]:
     text = document.text
-    path: list[tuple[int, str]] = []
-    for block in document.blocks or (Block(0, len(text)),):
-        headings = tuple(title for _, title in path)
-        piece = text[block.start : block.end]
-        if block.kind == "heading":
-            title = re.sub(r"^[#\s]+|[#\s=-]+$", "", piece)[:200]
-            path = [(level, name) for level, name in path if level < block.level]
-            headings = tuple(name for _, name in path)
-            path.append((block.level, title))
-            yield Atom(block.start, block.end, weigh(piece), "heading", headings)
-        elif block.kind == "text":
-            for start, end in split(piece):
-                yield from _fitting(text, block.start + start, block.start + end, "text", headings)
-        elif weigh(piece) <= LIMIT:
-            yield Atom(block.start, block.end, weigh(piece), block.kind, headings)
+    path: list[tuple[int, str, str]] = []
+    for run in _runs(document.blocks or (Block(0, len(text)),), text):
+        headings = tuple(title for _, title, _ in path)
+        anchor = next((anchor for _, _, anchor in reversed(path) if anchor), "")
+        first, start, end = run[0], run[0].start, run[-1].end
+        if first.kind == "heading":
+            title = text[start:end].lstrip("# \t\n")[:200]
+            path = [above for above in path if above[0] < first.level]
+            headings = tuple(name for _, name, _ in path)
+            path.append((first.level, title, first.anchor))
+            yield Atom(start, end, weigh(text[start:end]), "heading", headings, first.anchor or anchor)
+        elif first.kind == "prose" and len(run) == 1:
+            for begin, stop in split(text[start:end]):
+                yield from _fitting(text, Atom(start + begin, start + stop, 0, "prose", headings, anchor))
+        elif weigh(text[start:end]) <= LIMIT:
+            yield Atom(start, end, weigh(text[start:end]), run[-1].kind, headings, anchor)
         else:
-            yield from _lines(text, block, headings)
+            for block in run:
+                yield from _lines(text, Atom(block.start, block.end, 0, block.kind, headings, anchor))
 
 
-def _lines(text: str, block: Block, headings: tuple[str, ...]) -> Iterator[Atom]:
-    """A table, list or code block too long for one passage, line by line; later parts of a table keep its header."""
-    start = block.start
-    header = ""
-    for number, line in enumerate(text[block.start : block.end].splitlines(keepends=True)):
-        stripped = line.strip()
-        if number == 0 and block.kind == "table":
-            header = stripped[:300]
-        if stripped:
+def _runs(blocks: tuple[Block, ...], text: str) -> Iterator[list[Block]]:
+    """Blocks that are kept in one passage if they fit: a list, a table, code, each with a short text that introduces it."""
+    run: list[Block] = []
+    for block in blocks:
+        if run and not _belongs(run[-1], block, text):
+            yield run
+            run = []
+        run.append(block)
+    if run:
+        yield run
+
+
+def _belongs(before: Block, block: Block, text: str) -> bool:
+    """Whether a block goes on with the one before it: as an item or row of the same, or as what it introduces."""
+    if before.kind == "heading" or block.kind in ("heading", "prose"):
+        return False
+    if block.intro is not None and before.start <= block.intro[0] < before.end:
+        return weigh(text[before.start : before.end]) < _LONGEST_INTRO
+    return before.kind in _SEVERAL and block.kind in _SEVERAL
+
+
+def _lines(text: str, atom: Atom) -> Iterator[Atom]:
+    """One block of a run that is too long for one passage, line by line when the block alone is too long."""
+    if weigh(text[atom.start : atom.end]) <= LIMIT:
+        yield from _fitting(text, atom)
+        return
+    start = atom.start
+    for line in text[atom.start : atom.end].splitlines(keepends=True):
+        if line.strip():
             begin = start + len(line) - len(line.lstrip())
-            for atom in _fitting(text, begin, start + len(line.rstrip()), block.kind, headings):
-                yield atom._replace(header=header if number else "")
+            yield from _fitting(text, atom._replace(start=begin, end=start + len(line.rstrip())))
         start += len(line)
 
 
-def _fitting(text: str, start: int, end: int, kind: str, headings: tuple[str, ...]) -> Iterator[Atom]:
-    """One atom, or several cut at white space (anywhere, if there is none) when it alone exceeds the limit."""
+def _fitting(text: str, atom: Atom) -> Iterator[Atom]:
+    """The atom weighed, or several cut at white space (anywhere, if there is none) when it alone exceeds the limit."""
+    start, end = atom.start, atom.end
     weight = weigh(text[start:end])
     if weight <= LIMIT:
-        yield Atom(start, end, weight, kind, headings)
+        yield atom._replace(weight=weight)
         return
     size = max(1, int((end - start) * TARGET / weight))
     while start < end:
@@ -136,7 +189,7 @@ def _fitting(text: str, start: int, end: int, kind: str, headings: tuple[str, ..
         if stop < end:
             space = next((at for at in range(stop, start + size // 2, -1) if _SPACE.match(text, at)), stop)
             stop = space
-        yield Atom(start, stop, weigh(text[start:stop]), kind, headings)
+        yield atom._replace(start=start, end=stop, weight=weigh(text[start:stop]))
         start = stop
         while start < end and text[start].isspace():
             start += 1
@@ -172,7 +225,7 @@ def _overlap(group: list[Atom], following: Atom) -> list[Atom]:
     weight = 0.0
     for atom in reversed(group[1:]):
         weight += atom.weight
-        if atom.kind != "text" or following.kind != "text" or weight > _OVERLAP:
+        if atom.kind != "prose" or following.kind != "prose" or weight > _OVERLAP:
             break
         taken.insert(0, atom)
     return taken

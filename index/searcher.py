@@ -233,6 +233,8 @@ def _hits(
                 passage=number,
                 page=passage.page,
                 headings=passage.headings,
+                blocks=passage.blocks,
+                intros=passage.intros,
                 bm25_rank=rank_b,
                 vector_rank=rank_v,
                 bm25_score=score_b,

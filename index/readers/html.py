@@ -8,6 +8,7 @@ from lxml import html as lxml_html
 
 from index.model import BlockKind, Document
 from index.readers.building import TextBuilder, row
+from index.readers.formats import Format, Source
 from index.readers.unreadable import Unreadable
 
 _SKIPPED = frozenset(
@@ -23,10 +24,10 @@ _BREAKS = frozenset(
 _HEADING = re.compile(r"h([1-6])")
 
 
-def read_html(data: bytes | str, source_id: str, title: str) -> Document:
+def read_html(source: Source) -> Document:
     """Raises Unreadable for a page without text."""
     try:
-        root = lxml_html.document_fromstring(data, parser=lxml_html.HTMLParser(huge_tree=True))
+        root = lxml_html.document_fromstring(source.data, parser=lxml_html.HTMLParser(huge_tree=True))
     except (etree.LxmlError, ValueError) as error:
         raise Unreadable(f"no readable HTML ({error})") from error
     found = root.findtext(".//title")
@@ -36,7 +37,9 @@ def read_html(data: bytes | str, source_id: str, title: str) -> Document:
     _Walk(builder).walk(root)
     if not builder:
         raise Unreadable("the page has no text", failed=False)
-    return builder.finish(source_id, " ".join((found or "").split()) or title, url if urlsplit(url).scheme else "")
+    return builder.finish(
+        source.source_id, " ".join((found or "").split()) or source.title, url if urlsplit(url).scheme else ""
+    )
 
 
 class _Walk:
@@ -66,7 +69,7 @@ class _Walk:
                 self._end(tag)
                 if not self._skipping:
                     self._text.append(element.tail or "")
-        self._flush("text")
+        self._flush("prose")
 
     def _start(self, tag: str) -> None:
         if tag in _SKIPPED:
@@ -74,7 +77,7 @@ class _Walk:
         if self._skipping:
             return
         if self._collecting is None and tag in _BREAKS:
-            self._flush("text")
+            self._flush("prose")
         if tag == "table" or tag in _LISTS:
             if self._collecting is None:
                 self._collecting = "table" if tag == "table" else "list"
@@ -99,11 +102,11 @@ class _Walk:
         elif self._collecting == "list":
             if tag in _LISTS or tag == "table":
                 self._line()
-                self._close("list")
+                self._close("list_item")
         elif heading := _HEADING.fullmatch(tag):
             self._flush("heading", int(heading[1]))
         elif tag in _BREAKS:
-            self._flush("code" if tag == "pre" else "text")
+            self._flush("code" if tag == "pre" else "prose")
 
     def _end_in_table(self, tag: str) -> None:
         if tag in ("td", "th"):
@@ -112,12 +115,13 @@ class _Walk:
             self._rows.append(row(self._cells))
             self._cells = []
         elif tag == "table" or tag in _LISTS:
-            self._close("table")
+            self._close("table_row")
 
     def _close(self, kind: BlockKind) -> None:
         self._depth -= 1
         if self._depth == 0:
-            self._builder.add("\n".join(line for line in self._rows if line), kind)
+            for line in self._rows:
+                self._builder.add(line, kind)
             self._rows, self._collecting = [], None
             self._text = []
 
@@ -135,3 +139,6 @@ class _Walk:
         text = "".join(self._text)
         self._text = []
         self._builder.add(text if kind == "code" else " ".join(text.split()), kind, level)
+
+
+FORMATS = (Format("HTML", (".html", ".htm", ".xhtml"), read_html, "lxml", "headings, lists, tables, code"),)

@@ -2,13 +2,11 @@
 
 import re
 
-import pypdfium2 as pdfium
-from pypdfium2.raw import FPDF_ERR_PASSWORD
-
 from index.languages import union
 from index.languages.scripts import WIDE
 from index.model import Document
 from index.readers.building import TextBuilder
+from index.readers.formats import Format, Source
 from index.readers.unreadable import Unreadable
 
 _ENDS = re.compile(r"[.!?…。！？؟:：;；|]['\"”’»)\]]*$")
@@ -18,10 +16,13 @@ _HAN_END = re.compile(f"[{WIDE}，、；]$")
 _HAN_START = re.compile(f"^[{WIDE}]")
 
 
-def read_pdf(data: bytes, source_id: str, title: str) -> Document:
+def read_pdf(source: Source) -> Document:
     """Raises Unreadable for a damaged, a protected or a scanned file."""
+    import pypdfium2 as pdfium
+    from pypdfium2.raw import FPDF_ERR_PASSWORD
+
     try:
-        document = pdfium.PdfDocument(data)
+        document = pdfium.PdfDocument(source.data)
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) == FPDF_ERR_PASSWORD or "assword" in str(error):
             raise Unreadable("protected by a password; save it without one") from error
@@ -45,7 +46,7 @@ def read_pdf(data: bytes, source_id: str, title: str) -> Document:
         if broken == count:
             raise Unreadable("no page of the PDF can be read")
         raise Unreadable(f"no text in its {count} pages, probably scanned; run text recognition (OCR) on it first")
-    return builder.finish(source_id, named or title)
+    return builder.finish(source.source_id, named or source.title)
 
 
 def join_lines(text: str) -> list[str]:
@@ -72,3 +73,10 @@ def join_lines(text: str) -> list[str]:
             paragraphs.append(stripped)
         open_line = len(line) >= 0.7 * longest and not _ENDS.search(stripped)
     return paragraphs
+
+
+FORMATS = (
+    Format(
+        "PDF", (".pdf",), read_pdf, "pypdfium2", "paragraphs and pages", "tables and headings as such; scanned pages"
+    ),
+)

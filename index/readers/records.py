@@ -9,7 +9,7 @@ import msgspec
 from index.languages import LANGUAGES
 from index.model import Document
 from index.readers.decoding import decode
-from index.readers.plain import chapters
+from index.readers.text import chapters
 from index.readers.unreadable import Unreadable
 from index.surrogates import without_surrogates as clean
 

@@ -1,6 +1,8 @@
 """Convert the index's hits to the form that the bus carries."""
 
-from bus.messages import Passage
+import msgspec
+
+from bus.messages import About, Block, Passage
 from index.model import Hit
 
 
@@ -17,4 +19,8 @@ def passage_of(hit: Hit) -> Passage:
         language=hit.language,
         snapshot=hit.snapshot,
         page=hit.page,
+        headings=hit.headings,
+        blocks=tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
+        intros=hit.intros,
+        about=msgspec.convert(hit.metadata, About, from_attributes=True),
     )

@@ -1,6 +1,7 @@
 """The small parts by themselves: n-grams, codes, coverage, sketches, fusion, passages, stores."""
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ from index.model import Block, Document, Passage, first_places
 from index.ngrams import encode, grams
 from index.passages import LIMIT, cut, weigh
 from index.question_words import without_question_words
+from index.readers.building import TextBuilder
+from index.readers.introductions import introduced
 from index.store import PassageStore, write_segment
 
 ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。المادة😀\u0301"), max_size=300)
@@ -197,11 +200,14 @@ def test_neighbours_overlap_in_prose_and_never_in_tables() -> None:
     prose = "".join(f"Sentence number {n} says something about the gate. " for n in range(60))
     passages = cut(Document(source_id="d", title="", text=prose), 0)
     assert all(after.char_start < before.char_end for before, after in itertools.pairwise(passages))
-    table = "Course | Fee\n" + "".join(f"Course {n} | {n} euros\n" for n in range(300))
-    passages = cut(Document(source_id="d", title="", text=table, blocks=(Block(0, len(table), "table"),)), 0)
+    builder = TextBuilder()
+    builder.add("These are the fees:")
+    builder.table([[f"Course {n}", f"{n} euros"] for n in range(300)], ["Course", "Fee"])
+    passages = cut(introduced(builder.finish("d", "")), 0)
     assert len(passages) > 2
-    assert all(passage.text.startswith("Course ") and passage.text.endswith(" euros") for passage in passages)
-    assert all(passage.headings == ("Course | Fee",) for passage in passages[1:])
+    assert all(passage.text.startswith("Course: Course ") for passage in passages[1:])
+    assert all(passage.text.endswith(" euros") for passage in passages)
+    assert all(passage.intros == ("These are the fees:",) for passage in passages[1:])
     assert all(after.char_start > before.char_end for before, after in itertools.pairwise(passages))
 
 
@@ -226,7 +232,9 @@ def test_a_small_table_stays_whole() -> None:
     table = "Day | Opens\nMonday | six\nSunday | never"
     text = prose + "\n" + table + "\n" + prose
     at = text.index(table)
-    blocks = (Block(0, at - 1), Block(at, at + len(table), "table"), Block(at + len(table) + 1, len(text)))
+    lines = (line.span() for line in re.finditer(r".+", table))
+    rows = (Block(at + start, at + end, "table_row") for start, end in lines)
+    blocks = (Block(0, at - 1), *rows, Block(at + len(table) + 1, len(text)))
     passages = cut(Document(source_id="d", title="", text=text, blocks=blocks), 0)
     assert any(table in passage.text for passage in passages)
 

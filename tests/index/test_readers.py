@@ -5,10 +5,11 @@ import zipfile
 
 import pytest
 
-from index.files import read
 from index.model import Document
 from index.passages import cut
 from index.readers.decoding import decode
+from index.readers.formats import Source
+from index.readers.formats import read as read_source
 from index.readers.pdf import join_lines
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
@@ -40,6 +41,10 @@ code
 """
 
 
+def read(data: bytes, source_id: str, suffix: str, title: str) -> Document:
+    return read_source(Source(data, source_id, title, suffix))
+
+
 def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
@@ -50,10 +55,11 @@ def test_markdown_keeps_the_files_own_text_and_knows_its_blocks() -> None:
     assert (document.title, document.url) == ("Handbook", "https://example.org/handbook")
     assert blocks(document) == [
         ("heading", "# Welcome"),
-        ("text", "Intro text\nover two lines."),
+        ("prose", "Intro text\nover two lines."),
         ("heading", "## Fees"),
-        ("table", "The fees are:\n\n| Course | Fee |\n|---|---|\n| Welding | 320 |"),
-        ("list", "- one\n- two"),
+        ("prose", "The fees are:"),
+        ("table_row", "| Course | Fee |\n|---|---|\n| Welding | 320 |"),
+        ("list_item", "- one\n- two"),
         ("code", "```\ncode\n```"),
     ]
 
@@ -79,10 +85,13 @@ def test_html_is_what_a_reader_sees() -> None:
     assert (document.title, document.url) == ("Rates & dates", "https://example.org/r")
     assert blocks(document) == [
         ("heading", "Rates"),
-        ("text", "One bold word."),
-        ("list", "- first\n- inner\n- second"),
-        ("table", "A | B\n1 | 2"),
-        ("text", "Loose end"),
+        ("prose", "One bold word."),
+        ("list_item", "- first"),
+        ("list_item", "- inner"),
+        ("list_item", "- second"),
+        ("table_row", "A | B"),
+        ("table_row", "1 | 2"),
+        ("prose", "Loose end"),
     ]
 
 
@@ -129,10 +138,12 @@ def test_word() -> None:
     assert document.title == "Travel rules"
     assert blocks(document) == [
         ("heading", "Travel"),
-        ("text", "Trips are approved by the head of department."),
+        ("prose", "Trips are approved by the head of department."),
         ("heading", "Rates"),
-        ("list", "- Breakfast is paid.\n- Dinner is paid."),
-        ("table", "City | Rate\nLyon | 90 euros"),
+        ("list_item", "- Breakfast is paid."),
+        ("list_item", "- Dinner is paid."),
+        ("table_row", "City | Rate"),
+        ("table_row", "Lyon | 90 euros"),
     ]
 
 
@@ -145,11 +156,19 @@ def test_slides_are_pages() -> None:
 
 def test_sheet() -> None:
     document = read(files.sheet(), "s.xlsx", ".xlsx", "s")
-    assert blocks(document) == [("heading", "Fees"), ("table", "Course | Fee\nWelding | 320\nCasting | 410.5")]
+    assert blocks(document) == [
+        ("heading", "Fees"),
+        ("table_header", "Course | Fee"),
+        ("table_row", "Course: Welding | Fee: 320"),
+        ("table_row", "Course: Casting | Fee: 410.5"),
+    ]
 
 
 def test_csv_is_one_table() -> None:
-    assert blocks(read(b"a,b\n1,2\n", "t.csv", ".csv", "t")) == [("table", "a,b\n1,2\n")]
+    assert blocks(read(b"a,b\n1,2\n", "t.csv", ".csv", "t")) == [
+        ("table_header", "a | b"),
+        ("table_row", "a: 1 | b: 2"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,10 @@ async def test_search_gives_the_hits_as_they_are(http: aiohttp.ClientSession, bu
         "language": "ko",
         "snapshot": "s1",
         "page": None,
+        "headings": [],
+        "blocks": [],
+        "intros": [],
+        "about": {},
     }
 
 

@@ -1,0 +1,57 @@
+"""The formats that are read: each declared in its reader's module, as FORMATS, and found there by its suffix."""
+
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from index.model import Document
+from index.readers.introductions import introduced
+from index.readers.unreadable import Unreadable
+
+
+class Source(NamedTuple):
+    """One file's bytes. `title` is what the document is called if it has no title of its own; `suffix` is lower case, `.pdf`."""
+
+    data: bytes
+    source_id: str
+    title: str
+    suffix: str
+
+
+class Format(NamedTuple):
+    """A row of the table of formats in the docs. `read` raises Unreadable; it imports its library when called, not before.
+
+    `keeps` and `leaves` say what of the format becomes blocks and what does not. `extra`: what has to be installed for it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Source], Document]
+    library: str
+    keeps: str
+    leaves: str = ""
+    extra: str = ""
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format, in the order of their names."""
+    package = __name__.rpartition(".")[0]
+    modules = [name for _, name, _ in pkgutil.iter_modules(import_module(package).__path__)]
+    declared = [getattr(import_module(f"{package}.{name}"), "FORMATS", ()) for name in modules]
+    return tuple(sorted((one for some in declared for one in some), key=lambda one: one.name))
+
+
+@cache
+def by_suffix() -> dict[str, Format]:
+    return {suffix: one for one in formats() for suffix in one.suffixes}
+
+
+def read(source: Source) -> Document:
+    """The document in a file whose suffix is one of ours. Raises Unreadable."""
+    document = by_suffix()[source.suffix].read(source)
+    if not any(map(str.isalnum, document.text)):
+        raise Unreadable("no text in it", failed=False)
+    return introduced(document)

@@ -1,0 +1,50 @@
+"""Find what introduces a list, a table or code: the sentence before it, and for a nested item the item above it."""
+
+import msgspec
+
+from index.model import Block, Document
+from index.sentences import split
+
+_COLONS = (":", "：", "؛")
+#: The longest sentence that introduces what follows it without ending in a colon, in characters.
+_SHORT = 200
+_SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
+
+
+def introduced(document: Document) -> Document:
+    """The document with `intro` set on its blocks, where a reader has not set it."""
+    blocks: list[Block] = []
+    lead: tuple[int, int] | None = None
+    parents: list[Block] = []
+    before: Block | None = None
+    for block in document.blocks:
+        found = block.intro
+        if block.kind not in ("list_item", "code"):
+            parents.clear()
+        if block.kind in _SEVERAL:
+            if before is None or before.kind not in (*_SEVERAL, "code"):
+                lead = _introduction(document.text, before, block)
+            if block.kind == "list_item":
+                parents = [parent for parent in parents if parent.level < block.level]
+                found = found or ((parents[-1].start, parents[-1].end) if parents else lead)
+                parents.append(block)
+            found = found or lead
+        elif block.kind == "code":
+            found = found or _introduction(document.text, before, block)
+        blocks.append(block if found == block.intro else msgspec.structs.replace(block, intro=found))
+        before = block
+    return msgspec.structs.replace(document, blocks=tuple(blocks))
+
+
+def _introduction(text: str, before: Block | None, block: Block) -> tuple[int, int] | None:
+    """The last sentence of the block before, if it introduces this one."""
+    if before is None or before.kind not in ("prose", "list_item", "definition"):
+        return None
+    if before.kind != "prose" and block.kind != "code":
+        return None
+    sentences = split(text[before.start : before.end])
+    if not sentences:
+        return None
+    start, end = (before.start + at for at in sentences[-1])
+    announces = text[start:end].endswith(_COLONS)
+    return (start, end) if announces or (block.kind != "list_item" and end - start <= _SHORT) else None

@@ -1,0 +1,47 @@
+"""Formats that are ZIP archives of XML: the check for a ZIP bomb, and what a damaged one raises."""
+
+import io
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from xml.etree.ElementTree import ParseError
+
+from index.readers.unreadable import Unreadable
+
+_OLE = b"\xd0\xcf\x11\xe0"
+_MAX_UNPACKED = 400 * 1024 * 1024
+_MAX_RATIO = 120
+
+
+@contextmanager
+def opened(data: bytes, name: str) -> Iterator[None]:
+    """Reading a package called `name`, with whatever its library raises turned into Unreadable."""
+    look_over(data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl warns about styles it does not know
+            yield
+    except Unreadable:
+        raise
+    except (zipfile.BadZipFile, ParseError, LookupError, ValueError, AttributeError, TypeError, OSError, EOFError,
+            NotImplementedError, SyntaxError) as error:  # fmt: skip
+        raise Unreadable(f"no readable {name} ({type(error).__name__}: {str(error)[:120]})") from error
+    except Exception as error:
+        # Each library has an exception class of its own for "not one of mine", and none shares a base with the others.
+        if type(error).__name__ not in ("PackageNotFoundError", "InvalidFileException", "XMLSyntaxError"):
+            raise
+        raise Unreadable(f"no readable {name} ({type(error).__name__}: {str(error)[:120]})") from error
+
+
+def look_over(data: bytes) -> None:
+    if data.startswith(_OLE):
+        raise Unreadable("protected by a password or in the old binary format; save it again without a password")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise Unreadable(f"damaged archive ({error})") from error
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > _MAX_UNPACKED or (unpacked > 20 * 1024 * 1024 and unpacked > _MAX_RATIO * len(data)):
+        raise Unreadable(f"unpacks to {unpacked // 1024**2} MB from {len(data) / 1024**2:.1f} MB, as a ZIP bomb does")
