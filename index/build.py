@@ -17,7 +17,6 @@ from index import build_parts, lsa, passages, search_engines, snapshot
 from index.build_job import Job, Tell
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
-from index.languages.detection import detect
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.snapshot import Manifest
 from index.store import PassageStore, Segment, write_segment
@@ -107,7 +106,7 @@ class Build:
         cut = passages.cut(document, self._next)
         self.catalogue[document.source_id] = Entry(
             document.source_id, document.title, document.url, origin, stamp, digest, self._next, len(cut), len(document.text),
-            document.language or detect(document.text[:20_000]), document.metadata,
+            passages.language_of(document), document.metadata,
         )  # fmt: skip
         self._next += len(cut)
         self._fresh.extend(cut)

@@ -8,12 +8,13 @@ syllable twice as much (from the lengths of the same texts in five languages).
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
 from index.languages import UNDETERMINED
-from index.languages.detection import detect, share_of
+from index.languages.detection import detect, share_of, strongly
 from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.model import Block, BlockKind, Document, Passage
 from index.sentences import split
@@ -25,6 +26,9 @@ TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
 #: The longest introduction that is kept before a block in its passage, and that is repeated where the passage begins later.
 _LONGEST_INTRO = 300
+#: What is running text, of which a language can be told, and how many blocks of it are looked at.
+_RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
+_LOOKED_AT = 400
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
 
 _HAN = re.compile(f"[{WIDE}{HAN_MORE}]")
@@ -55,6 +59,7 @@ def weigh(text: str) -> float:
 def cut(document: Document, first: int) -> list[Passage]:
     """The passages of `document`, numbered from `first`; none for a document without a letter or digit."""
     passages: list[Passage] = []
+    language = language_of(document)
     for atoms in _group(list(_atoms(document))):
         start, end = atoms[0].start, atoms[-1].end
         text = document.text[start:end]
@@ -67,7 +72,7 @@ def cut(document: Document, first: int) -> list[Passage]:
                 source_id=document.source_id,
                 title=document.title,
                 url=document.url,
-                language=_language(text, document),
+                language=_language(text, blocks, start, language),
                 text=text,
                 char_start=start,
                 char_end=end,
@@ -81,12 +86,24 @@ def cut(document: Document, first: int) -> list[Passage]:
     return passages
 
 
-def _language(text: str, document: Document) -> str:
-    """The language of the text; a declared language is trusted unless hardly a letter of the text is in its script."""
+def language_of(document: Document) -> str:
+    """The language of a document: the declared one unless hardly a letter is in its script, else that of its running text."""
+    running = (block for block in document.blocks if block.kind in _RUNNING)
+    text = "\n".join(document.text[block.start : block.end] for block in islice(running, _LOOKED_AT))
+    if not any(map(str.isalpha, text)):
+        text = document.text[:20_000]
     if document.language is not None and share_of(text, document.language) >= 0.3:
         return document.language
     found = detect(text)
     return document.language or UNDETERMINED if found == UNDETERMINED else found
+
+
+def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str) -> str:
+    """The document's language, unless the passage's running text is surely in another."""
+    running = [text[block.start - start : block.end - start] for block in blocks if block.kind in _RUNNING]
+    said = "\n".join(running) if blocks else text
+    found = detect(said)
+    return found if found not in (of_document, UNDETERMINED) and strongly(said, found) else of_document
 
 
 def _page(document: Document, offset: int) -> int | None:

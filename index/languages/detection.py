@@ -1,6 +1,8 @@
 """Detect the language of a text: by script first, by words only among the languages that share a script.
 
-Markers, addresses and code are ignored; a text with nothing else is UNDETERMINED.
+Markers, addresses and code are ignored; a text with nothing else is UNDETERMINED. So is a long one without any function word
+in a script of several languages: a table of names says nothing of its language. In a text of two scripts, Latin words without
+function words among them are names, however many letters they have.
 """
 
 import re
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 _NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
 _LETTERS: Final = {script: re.compile(f"[{letters}]+") for script, letters in LETTERS.items()}
 _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for script, letters in LETTERS.items()}
+#: The share of function words from which Latin words beside another script are running text.
+_PROSE = 0.2
+#: From so many words on, a text in a language has a function word of it.
+_LONG = 20
+#: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words.
+_SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
 _KANA = re.compile(f"[{KANA}]")
 
 
@@ -25,6 +33,8 @@ def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has no letters of theirs."""
     text = _language_in(text)
     weights = _script_weights(text)
+    if "latin" in weights and sum(map(bool, weights.values())) > 1:
+        weights["latin"] *= _running("latin", text)
     best = max(weights, key=lambda script: weights[script])
     languages = written_in(best)
     if weights[best] == 0 or not languages:
@@ -70,16 +80,46 @@ def _letters(script: Script, text: str) -> int:
     return sum(map(len, _LETTERS[script].findall(text)))
 
 
-def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
-    """Function words decide when they clearly can; the statistical model is only loaded for the rest."""
-    lowered = text.lower().replace("’", "'")
+def _running(script: Script, text: str) -> float:
+    """How far the words in a script are running text and not names: 0 without function words, 1 with as many as prose has."""
+    words = _WORDS[script].findall(text.lower().replace("’", "'"))
+    marked = sum(1 for word in words if _marked_as(word, written_in(script)))
+    return min(1.0, marked / (_PROSE * len(words))) if words else 1.0
+
+
+def strongly(text: str, language: str) -> bool:
+    """Whether a text is surely in a language: by its script, or by many function words and few of any other."""
+    text = _language_in(text)
+    weights = _script_weights(text)
+    script = of(language).identity.script
+    if weights.get(script, 0.0) < _SURE * (sum(weights.values()) or 1.0):
+        return False
+    languages = written_in(script)
+    if len(languages) == 1:
+        return weights[script] >= _SURE_LETTERS
+    counts = _counts(languages, script, text.lower().replace("’", "'"))
+    others = max(count for other, count in counts.items() if other != language)
+    return counts[language] >= max(_SURE_WORDS, 3 * others)
+
+
+def _counts(languages: tuple[str, ...], script: Script, lowered: str) -> dict[str, int]:
+    """How many words of the text speak for each language."""
     counts = dict.fromkeys(languages, 0)
     for word, times in Counter(_WORDS[script].findall(lowered)).items():
         for language in _marked_as(word, languages):
             counts[language] += times
+    return counts
+
+
+def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
+    """Function words decide when they clearly can; the statistical model is only loaded for the rest."""
+    lowered = text.lower().replace("’", "'")
+    counts = _counts(languages, script, lowered)
     first, second = sorted(languages, key=lambda language: -counts[language])[:2]
     if counts[first] >= 2 * counts[second] + 1:
         return first
+    if not counts[first] and len(_WORDS[script].findall(lowered)) >= _LONG:
+        return UNDETERMINED
     found = _detector(languages).detect_language_of(lowered)
     if found is not None:
         return found.iso_code_639_1.name.lower()

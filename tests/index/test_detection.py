@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.languages.detection import detect, share_of
+from index.languages.detection import detect, share_of, strongly
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,12 @@ from index.languages.detection import detect, share_of
         ("ما هي ساعات العمل؟", "ar"),
         ("تأشيرة", "ar"),
         ("ما هو بروتوكول HTTP؟", "ar"),
+        ("uv에서 lock 파일을 update 하려면 command가 뭐야", "ko"),
+        ("React useEffect cleanup function 的调用时机", "zh"),
+        ("كيف أستخدم useEffect في React Native", "ar"),
+        ("what does 환불 mean on this form", "en"),
+        ("Vue에서 v-model directive modifier", "ko"),
+        (" ".join(f"Xarelto{n} Bvlgari Qatar" for n in "abcdefgh"), "und"),
         ("日本の首都はどこですか", "und"),
         ("", "und"),
         ("12 345,6 %", "und"),
@@ -50,3 +56,17 @@ def test_detect(text: str, language: str) -> None:
 )
 def test_share_of(text: str, language: str, low: float, high: float) -> None:
     assert low <= share_of(text, language) <= high
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "sure"),
+    [
+        ("The gate is closed at ten and it is opened again by the guard who has the key in the morning.", "en", True),
+        ("AdGuard Dashboard Europe Paris config", "fr", False),
+        ("Le portail est fermé à dix heures et il est rouvert par le gardien qui a la clé dans la loge.", "fr", True),
+        ("환불", "ko", False),
+        ("환불은 구매일로부터 십사일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요.", "ko", True),
+    ],
+)
+def test_a_text_is_surely_in_a_language_on_strong_evidence(text: str, language: str, *, sure: bool) -> None:
+    assert strongly(text, language) is sure
