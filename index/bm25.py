@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from index import jvm
-from index.codes import code_words
+from index.codes import with_codes
 from index.errors import IndexProblem
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
@@ -24,8 +24,7 @@ _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 def contents(passage: Passage) -> str:
     """The text of a passage that Lucene indexes: its text, title and headings, and its codes in a form no analyzer splits."""
-    text = indexed_text(passage)
-    return f"{text}\n{' '.join(code_words(text))}"
+    return with_codes(indexed_text(passage))
 
 
 def update(directory: Path, language: str, passages: Iterable[Passage], removed: Sequence[int]) -> int:
@@ -214,5 +213,4 @@ class _Reader:
 
 def query_text(query: str) -> str:
     cleaned = _LUCENE_SPECIAL.sub(" ", query)[:_QUERY_CHARS].strip()
-    codes = code_words(cleaned)
-    return f"{cleaned} {' '.join(codes)}" if codes else cleaned
+    return with_codes(cleaned)

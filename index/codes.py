@@ -1,7 +1,7 @@
-"""Codes and article numbers, which analyzers would split, turned into words that every analyzer leaves intact.
+"""Codes, article numbers, options of commands and operators, which analyzers would split or drop, as words of letters.
 
-`ISO-9001` and `Article L. 123-4` each become one word of letters; the same words are added to passages and to questions.
-Different spellings of the same code become the same word.
+`ISO-9001`, `Article L. 123-4`, `--exclude-newer` and `??` each become one word of letters; the same words are added to
+passages and to questions. Different spellings of the same code become the same word.
 """
 
 import hashlib
@@ -14,10 +14,15 @@ from index.languages.numerals import characters_worth
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _WORD_LENGTH = 14
+_SHORT_OPTION = 2
 
 # Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each.
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z0-9./_-]*\d)(?=[a-z0-9./_-]*[a-z])[a-z0-9]+(?:[./_-][a-z0-9]+)*(?![a-z0-9])")
 _NUMBERED = re.compile(r"(?<![\w.,-])\d+(?:[.-]\d+){2,}(?![\w-])")
+# An option of a command; one of a single letter means another thing in capitals.
+_OPTION = re.compile(r"(?<![\w-])(?:--[^\W\d_][\w-]*\w|-[^\W\d_](?![\w-]))")
+# An operator, standing alone or between quotes; a decoration repeats one sign, and what follows a letter is punctuation.
+_OPERATOR = re.compile(r"(?<![^\s`'\"“‘«「(])(?!(\S)\1{2}|--)[?!=<>|&+*:~^%.-]{2,3}(?![^\s`'\"”’»」),])")
 _SEPARATORS = re.compile(r"[\s./_-]+")
 
 _ARTICLES = [
@@ -32,8 +37,12 @@ _ARTICLES = [
 
 def code_words(text: str) -> list[str]:
     """One letters-only word for every code in `text`, in order, without repeats."""
-    text = ascii_digits(unicodedata.normalize("NFKC", text).lower())
+    text = ascii_digits(unicodedata.normalize("NFKC", text))
     found: dict[str, None] = {}
+    for pattern in (_OPTION, _OPERATOR):
+        for match in pattern.finditer(text):
+            _note(found, match[0] if len(match[0]) <= _SHORT_OPTION else match[0].lower())
+    text = text.lower()
     for pattern, kinds, articles in _ARTICLES:
         for match in pattern.finditer(text):
             named = match.groupdict()
@@ -46,6 +55,12 @@ def code_words(text: str) -> list[str]:
         for match in pattern.finditer(text):
             _note(found, _SEPARATORS.sub("", match[0]))
     return list(found)
+
+
+def with_codes(text: str) -> str:
+    """The text, followed by the words of its codes."""
+    codes = code_words(text)
+    return f"{text}\n{' '.join(codes)}" if codes else text
 
 
 def _note(found: dict[str, None], code: str) -> None:

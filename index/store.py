@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from index.codes import with_codes
 from index.coverage import LEAD, SLOTS, GramSet, gram_set, hash_sets, rarity
 from index.duplicates import SKETCH_WIDTH, sketch
 from index.errors import IndexProblem
@@ -146,7 +147,7 @@ def write_segment(path: Path, passages: Sequence[Passage]) -> int:
             starts.append(starts[-1] + len(record))
             sketches.append(sketch(passage.text))
             text = indexed_text(passage)
-            grams, phrases = hash_sets(text)
+            grams, phrases = hash_sets(with_codes(text))
             gram_sets.append(grams)
             phrase_sets.append(phrases)
             lead_sets.append(gram_set(text[:LEAD]) if firsts[place] == place else grams[:0])

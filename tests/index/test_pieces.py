@@ -82,6 +82,12 @@ def test_any_text_has_n_grams_sets_and_sketches(text: str) -> None:
         ("art. L. 123-4", "art. L123-4", True),
         ("المادة 15", "مادة ١٥", True),
         ("version 2.10.3", "2.10.3", True),
+        ("uv --exclude-newer", "the option `--exclude-newer DATE`", True),
+        ("--history-max", "--max", False),
+        ("curl -Z", "curl -z", False),
+        ("l'opérateur ?? en JavaScript", "# Nullish coalescing operator '??'", True),
+        ("what is `?.`", "a ?. b", True),
+        ("what?? no... -- | --- | = well-known", "**bold** ====", None),
         ("plain words only", "nothing here", None),
     ],
 )

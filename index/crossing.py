@@ -1,0 +1,61 @@
+"""Carry names across languages: countries and currencies, whose names Unicode's CLDR gives in every language (by Babel).
+
+A question about Switzerland in Korean then finds the row of a table in French. Nothing else of a question is translated.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache, partial
+
+from index.languages import LANGUAGES
+from index.languages.scripts import WIDE
+
+#: Shorter names in Latin letters are other words, too.
+_LEAST_LATIN = 4
+
+
+def crossed(question: str, language: str, into: Iterable[str]) -> dict[str, str]:
+    """By language, the question with its names as each of the other languages has them; none for a question without such a name."""
+    if language not in LANGUAGES:
+        return {}
+    names, found = _names(language)
+    if not found.search(question):
+        return {}
+    variants: dict[str, str] = {}
+    for other in into:
+        if other == language or other not in LANGUAGES:
+            continue
+        variants[other] = found.sub(partial(_translated, names, _told(other)), question)
+    return variants
+
+
+def _translated(names: dict[str, str], told: dict[str, str], match: re.Match[str]) -> str:
+    return f" {told.get(names[match[0].casefold()], match[0])} "
+
+
+@cache
+def _told(language: str) -> dict[str, str]:
+    """Every code's name in a language: of a territory `CH`, of a currency `CHF`."""
+    from babel import Locale
+
+    locale = Locale(language)
+    territories = {code: name for code, name in locale.territories.items() if len(code) == 2}
+    return territories | dict(locale.currencies)
+
+
+@cache
+def _names(language: str) -> tuple[dict[str, str], re.Pattern[str]]:
+    names = {
+        name.casefold(): code
+        for code, name in _told(language).items()
+        if len(name) >= (_LEAST_LATIN if name.isascii() else 2)
+    }
+    longest = sorted(names, key=lambda name: -len(name))
+    return names, re.compile("|".join(f"{_as_word(name)}" for name in longest), re.IGNORECASE)
+
+
+def _as_word(name: str) -> str:
+    """A name where it begins a word, and in Latin letters is one; particles and endings follow it in other scripts."""
+    if re.match(f"[{WIDE}]", name):
+        return re.escape(name)
+    return rf"(?<!\w){re.escape(name)}" + (r"(?!\w)" if name[0].isascii() else "")
