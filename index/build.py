@@ -7,8 +7,10 @@ for vectors run in parallel in two processes (build_parts.py).
 import contextlib
 import hashlib
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -18,8 +20,9 @@ from index.build_job import Job, Tell
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
+from index.roots import Root
 from index.snapshot import Manifest
-from index.store import PassageStore, Segment, write_segment
+from index.store import PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
 
 _EMBED_BATCH = 64
 _ENTRIES = msgspec.msgpack.Decoder(list[Entry])
@@ -40,6 +43,15 @@ def read_catalogue(directory: Path) -> dict[str, Entry]:
     return {entry.source_id: entry for entry in entries}
 
 
+class Change(msgspec.Struct, frozen=True):
+    """What a build did to one document, which now has this many passages; `before` is the id of a moved one until then."""
+
+    what: Literal["added", "changed", "moved", "removed"]
+    source_id: str
+    passages: int = 0
+    before: str = ""
+
+
 class Build:
     """One build: `put` and `remove` documents, then `publish`. Use it inside `snapshot.writing`."""
 
@@ -50,17 +62,22 @@ class Build:
         progress: Tell = no_progress,
         *,
         foreign_vectors: bool = False,
+        afresh: bool = False,
     ) -> None:
         """`embedder` None means LSA. Raises IndexProblem when the index was built with a different one.
 
         `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
+        `afresh`: begin without what the index holds, which need not be readable.
         """
         self._index = index
         self._embedder = embedder
         self._progress = progress
         self._began = time.monotonic()
-        self._parent = snapshot.hold(index) if snapshot.exists(index) else None
+        self._parent = snapshot.hold(index) if snapshot.exists(index) and not afresh else None
         self.catalogue: dict[str, Entry] = {}
+        self.roots: tuple[Root, ...] = ()
+        self.changes: list[Change] = []
+        self._renamed: dict[int, Renamed] = {}
         self._next = 0
         self._foreign = False
         if self._parent is not None:
@@ -74,6 +91,8 @@ class Build:
                     raise
             self.catalogue = read_catalogue(self._parent.directory)
             self._next = self._parent.manifest.next_number
+            self.roots = self._parent.manifest.roots
+            self._renamed = {one.first: one for one in read_renamed(self._parent.directory / "passages")}
         self._id = snapshot.next_id(index)
         self._building = index / "building" / self._id
         (self._building / "passages").mkdir(parents=True)
@@ -81,7 +100,6 @@ class Build:
         self._removed: list[tuple[int, int]] = []
         self._fresh: list[Passage] = []
         self._segments: list[Path] = []
-        self.added = self.changed = self.removed = 0
 
     @staticmethod
     def _lsa_spec(known: EmbedderSpec) -> EmbedderSpec:
@@ -89,24 +107,26 @@ class Build:
 
     @property
     def is_changed(self) -> bool:
-        return bool(self.added or self.changed or self.removed)
+        """Whether a new snapshot would say anything new."""
+        return bool(self.changes) or (self._parent is not None and self.roots != self._parent.manifest.roots)
 
-    def put(self, document: Document, origin: str = "", stamp: str = "") -> bool:
+    def put(self, document: Document, origin: str = "", stamp: str = "", content: str = "") -> bool:
         """Add or update a document; False when the index already holds it unchanged."""
         digest = _digest(document)
         known = self.catalogue.get(document.source_id)
         if known is not None and known.digest == digest:
-            self.catalogue[document.source_id] = msgspec.structs.replace(known, origin=origin, stamp=stamp)
-            return False
+            self._keep(msgspec.structs.replace(known, url=document.url, origin=origin, stamp=stamp, content=content))
+            if known.url == document.url:
+                return False
+            self.changes.append(Change("changed", document.source_id, known.count))
+            return True
+        cut = passages.cut(document, self._next)
         if known is not None:
             self._removed.append((known.first, known.count))
-            self.changed += 1
-        else:
-            self.added += 1
-        cut = passages.cut(document, self._next)
+        self.changes.append(Change("added" if known is None else "changed", document.source_id, len(cut)))
         self.catalogue[document.source_id] = Entry(
             document.source_id, document.title, document.url, origin, stamp, digest, self._next, len(cut), len(document.text),
-            passages.language_of(document), document.metadata,
+            passages.language_of(document), document.metadata, content, known.formerly if known is not None else (),
         )  # fmt: skip
         self._next += len(cut)
         self._fresh.extend(cut)
@@ -114,13 +134,32 @@ class Build:
             self._flush()
         return True
 
+    def touch(self, source_id: str, stamp: str) -> None:
+        """Note that the file of a document was looked at again and holds the same."""
+        self.catalogue[source_id] = msgspec.structs.replace(self.catalogue[source_id], stamp=stamp)
+
+    def move(self, ids: Mapping[str, str]) -> None:
+        """Give documents other ids, all at once, keeping their passages. One that held a new id before goes."""
+        moving = {new: self.catalogue.pop(old) for old, new in ids.items()}
+        for new, entry in moving.items():
+            self.remove(new)
+            self._keep(msgspec.structs.replace(entry, source_id=new, formerly=(*entry.formerly, entry.source_id)))
+            self.changes.append(Change("moved", new, entry.count, entry.source_id))
+
+    def _keep(self, entry: Entry) -> None:
+        """An entry whose passages stay, though they were written under another id or URL."""
+        known = self.catalogue.get(entry.source_id)
+        if entry.count and (known is None or known.url != entry.url):
+            self._renamed[entry.first] = Renamed(entry.first, entry.count, entry.source_id, entry.url)
+        self.catalogue[entry.source_id] = entry
+
     def remove(self, source_id: str) -> bool:
         """Remove a document; False when there is none with that id."""
         known = self.catalogue.pop(source_id, None)
         if known is None:
             return False
         self._removed.append((known.first, known.count))
-        self.removed += 1
+        self.changes.append(Change("removed", source_id))
         return True
 
     def _flush(self) -> None:
@@ -156,6 +195,9 @@ class Build:
         total = sum(count for _, count in live)
         if parent is not None:
             self._carry_over(parent.directory / "passages", live)
+        write_renamed(
+            self._building / "passages", [self._renamed[first] for first, _ in live if first in self._renamed]
+        )
         refit = refit or self._must_refit(total)
         job = self._job(live, total, refit)
         self._embed(job)
@@ -259,9 +301,10 @@ class Build:
             coverage=results.get("coverage", 1.0) if added else (old.coverage if old else 1.0),
             source_chars=sum(entry.characters for entry in self.catalogue.values()),
             build_s=round(time.monotonic() - self._began, 3),
+            roots=self.roots,
         )
 
 
 def _digest(document: Document) -> str:
-    parts = (passages.VERSION, document.title, document.url, document.language, document.text, document.metadata)
+    parts = (passages.VERSION, document.title, document.language, document.text, document.metadata)
     return hashlib.sha256(msgspec.msgpack.encode(parts)).hexdigest()[:32]

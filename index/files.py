@@ -3,100 +3,165 @@
 import glob
 import os
 import stat
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
-from index.errors import IndexProblem
+from index.archives import is_archive
+from index.ignoring import Ignoring
 from index.readers.formats import by_suffix
 from index.readers.unreadable import Unreadable
+from index.roots import WHOLE, Plan, Root, printable
 
 RECORDS = frozenset((".jsonl", ".ndjson"))
 MAX_BYTES = 100 * 1024 * 1024
 
 
 class Found(NamedTuple):
-    """A file to read, with the source id it will have; `problem` says why it will be skipped."""
+    """A file to read, at `inside` its root; `problem` says why it will be skipped. `closed`: it cannot be looked at now."""
 
     path: Path
-    source_id: str
+    root: Root
+    inside: str
     problem: Unreadable | None = None
+    closed: bool = False
+
+    @property
+    def source_id(self) -> str:
+        return self.root.id_of(self.inside)
 
     @property
     def origin(self) -> str:
-        return os.fsencode(os.path.abspath(self.path)).decode("utf-8", "replace")
+        return origin_of(self.path)
 
 
-def find(patterns: list[str]) -> Iterator[Found]:
-    """Every file under the given folders, files and globs, in a fixed order. Raises IndexProblem when one does not exist.
+def origin_of(path: Path) -> str:
+    """The path as the catalogue holds it."""
+    return printable(str(path))
 
-    A source id is the file's path below its folder, prefixed with the folder's name when several were given.
-    """
-    roots: list[Path] = []
-    for pattern in patterns:
-        path = Path(pattern)
-        if path.exists():
-            roots.append(path)
-        elif matched := sorted(glob.glob(pattern, recursive=True)):
-            roots.extend(map(Path, matched))
+
+class Finder:
+    """Finds the files of a plan, each once, in a fixed order. `index` is the index's own folder, which is never read."""
+
+    def __init__(self, plan: Plan, index: Path | None = None) -> None:
+        """Raises IndexProblem for a rule that cannot be understood."""
+        self._plan = plan
+        self._index = os.path.realpath(index) if index else None
+        self._roots = {root.folder: root for root in plan.roots}
+        self.rules = {root.folder: Ignoring(root) for root in plan.roots}
+        self.left_out = 0  #: files and folders that rules leave out
+
+    def find(self) -> Iterator[Found]:
+        given: set[Path] = set()
+        for root, reads in self._plan.reads:
+            for asked in reads:
+                for found in self._read(root, asked):
+                    if found.path not in given:
+                        given.add(found.path)
+                        yield found
+
+    def _read(self, root: Root, asked: str) -> Iterator[Found]:
+        if os.path.lexists(os.path.join(root.folder, asked)):
+            matched: Sequence[str] = (asked,)
         else:
-            raise IndexProblem(f"no file or folder {pattern}; check the path")
-    folders = sum(root.is_dir() for root in roots)
-    for root in roots:
-        if root.is_dir():
-            prefix = f"{root.resolve().name}/" if folders > 1 else ""
-            yield from _walk(root, prefix)
+            matched = sorted(glob.glob(asked, root_dir=root.folder, recursive=True))
+        for one in matched:
+            path = Path(os.path.realpath(os.path.join(root.folder, os.path.dirname(one))), os.path.basename(one))
+            if one == WHOLE or (path.is_dir() and not path.is_symlink()):
+                yield from self._walk(Path(root.folder) if one == WHOLE else path, self._owner(path))
+            elif root.holds(str(path)):
+                yield from self._named(path, self._owner(path), by_glob=one != asked)
+
+    def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[Found]:
+        inside = path.relative_to(root.folder).as_posix()
+        if not self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob):
+            yield self._look(path, root, named=not by_glob)
+        elif by_glob:
+            self.left_out += 1
         else:
-            yield _look(root, root.name)
+            yield Found(path, root, inside, Unreadable("left out by the rules for its folder", failed=False))
 
+    def _owner(self, path: Path) -> Root:
+        """The root that holds the path, the innermost of several."""
+        return max((root for root in self._plan.roots if root.holds(str(path))), key=lambda root: len(root.folder))
 
-def _walk(root: Path, prefix: str) -> Iterator[Found]:
-    inside = root.resolve()
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in [name for name in folders if (Path(folder) / name).is_symlink()]:
-            yield _left_out(Path(folder) / name, root, prefix, "a link to a folder; links are not followed")
-        for name in sorted(files):
-            path = Path(folder) / name
-            if name.startswith("."):
-                continue
-            if path.is_symlink():
-                target = path.resolve()
-                if not target.is_relative_to(inside):
-                    yield _left_out(path, root, prefix, "a link that leaves the folder")
+    def _walk(self, start: Path, root: Root) -> Iterator[Found]:
+        shut: list[Found] = []
+
+        def cannot_list(error: OSError) -> None:
+            path = Path(error.filename)
+            reason = Unreadable(f"cannot be listed ({error.strerror}); what it held stays as it was")
+            shut.append(Found(path, root, path.relative_to(root.folder).as_posix(), reason, closed=True))
+
+        owners = {str(start): root}
+        for folder, folders, files in os.walk(start, onerror=cannot_list):
+            owner = self._roots.get(folder) or owners.pop(folder)
+            rules = self.rules[owner.folder]
+            base = os.path.relpath(folder, owner.folder)
+            base = "" if base == WHOLE else f"{base}/"
+            kept: list[str] = []
+            for name in sorted(folders):
+                path = Path(folder, name)
+                if str(path) == self._index:
                     continue
-                if not target.exists():
-                    yield _left_out(path, root, prefix, "a link to nothing")
-                    continue
-            yield _look(path, prefix + _name(path.relative_to(root)))
+                if rules.leaves_out(base + name, folder=True):
+                    self.left_out += 1
+                elif path.is_symlink():
+                    reason = "a link to a folder; links are not followed"
+                    yield Found(path, owner, base + name, Unreadable(reason, failed=False))
+                else:
+                    kept.append(name)
+                    owners[str(path)] = owner
+            folders[:] = kept
+            for name in sorted(files):
+                if rules.leaves_out(base + name):
+                    self.left_out += 1
+                else:
+                    yield self._look(Path(folder, name), owner)
+            yield from shut
+            shut.clear()
+        yield from shut
+
+    def _look(self, path: Path, root: Root, *, named: bool = False) -> Found:
+        inside = path.relative_to(root.folder).as_posix()
+        if path.is_symlink() and not named:
+            target = path.resolve()
+            if not root.holds(str(target)):
+                return Found(path, root, inside, Unreadable("a link that leaves the folder", failed=False))
+            if not target.exists():
+                return Found(path, root, inside, Unreadable("a link to nothing", failed=False))
+        problem = _problem(path)
+        return Found(path, root, inside, problem, closed=isinstance(problem, _Closed))
 
 
-def _left_out(path: Path, root: Path, prefix: str, reason: str) -> Found:
-    return Found(path, prefix + _name(path.relative_to(root)), Unreadable(reason, failed=False))
+class _Closed(Unreadable):
+    """It may be read another time."""
 
 
-def _name(path: Path | PurePosixPath) -> str:
-    """A printable id for a path; unprintable characters are escaped as in a URL."""
-    name = path.as_posix()
-    if name.isprintable():
-        return name
-    return "".join(c if c.isprintable() else quote(c.encode("utf-8", "surrogateescape")) for c in name)
-
-
-def _look(path: Path, source_id: str) -> Found:
+def _problem(path: Path) -> Unreadable | None:
     try:
         status = path.stat()
+    except FileNotFoundError:
+        return Unreadable("gone before it could be read", failed=False)
     except OSError as error:
-        return Found(path, source_id, Unreadable(error.strerror or "cannot be read"))
-    suffix = path.suffix.lower()
-    problem = None
+        return _Closed(f"cannot be read ({error.strerror}); what was read of it stays as it was")
     if not stat.S_ISREG(status.st_mode):
-        problem = Unreadable("not a regular file", failed=False)
-    elif suffix not in RECORDS and suffix not in by_suffix():
-        problem = Unreadable(f"unsupported file type {suffix or '(no suffix)'}", failed=False)
-    elif status.st_size == 0:
-        problem = Unreadable("empty", failed=False)
-    elif suffix not in RECORDS and status.st_size > MAX_BYTES:
-        problem = Unreadable(f"{status.st_size // 1024**2} MB, over the limit of {MAX_BYTES // 1024**2} MB; split it")
-    return Found(path, source_id, problem)
+        return Unreadable("not a regular file", failed=False)
+    if status.st_size == 0:
+        return unsupported(path.name) or Unreadable("empty", failed=False)
+    if path.suffix.lower() in RECORDS or is_archive(path.name):
+        return None
+    return unsupported(path.name) or too_large(status.st_size)
+
+
+def unsupported(name: str) -> Unreadable | None:
+    suffix = Path(name).suffix.lower()
+    if suffix in RECORDS or suffix in by_suffix() or is_archive(name):
+        return None
+    return Unreadable(f"unsupported file type {suffix or '(no suffix)'}", failed=False)
+
+
+def too_large(size: int) -> Unreadable | None:
+    if size <= MAX_BYTES:
+        return None
+    return Unreadable(f"{size // 1024**2} MB, over the limit of {MAX_BYTES // 1024**2} MB; split it")

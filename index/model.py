@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from typing import Literal
+from urllib.parse import quote
 
 import msgspec
 
 #: Increased by one whenever code for the old layout would misread the new one.
 FORMAT = 4
+
+#: What stands in a URL's path and fragment as it is.
+URL_SAFE = "!$&'()*+,;=:@/-._~"
 
 BlockKind = Literal["prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition"]
 ScoreType = Literal["fusion", "bm25", "vector", "rerank"]
@@ -86,6 +90,15 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
     intros: tuple[str, ...] = ()
     anchor: str = ""
 
+    @property
+    def link(self) -> str:
+        """The published page, opened at this passage's heading, or at its page in a PDF."""
+        if not self.url or "#" in self.url:
+            return self.url
+        if self.anchor:
+            return f"{self.url}#{quote(self.anchor, safe=URL_SAFE)}"
+        return f"{self.url}#page={self.page}" if self.page and self.url.lower().endswith(".pdf") else self.url
+
 
 def indexed_text(passage: Passage) -> str:
     """A passage's title, headings, introductions and text: what both searches index."""
@@ -107,9 +120,10 @@ def first_places(passages: Sequence[Passage]) -> list[int]:
 class Entry(msgspec.Struct, frozen=True, array_like=True):
     """One document in the catalogue; its passages are `first .. first+count-1`.
 
-    `origin` names the file it came from and `stamp` that file's size and time: a file with the same stamp is not read
-    again. `digest` covers everything that passages are made of: a document with the same digest is not indexed again.
-    `language` is the document's own, whatever single passages are in.
+    `origin` names the file it came from and `stamp` that file's size and time: a file with the same stamp is not opened
+    again. `content` is the digest of the bytes that it was read from: the same bytes are not read again. `digest` covers
+    everything that passages are made of: a document with the same digest is not indexed again. `language` is the document's
+    own, whatever single passages are in. `formerly` are the ids that it had before its file was moved, the oldest first.
     """
 
     source_id: str
@@ -123,6 +137,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     characters: int
     language: str = ""
     metadata: Metadata = Metadata()
+    content: str = ""
+    formerly: tuple[str, ...] = ()
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -245,7 +245,7 @@ def _hits(
             Hit(
                 source_id=passage.source_id,
                 title=passage.title,
-                url=passage.url,
+                url=passage.link,
                 score=score,
                 score_type=score_type,
                 text=passage.text,

@@ -24,6 +24,7 @@ import msgspec
 from index.embedder import EmbedderSpec
 from index.errors import IndexProblem
 from index.model import FORMAT
+from index.roots import Root
 
 KEEP = 3
 _ID = re.compile(r"s(\d{6,})-[0-9a-f]{8}")
@@ -33,7 +34,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of a snapshot. `files` maps each file's path to its size in bytes and SHA-256.
 
     `fitted_on` and `folded_in` count the passages that the LSA model was fitted on and those added since; `coverage` is
-    the mean share of their n-grams that it knew.
+    the mean share of their n-grams that it knew. `roots` are the folders that it was built from.
     """
 
     format: int
@@ -51,7 +52,23 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     coverage: float = 1.0
     source_chars: int = 0
     build_s: float = 0.0
+    roots: tuple[Root, ...] = ()
     files: dict[str, tuple[int, str]] = {}
+
+
+class Version(msgspec.Struct, frozen=True):
+    """What is read of a manifest of any version."""
+
+    format: int
+    roots: tuple[Root, ...] = ()
+
+
+class OlderFormat(IndexProblem):
+    """The index was made by an older version; `found` is what can still be known of it."""
+
+    def __init__(self, line: str, found: Version) -> None:
+        super().__init__(line)
+        self.found = found
 
 
 class Handle:
@@ -123,13 +140,22 @@ def hold(index: Path, snapshot: str | None = None) -> Handle:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises IndexProblem for a snapshot that is incomplete or of another version."""
+    """Raises IndexProblem for a snapshot that is incomplete or of another version, OlderFormat for an older one."""
     path = directory / "manifest.json"
     try:
         raw = path.read_bytes()
-        found = msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).get("format")
-        if found is None or msgspec.json.decode(found) != FORMAT:
-            raise IndexProblem(f"{directory} has an index format other than {FORMAT}; build the index again")
+        found = msgspec.json.decode(raw, type=Version)
+        if found.format > FORMAT:
+            raise IndexProblem(
+                f"{directory} is of format {found.format}, made by a newer version; update Groundwire, or build the index again"
+            )
+        if found.format < FORMAT:
+            index = directory.parent.parent
+            raise OlderFormat(
+                f"format {found.format} of {index} is of an older version;"
+                f" read everything again with 'groundwire index build PATH --out {index}'",
+                found,
+            )
         manifest = msgspec.json.decode(raw, type=Manifest)
     except (OSError, msgspec.DecodeError) as error:
         raise IndexProblem(f"{path} cannot be read ({error}); build the index again") from error

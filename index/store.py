@@ -4,6 +4,8 @@ A segment is five files: `NAME.bin`, msgpack records in sequence; `NAME.grams` a
 hashes (coverage.py) in sequence; `NAME.leads`, the set of each document's lead; and `NAME.npz` with each record's passage
 number, its start in the four, the start of its document, its sketch (duplicates.py), and how many of the segment's passages
 contain each hash. Reading maps the records and decodes one at a time.
+
+`renamed.msgpack` beside the segments holds the documents whose id or url is another now than when their passages were written.
 """
 
 import mmap
@@ -23,6 +25,33 @@ from index.model import Passage, first_places, indexed_text
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Passage)
+
+
+class Renamed(msgspec.Struct, frozen=True, array_like=True):
+    """A document that was moved: what its passages `first .. first+count-1` belong to now."""
+
+    first: int
+    count: int
+    source_id: str
+    url: str
+
+
+_RENAMED = "renamed.msgpack"
+_renamed = msgspec.msgpack.Decoder(list[Renamed])
+
+
+def read_renamed(directory: Path) -> list[Renamed]:
+    """In the order of their passages. Raises IndexProblem."""
+    path = directory / _RENAMED
+    try:
+        return _renamed.decode(path.read_bytes()) if path.exists() else []
+    except (OSError, msgspec.DecodeError) as error:
+        raise IndexProblem(f"{path} cannot be read ({error}); build the index again") from error
+
+
+def write_renamed(directory: Path, renamed: Iterable[Renamed]) -> None:
+    if ordered := sorted(renamed, key=lambda one: one.first):
+        (directory / _RENAMED).write_bytes(_encoder.encode(ordered))
 
 
 class HashSets:
@@ -86,6 +115,8 @@ class PassageStore:
     def __init__(self, directory: Path) -> None:
         self.segments = sorted((Segment(path) for path in directory.glob("*.bin")), key=lambda segment: segment.first)
         self._firsts = [segment.first for segment in self.segments]
+        self._renamed = read_renamed(directory)
+        self._renamed_firsts = [one.first for one in self._renamed]
         #: Weight of every gram, by rarity; passages of removed documents still count until their segment is rewritten.
         self.rarity = self._rarity(segment.grams for segment in self.segments)
         self.phrase_rarity = self._rarity(segment.phrases for segment in self.segments)
@@ -104,7 +135,12 @@ class PassageStore:
     def get(self, number: int) -> Passage:
         """Raises IndexProblem for a number that no segment holds."""
         segment, place = self._find(number)
-        return segment.read(place)
+        passage = segment.read(place)
+        at = bisect_right(self._renamed_firsts, number) - 1
+        if at >= 0 and number < self._renamed[at].first + self._renamed[at].count:
+            now = self._renamed[at]
+            return msgspec.structs.replace(passage, source_id=now.source_id, url=now.url)
+        return passage
 
     def sketches(self, numbers: Iterable[int]) -> NDArray[np.uint32]:
         """One row per number, in that order."""

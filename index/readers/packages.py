@@ -42,6 +42,10 @@ def look_over(data: bytes) -> None:
             members = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise Unreadable(f"damaged archive ({error})") from error
-    unpacked = sum(member.file_size for member in members)
-    if unpacked > _MAX_UNPACKED or (unpacked > 20 * 1024 * 1024 and unpacked > _MAX_RATIO * len(data)):
-        raise Unreadable(f"unpacks to {unpacked // 1024**2} MB from {len(data) / 1024**2:.1f} MB, as a ZIP bomb does")
+    refuse_bomb(sum(member.file_size for member in members), len(data))
+
+
+def refuse_bomb(unpacked: int, packed: int) -> None:
+    """Raises Unreadable when an archive of `packed` bytes unpacks to more than an honest one would."""
+    if unpacked > _MAX_UNPACKED or (unpacked > 20 * 1024 * 1024 and unpacked > _MAX_RATIO * packed):
+        raise Unreadable(f"unpacks to {unpacked // 1024**2} MB from {packed / 1024**2:.1f} MB, as a ZIP bomb does")

@@ -15,9 +15,12 @@ from index import snapshot
 from index.build import read_catalogue
 from index.build_job import Tell
 from index.check import stats, verify
-from index.ingest import Report, bring_in, take_out
+from index.ingest import bring_in, take_out
+from index.report import Report
+from index.roots import Rules
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
+from runtime.commands.source_options import rules_of, source_options
 
 _LABELS = {
     "read": "Reading files",
@@ -43,6 +46,7 @@ def index_group() -> None:
 @index_group.command("build")
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--out", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@source_options
 @embedder_options
 @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
 @click.option(
@@ -55,25 +59,36 @@ def index_group() -> None:
 def build_command(
     paths: tuple[str, ...],
     directory: Path,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    base_url: str | None,
     embed_url: str | None,
     embed_model: str,
     refit: bool,
     stdin_name: str,
     as_json: bool,
 ) -> None:
-    """Build an index of PATHS: folders, files, globs, or '-' for stdin.
+    """Build an index of PATHS: folders, files, globs, archives (.zip, .tar, .tar.gz), or '-' for stdin.
 
-    A second run reads only what changed and removes what is gone, so the index holds exactly PATHS. Exits 1 when a file
-    could not be read; the rest is still indexed.
+    A second run reads only what changed and removes what is gone, so the index holds exactly PATHS. A document's id is its path
+    in the folder. Exits 1 when a file could not be read; the rest is still indexed.
     """
     _bring_in(
-        directory, paths, (embed_url, embed_model), only=True, refit=refit, stdin_name=stdin_name, as_json=as_json
+        directory,
+        paths,
+        rules_of(include, exclude, base_url),
+        (embed_url, embed_model),
+        only=True,
+        refit=refit,
+        stdin_name=stdin_name,
+        as_json=as_json,
     )
 
 
 @index_group.command("add")
 @click.argument("paths", nargs=-1, required=True)
 @INDEX_FOLDER
+@source_options
 @embedder_options
 @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
 @click.option(
@@ -86,6 +101,9 @@ def build_command(
 def add_command(
     paths: tuple[str, ...],
     directory: Path,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    base_url: str | None,
     embed_url: str | None,
     embed_model: str,
     refit: bool,
@@ -94,7 +112,14 @@ def add_command(
 ) -> None:
     """Add PATHS to an index, or reread them; the rest stays. Exits 1 when a file could not be read."""
     _bring_in(
-        directory, paths, (embed_url, embed_model), only=False, refit=refit, stdin_name=stdin_name, as_json=as_json
+        directory,
+        paths,
+        rules_of(include, exclude, base_url),
+        (embed_url, embed_model),
+        only=False,
+        refit=refit,
+        stdin_name=stdin_name,
+        as_json=as_json,
     )
 
 
@@ -122,7 +147,7 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
     for entry in entries:
         if as_json:
             row = {"source_id": entry.source_id, "title": entry.title, "url": entry.url, "passages": entry.count,
-                   "characters": entry.characters, "origin": entry.origin}  # fmt: skip
+                   "characters": entry.characters, "origin": entry.origin, "formerly": entry.formerly}  # fmt: skip
             click.echo(msgspec.json.encode(row).decode())
         else:
             click.echo(f"{entry.source_id}\t{entry.count}\t{entry.title}")
@@ -179,6 +204,7 @@ def bars() -> Iterator[Tell]:
 def _bring_in(
     directory: Path,
     paths: tuple[str, ...],
+    rules: Rules,
     server: tuple[str | None, str],
     *,
     only: bool,
@@ -191,6 +217,7 @@ def _bring_in(
             directory,
             list(paths),
             only=only,
+            rules=rules,
             refit=refit,
             embedder=vectors,
             progress=tell,
@@ -201,15 +228,17 @@ def _bring_in(
 
 
 def _print_report(report: Report, as_json: bool) -> None:
+    if report.note:
+        click.echo(report.note, err=True)
     if as_json:
         click.echo(msgspec.json.encode(report).decode())
     else:
         languages = ", ".join(f"{name} {count}" for name, count in sorted(report.languages.items()) if count)
         click.echo(
             f"{report.snapshot}: {report.documents} documents ({report.added} added, {report.changed} changed,"
-            f" {report.removed} removed), {report.passages} passages ({languages}); {report.files} files read,"
-            f" {report.unchanged_files} unchanged, {report.skipped_count} skipped; {report.megabytes:.1f} MB"
-            f" in {report.seconds:.1f} s"
+            f" {report.moved} moved, {report.removed} removed), {report.passages} passages ({languages});"
+            f" {report.files} files read, {report.unchanged_files} unchanged, {report.skipped_count} skipped,"
+            f" {report.left_out} left out; {report.megabytes:.1f} MB in {report.seconds:.1f} s"
         )
         for skip in sorted(report.skipped, key=lambda skip: not skip.failed)[:_SHOWN_SKIPS]:
             click.echo(f"skipped {skip.name}: {skip.reason}", err=True)

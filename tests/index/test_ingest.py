@@ -12,8 +12,9 @@ from index import snapshot
 from index.build import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
-from index.files import find
+from index.files import Finder
 from index.ingest import bring_in, take_out
+from index.roots import plan
 from index.searcher import Searcher
 from tests.index import files
 
@@ -141,7 +142,7 @@ def test_standard_input_globs_and_several_folders(folder: Path, tmp_path: Path) 
         "s",
     ]
     bring_in(tmp_path / "globbed", [str(tmp_path / "**" / "*.md")], only=True)
-    assert listed(tmp_path / "globbed") == ["gate.md"]
+    assert listed(tmp_path / "globbed") == ["documents/gate.md", "other/gate.md"]
     bring_in(tmp_path / "text", ["-"], only=True, stdin=io.BytesIO(b"plain words"), stdin_name="note.txt")
     assert listed(tmp_path / "text") == ["note.txt"]
 
@@ -149,7 +150,7 @@ def test_standard_input_globs_and_several_folders(folder: Path, tmp_path: Path) 
 def test_a_file_over_the_limit_is_named_without_being_read(folder: Path) -> None:
     with (folder / "huge.txt").open("wb") as file:
         file.truncate(200 * 1024 * 1024)
-    found = {item.source_id: item.problem for item in find([str(folder)])}
+    found = {item.source_id: item.problem for item in Finder(plan([str(folder)], [], anew=True)).find()}
     assert "200 MB" in str(found["huge.txt"])
 
 

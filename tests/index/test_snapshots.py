@@ -179,7 +179,7 @@ def _dangling_pointer(index: Path) -> None:
     [
         (_no_index, "no index at"),
         (_half_written, "no finished index"),
-        (_other_version, "an index format other than"),
+        (_other_version, "made by a newer version"),
         (_no_manifest, "cannot be read"),
         (_short_file, "has 5 bytes"),
         (_missing_file, "is missing"),

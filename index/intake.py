@@ -1,0 +1,300 @@
+"""Feed files into a build: what is unchanged is not read again, what was moved keeps its passages, nothing is lost silently."""
+
+import hashlib
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO
+from urllib.parse import unquote
+
+import msgspec
+
+from index import archives, passages
+from index.build import Build
+from index.build_job import Tell
+from index.files import RECORDS, Found, too_large, unsupported
+from index.ignoring import Ignoring
+from index.model import Entry
+from index.readers.formats import Source, read
+from index.readers.records import read_records
+from index.readers.unreadable import Unreadable
+from index.report import Report
+from index.roots import Root, printable
+
+_STDIN = "-/"
+
+
+class Intake:
+    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay."""
+
+    def __init__(self, build: Build, progress: Tell, *, exactly: bool) -> None:
+        self.report = Report()
+        self.exactly = exactly
+        self.seen: dict[str, str] = {}  # source id -> origin
+        self.looked_at: set[str] = set()  # origins
+        self.left_out = 0
+        self._build = build
+        self._progress = progress
+        self._roots: Sequence[Root] = ()
+        self._planned: dict[str, str] = {}  # origin -> the id of its document or archive
+        self._shut: list[str] = []  # folders that cannot be listed
+        self._known: dict[str, list[Entry]] = {}  # by origin
+        self._contents: dict[str, list[str]] = {}  # digest of bytes -> source ids
+        for entry in build.catalogue.values():
+            self._known.setdefault(entry.origin, []).append(entry)
+            if entry.content:
+                self._contents.setdefault(_bytes_of(entry), []).append(entry.source_id)
+
+    def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
+        self._roots = roots
+        self._rename(files)
+        for done, found in enumerate(files):
+            if done % 20 == 0:
+                self._progress("read", done, len(files))
+            self.looked_at.add(found.origin)
+            if found.closed:
+                self._shut.append(found.origin)
+            if found.problem is not None:
+                self.report.skip(found.source_id, found.problem, found.origin)
+                continue
+            try:
+                self._take_file(found)
+            except (OSError, MemoryError) as error:
+                self._keep_unreadable(found, error)
+        self._progress("read", len(files), len(files))
+
+    def _rename(self, files: list[Found]) -> None:
+        """Where the roots are others than they were, give the documents of each file the id that it has now."""
+        for found in files:
+            if found.problem is None:
+                self._planned.setdefault(found.origin, found.source_id)
+        ids: dict[str, str] = {}  # new -> old
+        for origin, now in self._planned.items():
+            for entry in self._known.get(origin, ()):
+                new = _id_now(entry, now)
+                holder = self._build.catalogue.get(new)
+                if new != entry.source_id and new not in ids and (holder is None or not self._is_still_there(holder)):
+                    ids[new] = entry.source_id
+        if ids:
+            self._move({old: new for new, old in ids.items()})
+
+    def _move(self, ids: dict[str, str]) -> None:
+        self._build.move(ids)
+        self._known = {}
+        for entry in self._build.catalogue.values():
+            self._known.setdefault(entry.origin, []).append(entry)
+
+    def _take_file(self, found: Found) -> None:
+        status = found.path.stat()
+        basis = _basis(found.root)
+        stamp = f"{status.st_size}.{status.st_mtime_ns}.{basis}"
+        known = self._known.get(found.origin, [])
+        if known and all(
+            entry.stamp == stamp and _id_now(entry, found.source_id) == entry.source_id for entry in known
+        ):
+            self.report.unchanged_files += 1
+            self._see(known)
+            return
+        suffix = found.path.suffix.lower()
+        if archives.is_archive(found.path.name):
+            self._take_archive(found, stamp)
+        elif suffix in RECORDS:
+            with found.path.open("rb") as file:
+                content = f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.{basis}"
+                if known and all(entry.content == content for entry in known):
+                    self._unchanged(known, stamp)
+                    return
+                file.seek(0)
+                self._take_records(file, found.source_id, found.origin, stamp, content, status.st_size)
+        elif not self._take_document(found, found.inside, found.path.read_bytes, stamp):
+            self.report.unchanged_files += 1
+            return
+        self.report.files += 1
+        self.report.megabytes += status.st_size / 1e6
+
+    def _take_archive(self, found: Found, stamp: str) -> None:
+        rules = Ignoring(found.root)
+        try:
+            for member in archives.members(found.path):
+                inside = f"{found.inside}/{member.name}"
+                if not member.name or rules.leaves_out_wherever(inside):
+                    self.left_out += 1
+                    continue
+                problem = member.problem or _unfit(member)
+                if problem is not None:
+                    self.report.skip(found.root.id_of(inside), problem, found.origin)
+                elif Path(member.name).suffix.lower() in RECORDS:
+                    data = member.read()
+                    content = f"{_digest(data)}.{_basis(found.root)}"
+                    name = found.root.id_of(inside)
+                    self._take_records(io.BytesIO(data), name, found.origin, stamp, content, 0)
+                else:
+                    self._take_document(found, inside, member.read, stamp)
+        except Unreadable as reason:
+            self.report.skip(found.source_id, reason, found.origin)
+
+    def _take_document(self, found: Found, inside: str, load: Callable[[], bytes], stamp: str) -> bool:
+        """Take in one file or member of an archive; False when its bytes are those that were read before."""
+        data = load()
+        content = f"{_digest(data)}.{_basis(found.root)}"
+        source_id = found.root.id_of(inside)
+        known = self._build.catalogue.get(source_id)
+        if (
+            known is not None
+            and known.origin == found.origin
+            and known.content == content
+            and source_id not in self.seen
+        ):
+            self._build.touch(source_id, stamp)
+            self.seen[source_id] = found.origin
+            return False
+        published = (
+            inside
+            if inside == found.inside
+            else f"{Path(found.inside).parent.as_posix()}/{inside[len(found.inside) + 1 :]}"
+        )
+        url = found.root.url_of(published.removeprefix("./"))
+        self._take_data(data, source_id, found.origin, stamp, content, url)
+        return True
+
+    def take_stream(self, stream: IO[bytes], name: str) -> None:
+        self.report.files += 1
+        origin = f"{_STDIN}{name}"
+        self.looked_at.add(origin)
+        self._planned[origin] = name
+        if Path(name).suffix.lower() in RECORDS:
+            self._take_records(stream, name, origin, "", "", 0)
+        else:
+            self._take_data(stream.read(), name, origin, "", "", "")
+
+    def _take_data(self, data: bytes, source_id: str, origin: str, stamp: str, content: str, url: str) -> None:
+        path = Path(source_id)
+        try:
+            document = read(Source(data, source_id, path.stem.replace("_", " "), path.suffix.lower()))
+        except Unreadable as reason:
+            self.report.skip(source_id, reason, origin)
+            return
+        if self._is_free(source_id, origin, source_id):
+            self._take_over(source_id, content)
+            if url and not document.url:
+                document = msgspec.structs.replace(document, url=url)
+            self._build.put(document, origin, stamp, content)
+
+    def _take_records(self, file: IO[bytes], name: str, origin: str, stamp: str, content: str, size: int) -> None:
+        for number, document in read_records(file):
+            if number % 500 == 0 and size:
+                self._progress("records", min(file.tell(), size), size)
+            if isinstance(document, Unreadable):
+                self.report.skip(f"{name} line {number}", document, origin)
+            elif self._is_free(document.source_id, origin, f"{name} line {number}", record=True):
+                self._build.put(document, origin, stamp, content)
+
+    def _is_free(self, source_id: str, origin: str, name: str, *, record: bool = False) -> bool:
+        """Whether a document may have this id; the one that has it already keeps it, and the other is named."""
+        holder = self._build.catalogue.get(source_id)
+        by = self.seen.get(source_id)
+        if by is None and holder is not None and holder.origin != origin and self._is_still_there(holder):
+            replaces = record and _is_record(holder)
+            by = None if replaces else holder.origin
+        if by is not None:
+            reason = f"source_id {source_id} was given before, by {by}; rename one of the two"
+            self.report.skip(name, Unreadable(reason), origin)
+            return False
+        self.seen[source_id] = origin
+        return True
+
+    def _is_still_there(self, entry: Entry) -> bool:
+        """Whether the file of this document still gives it this id."""
+        if entry.origin in self._planned:
+            return _id_now(entry, self._planned[entry.origin]) == entry.source_id
+        return not self.exactly and (entry.origin.startswith(_STDIN) or _exists(entry.origin))
+
+    def _take_over(self, source_id: str, content: str) -> None:
+        """Let a new document be the one that was read from the same bytes, whose file has gone."""
+        if source_id in self._build.catalogue or not content:
+            return
+        name = Path(source_id).name
+        gone = [
+            entry
+            for old in self._contents.get(content.partition(".")[0], ())
+            if (entry := self._build.catalogue.get(old)) is not None
+            and old not in self.seen
+            and not _is_record(entry)
+            and entry.origin not in self._planned
+            and (self.exactly or self._has_gone(entry))
+        ]
+        if gone:
+            best = min(gone, key=lambda entry: (Path(entry.source_id).name != name, entry.source_id))
+            self._move({best.source_id: source_id})
+
+    def _has_gone(self, entry: Entry) -> bool:
+        """Whether the file is gone and its folder is not, which could come back."""
+        root = next((root for root in self._roots if root.holds(entry.origin)), None)
+        return root is not None and os.path.isdir(root.folder) and not _exists(entry.origin)
+
+    def _keep_unreadable(self, found: Found, error: OSError | MemoryError) -> None:
+        """A file that is there but cannot be opened now: what the index holds of it stays."""
+        self.report.skip(found.source_id, Unreadable(f"cannot be read ({error})"), found.origin)
+        self._see(self._known.get(found.origin, ()))
+
+    def _unchanged(self, entries: Iterable[Entry], stamp: str) -> None:
+        self.report.unchanged_files += 1
+        for entry in entries:
+            self._build.touch(entry.source_id, stamp)
+        self._see(entries)
+
+    def _see(self, entries: Iterable[Entry]) -> None:
+        self.seen |= {entry.source_id: entry.origin for entry in entries}
+
+    def drop_vanished(self, *, below: Sequence[str] = ()) -> None:
+        """Remove documents that their file no longer contains, and those whose file is gone from below these folders, or from
+        anywhere if the index is to hold exactly what was taken in.
+        """
+        roots = [Root(folder=folder) for folder in below]
+        shut = [Root(folder=folder) for folder in self._shut]
+        for source_id, entry in list(self._build.catalogue.items()):
+            if source_id in self.seen or any(folder.holds(entry.origin) for folder in shut):
+                continue
+            if self.exactly or entry.origin in self.looked_at or any(root.holds(entry.origin) for root in roots):
+                self._build.remove(source_id)
+
+
+def _unfit(member: archives.Member) -> Unreadable | None:
+    if archives.is_archive(member.name):
+        return Unreadable("an archive in an archive; unpack the outer one")
+    return unsupported(member.name) or too_large(member.size)
+
+
+def _id_now(entry: Entry, planned: str) -> str:
+    """The id that this document of a file has, when the file itself has the id `planned`; records have ids of their own."""
+    if _is_record(entry):
+        return entry.source_id
+    if archives.is_archive(entry.origin) and not entry.source_id.startswith(f"{planned}/"):
+        name = Path(entry.origin).name
+        _, found, member = entry.source_id.partition(f"{printable(name)}/")
+        return f"{planned}/{member}" if found else entry.source_id
+    return entry.source_id if archives.is_archive(entry.origin) else planned
+
+
+def _is_record(entry: Entry) -> bool:
+    return Path(entry.origin).suffix.lower() in RECORDS
+
+
+def _exists(origin: str) -> bool:
+    return os.path.lexists(origin) or os.path.lexists(unquote(origin, errors="surrogateescape"))
+
+
+def _basis(root: Root) -> str:
+    """What else a document is made of, beside its file's bytes."""
+    address = f".{zlib.crc32(root.base_url.encode()):x}" if root.base_url else ""
+    return f"{passages.VERSION}{address}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _bytes_of(entry: Entry) -> str:
+    return entry.content.partition(".")[0]

@@ -1,0 +1,90 @@
+"""What a reading of files came to: the report of one, and the files that could not be read, kept beside the index."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from index.readers.unreadable import Unreadable
+
+_MAX_LISTED = 1000
+_FILE = "skipped.json"
+
+
+class Skip(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was skipped and why. `failed`: it should have been indexed but could not be. `origin` is its file."""
+
+    name: str
+    reason: str
+    failed: bool
+    origin: str = ""
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """`skipped` holds the first 1,000; `skipped_count` counts all. `megabytes` is the amount read, in 10^6 bytes.
+
+    `left_out` counts files and folders that rules leave out. `note` is a line for the person, beyond the figures.
+    """
+
+    snapshot: str = ""
+    files: int = 0
+    unchanged_files: int = 0
+    documents: int = 0
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    left_out: int = 0
+    passages: int = 0
+    languages: dict[str, int] = {}
+    megabytes: float = 0.0
+    seconds: float = 0.0
+    skipped: list[Skip] = []
+    skipped_count: int = 0
+    failed_count: int = 0
+    note: str = ""
+
+    def skip(self, name: str, reason: Unreadable, origin: str = "") -> None:
+        self.skipped_count += 1
+        self.failed_count += reason.failed
+        if len(self.skipped) < _MAX_LISTED:
+            self.skipped.append(Skip(name, str(reason), reason.failed, origin))
+
+
+class Skipped(msgspec.Struct, frozen=True, kw_only=True):
+    """The files that were last found but not read; `files` holds the first 1,000 of `count`."""
+
+    read_at: str = ""
+    count: int = 0
+    failed_count: int = 0
+    files: list[Skip] = []
+
+
+def read_skipped(index: Path) -> Skipped:
+    """What stands beside the index; empty when nothing does."""
+    try:
+        return msgspec.json.decode((index / _FILE).read_bytes(), type=Skipped)
+    except (OSError, msgspec.DecodeError):
+        return Skipped()
+
+
+def write_skipped(index: Path, report: Report, looked_at: set[str] | None) -> None:
+    """Put down what was skipped. `looked_at`: the files that were found now, when others were skipped earlier; None for all."""
+    earlier: list[Skip] = []
+    if looked_at is not None:
+        now = {skip.name for skip in report.skipped}
+        earlier = [
+            skip
+            for skip in read_skipped(index).files
+            if skip.origin not in looked_at and skip.name not in now and os.path.lexists(skip.origin)
+        ]
+    skipped = Skipped(
+        read_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        count=report.skipped_count + len(earlier),
+        failed_count=report.failed_count + sum(skip.failed for skip in earlier),
+        files=[*report.skipped, *earlier][:_MAX_LISTED],
+    )
+    fresh = index / f"{_FILE}.{os.getpid()}"
+    fresh.write_bytes(msgspec.json.format(msgspec.json.encode(skipped), indent=1))
+    fresh.rename(index / _FILE)
