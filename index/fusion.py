@@ -2,11 +2,14 @@
 
 A candidate's score is the mean of five shares, each 0 to 1: its BM25 score relative to the best, its cosine relative to the
 best, its coverage of the question relative to the best, the share of the question's phrases it contains, and the share of the
-question that the lead of its document covers (coverage.py). The weights are equal for all languages and embedders;
-DECISIONS.md says what each share contributes. Reciprocal rank remains for rankings without comparable scores.
+question that the lead of its document covers (coverage.py). Two more count a quarter: the share that its own headings cover, and
+whether it begins its document. The weights are equal for all languages and embedders; DECISIONS.md says what each share
+contributes. Reciprocal rank remains for rankings without comparable scores.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
+
+_LIGHT = 0.25
 
 
 def mean_of_shares(
@@ -15,6 +18,8 @@ def mean_of_shares(
     covered: Mapping[int, float],
     phrases: Mapping[int, float],
     leads: Mapping[int, float],
+    headings: Mapping[int, float],
+    beginnings: Set[int],
 ) -> list[tuple[int, float]]:
     """Every number of `covered` and its score, 0 to 1, best first; a side that lacks a number gives it 0.
 
@@ -30,8 +35,10 @@ def mean_of_shares(
             + _share(cover, best_cover)
             + min(phrases.get(number, 0.0), 1.0)
             + min(leads.get(number, 0.0), 1.0)
+            + _LIGHT * min(headings.get(number, 0.0), 1.0)
+            + _LIGHT * (number in beginnings)
         )
-        / 5
+        / (5 + 2 * _LIGHT)
         for number, cover in covered.items()
     }
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))

@@ -105,6 +105,15 @@ def indexed_text(passage: Passage) -> str:
     return "\n".join(part for part in (passage.title, *passage.headings, *passage.intros, passage.text) if part)
 
 
+def own_headings(passage: Passage) -> str:
+    """The headings that a passage stands directly below: its section's and those in it."""
+    inside = (block for block in passage.blocks if block.kind == "heading")
+    start = passage.char_start
+    return "\n".join(
+        [*passage.headings[-1:], *(passage.text[block.start - start : block.end - start] for block in inside)]
+    )
+
+
 def first_places(passages: Sequence[Passage]) -> list[int]:
     """For each passage, the position here of its document's first passage; the passages of a document are adjacent."""
     places: list[int] = []

@@ -14,7 +14,7 @@ from index.embedder import Embedder, Vectors, check_match
 from index.errors import IndexProblem
 from index.fusion import mean_of_shares
 from index.languages.detection import detect
-from index.model import Hit, Passage, ScoreType
+from index.model import Hit, Passage, ScoreType, own_headings
 from index.question_words import without_question_words
 from index.store import PassageStore
 from index.surrogates import without_surrogates
@@ -194,19 +194,22 @@ def _fuse(
     unknown = [number for number in candidates if number not in cosines]
     cosines.update(zip(unknown, opened.vectors.cosines(vector, unknown), strict=True))
     store = opened.passages
-    covered, together, leads = (dict.fromkeys(candidates, 0.0) for _ in range(3))
+    covered, together, leads, below = (dict.fromkeys(candidates, 0.0) for _ in range(4))
     grams_of, phrases_of, leads_of = store.grams(candidates), store.phrases(candidates), store.leads(candidates)
+    headings_of = [gram_set(with_codes(own_headings(store.get(number)))) for number in candidates]
     for asking in askings:
         grams, phrases = hash_sets(with_codes(asking))
         shares = (
             cover(grams, store.rarity, grams_of),
             cover(phrases, store.phrase_rarity, phrases_of),
             cover(grams, store.rarity, leads_of),
+            cover(grams, store.rarity, headings_of),
         )
         for place, number in enumerate(candidates):
             if asking is askings[0] or shares[0][place] > covered[number]:
-                covered[number], together[number], leads[number] = (share[place] for share in shares)
-    return mean_of_shares(bm25, cosines, covered, together, leads), covered
+                covered[number], together[number], leads[number], below[number] = (share[place] for share in shares)
+    beginnings = store.beginnings(candidates)
+    return mean_of_shares(bm25, cosines, covered, together, leads, below, beginnings), covered
 
 
 def _by_words(opened: Opened, asked: str, language: str, k: int) -> tuple[Found, list[str]]:

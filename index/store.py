@@ -102,6 +102,10 @@ class Segment:
         """The grams of the lead of the document that this passage belongs to."""
         return self._leads.at(self._firsts[place])
 
+    def begins(self, place: int) -> bool:
+        """Whether this passage is the first of its document."""
+        return self._firsts[place] == place
+
     def read(self, place: int) -> Passage:
         return _decoder.decode(self._map[self._starts[place] : self._starts[place + 1]])
 
@@ -154,6 +158,12 @@ class PassageStore:
     def leads(self, numbers: Iterable[int]) -> list[GramSet]:
         """The gram set of the lead of each number's document, in that order."""
         return [segment.lead(place) for segment, place in map(self._find, numbers)]
+
+    def beginnings(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Those that are the first passage of their document."""
+        return frozenset(
+            number for number in numbers for segment, place in [self._find(number)] if segment.begins(place)
+        )
 
     def phrases(self, numbers: Iterable[int]) -> list[GramSet]:
         """One set of phrases per number, in that order."""
