@@ -42,6 +42,15 @@ def read_html(source: Source) -> Document:
     )
 
 
+def read_fragment(builder: TextBuilder, html: str) -> None:
+    """Add the blocks of a piece of HTML, as it stands inside another format; a piece without visible text adds nothing."""
+    try:
+        root = lxml_html.document_fromstring(f"<div>{html}</div>", parser=lxml_html.HTMLParser(huge_tree=True))
+    except (etree.LxmlError, ValueError):
+        return
+    _Walk(builder).walk(root)
+
+
 class _Walk:
     """One pass over the tree without recursion: pages nest deeper than Python's stack."""
 
