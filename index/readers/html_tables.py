@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
     @property
     def is_header(self) -> bool:
-        return self.in_head or (len(self.own) > 1 and all(map(is_header_cell, self.own)))
+        return self.in_head or (self.label is None and all(map(is_header_cell, self.own)))
 
     @property
     def label(self) -> HtmlElement | None:
@@ -48,14 +48,14 @@ def is_header_cell(cell: HtmlElement) -> bool:
 
 def rows(table: HtmlElement) -> list[Row]:
     """The rows in the order in which they are shown: those of the head first, those of the foot last."""
-    found = sorted(_lines(table), key=lambda line: {"thead": 0, "tfoot": 2}.get(line.getparent().tag, 1))
+    found = sorted(_lines(table), key=lambda line: {"thead": 0, "tfoot": 2}.get(_section(line).tag, 1))
     placed = _placed(found)
     begins = sorted({column for covered, _ in placed for column, (_, first) in covered.items() if column == first})
     result: list[Row] = []
     for line, (covered, own) in zip(found, placed, strict=True):
         cells = [covered[column][0] if column in covered else None for column in begins]
         if own:
-            result.append(Row(cells, own, line.getparent().tag == "thead"))
+            result.append(Row(cells, own, _section(line).tag == "thead"))
     return result
 
 
@@ -118,15 +118,22 @@ def outside_cells(table: HtmlElement) -> Iterator[str]:
 
 
 def _lines(table: HtmlElement) -> list[HtmlElement]:
-    """The `tr` elements of this table, not of a table inside it."""
-    found: list[HtmlElement] = []
+    """What holds the cells of this table, not of a table inside it: its `tr` elements, if it is well formed."""
+    found: dict[HtmlElement, None] = {}
     walk = etree.iterwalk(table, events=("start",))
     for _, element in walk:
         if element is not table and element.tag in ("table", "td", "th", "caption"):
             walk.skip_subtree()
+        if element.tag in ("td", "th"):
+            found.setdefault(element.getparent())
         elif element.tag == "tr":
-            found.append(element)
-    return found
+            found.setdefault(element)
+    return list(found)
+
+
+def _section(line: HtmlElement) -> HtmlElement:
+    """The head, body or foot that the line belongs to."""
+    return next((one for one in (line, *line.iterancestors()) if one.tag in ("thead", "tbody", "tfoot", "table")), line)
 
 
 def _placed(lines: list[HtmlElement]) -> list[tuple[dict[int, tuple[HtmlElement, int]], list[HtmlElement]]]:
@@ -137,8 +144,8 @@ def _placed(lines: list[HtmlElement]) -> list[tuple[dict[int, tuple[HtmlElement,
     ] = {}  # by column: the cell, its first column, the lines still to fill
     section = None
     for line in lines:
-        if line.getparent() is not section:
-            section, above = line.getparent(), {}
+        if _section(line) is not section:
+            section, above = _section(line), {}
         covered = {column: (cell, first) for column, (cell, first, _) in above.items()}
         above = {column: (cell, first, left - 1) for column, (cell, first, left) in above.items() if left > 1}
         own = [cell for cell in line if cell.tag in ("td", "th")]

@@ -113,7 +113,8 @@ class Walk:
             self._lists.append(inline.Counter(element))
         elif tag == "li":
             marker = self._lists[-1].marker(element) if self._lists else "- "
-            self._parts[element] = _Part("list_item", max(1, len(self._lists)), marker)
+            around = sum(part.kind == "list_item" for part in self._parts.values())
+            self._parts[element] = _Part("list_item", max(len(self._lists), around + 1), marker)
         elif tag == "blockquote":
             self._parts[element] = _Part("quotation")
         elif tag in _CODE:
