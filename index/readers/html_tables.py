@@ -80,15 +80,15 @@ def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece
             said[cell], more = read(cell)
             below += more
         texts = ["" if cell is None else said[cell] for cell in one.cells]
-        if one.label is not None:
-            yield Piece(said[one.label], "prose" if one.in_head else "table_row")
-        elif one.is_header and (body or one.in_head or one is found[0]):
+        if one.label is not None and one.in_head:
+            yield Piece(said[one.label], "prose")
+        elif one.label is None and one.is_header and (body or one.in_head or one is found[0]):
             head.append(texts)
         else:
             if head:
                 columns, head = _names(head), []
                 yield Piece(row(columns), "table_header")
-            yield Piece(_named(one, texts, columns), "table_row")
+            yield Piece(said[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
         yield from below
     if head:
         yield Piece(row(_names(head)), "table_header")
