@@ -30,7 +30,11 @@ def read_converted(source: Source) -> Document:
     )
     try:
         result = kreuzberg.extract_bytes_sync(source.data, _TYPES[source.suffix], config=config)
-    except (kreuzberg.KreuzbergError, ValueError, OSError, RuntimeError) as error:
+    except BaseException as error:
+        # A damaged file may make the library panic, and what it then raises is no Exception and has no name to catch it by.
+        known = isinstance(error, kreuzberg.KreuzbergError | ValueError | OSError | RuntimeError)
+        if not known and type(error).__name__ != "PanicException":
+            raise
         raise Unreadable(f"not readable ({' '.join(str(error).split())[:160]})") from error
     builder = TextBuilder()
     read_fragment(builder, _NOTE.sub(r"[\1]", result.content) if source.suffix == ".rtf" else result.content)

@@ -22,7 +22,10 @@ def read_hwp(source: Source) -> Document:
         raise Unreadable("install groundwire[formats] to read it", failed=False) from error
     try:
         document = rhwp.Document.from_bytes(source.data).to_ir()
-    except (ValueError, OSError, RuntimeError) as error:
+    except BaseException as error:
+        # A damaged file makes the library panic, and what it then raises is no Exception and has no name to catch it by.
+        if not isinstance(error, ValueError | OSError | RuntimeError) and type(error).__name__ != "PanicException":
+            raise
         raise Unreadable(f"no readable HWP, or protected by a password ({str(error)[:120]})") from error
     builder = TextBuilder()
     _add(builder, document.body)
