@@ -6,6 +6,7 @@ from lxml.html import HtmlElement
 
 _SYNTAX = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#.-]+)", re.IGNORECASE)
 _NO_SYNTAX = frozenset(("none", "text", "plain", "plaintext", "default", "nohighlight", "source"))
+_SPACES = re.compile(r"\s+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 _FILE_NAME = re.compile(r"\S+\.\w{2,4}")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif)\b", re.IGNORECASE)
@@ -50,7 +51,7 @@ def _counted(number: int, style: str) -> str:
 
 def squeezed(text: str) -> str:
     """The text with one space for all white space, without what has no width."""
-    return re.sub(r"\s+", " ", text.translate(_INVISIBLE))
+    return _SPACES.sub(" ", text if text.isascii() else text.translate(_INVISIBLE))
 
 
 def level(heading: HtmlElement) -> int:

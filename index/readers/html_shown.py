@@ -23,6 +23,7 @@ _MENU_NAMES = frozenset(
 )
 _COOKIES = frozenset(("cookie", "cookies", "gdpr"))
 _BANNERS = frozenset(("banner", "consent", "notice", "bar", "popup", "modal", "overlay"))
+_MENU_OR_COOKIES = re.compile("|".join(sorted(_MENU_NAMES | _COOKIES)), re.IGNORECASE)
 _NOTES = frozenset(("footnote", "footnotes", "endnotes", "doc-endnotes"))
 #: Share of a menu's letters that stand in links.
 _LINKED = 0.85
@@ -58,7 +59,8 @@ def beside(element: HtmlElement) -> bool:
     if tag == "footer":
         holds_notes = any(not _NOTES.isdisjoint(_names(one)) for one in (element, *element))
         return not holds_notes and next(element.iterancestors("blockquote", "figure"), None) is None
-    if tag in ("body", "html", "main", "article") or not (element.get("class") or element.get("id")):
+    said = f"{element.get('class', '')} {element.get('id', '')}"
+    if tag in ("body", "html", "main", "article") or not _MENU_OR_COOKIES.search(said):
         return False
     names = _names(element)
     if not _COOKIES.isdisjoint(names) and not _BANNERS.isdisjoint(names):

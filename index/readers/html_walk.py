@@ -65,6 +65,7 @@ class Walk:
         self._aid_at: int | None = None
         self._lists: list[inline.Counter] = []
         self._parts: dict[HtmlElement, _Part] = {}  # the open ones, the innermost last
+        self._code = 0  # how many of them are code
         self._terms: dict[HtmlElement, _Part] = {}  # by open `dl`, the terms that wait for their description
         self._held: tuple[_Part, list[str]] | None = None  # the item or definition that may go on
 
@@ -87,7 +88,7 @@ class Walk:
             self._text.append(text if self._in_code() else inline.squeezed(text))
 
     def _in_code(self) -> bool:
-        return any(part.kind == "code" for part in self._parts.values())
+        return self._code > 0
 
     # ---------------------------------------------------------------- elements
 
@@ -119,6 +120,7 @@ class Walk:
             self._parts[element] = _Part("quotation")
         elif tag in _CODE:
             self._parts[element] = _Part("code", syntax=inline.syntax(element))
+            self._code += 1
         elif tag == "table":
             return self._table(element)
         elif tag in ("dl", "dt", "dd"):
@@ -162,6 +164,7 @@ class Walk:
             return
         self._flush()
         part = self._parts.pop(element, None)
+        self._code -= part is not None and part.kind == "code"
         if part is not None and self._held and self._held[0] is part and tag == "li":
             self._release()
         elif tag in _LISTS and self._lists and self._lists[-1].list is element:

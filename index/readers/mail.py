@@ -75,8 +75,14 @@ def _read(builder: TextBuilder, message: MIMEPart, depth: int) -> None:
 
 
 def _text(part: MIMEPart) -> str:
+    """What cannot be decoded is marked: the rest of the message is worth reading."""
     data = part.get_payload(decode=True)
-    return decode_declared(data, part.get_content_charset("")) if isinstance(data, bytes) and data.strip() else ""
+    if not isinstance(data, bytes) or not data.strip():
+        return ""
+    try:
+        return decode_declared(data, part.get_content_charset(""))
+    except Unreadable:
+        return data.decode("utf-8", "replace")
 
 
 def _paragraphs(builder: TextBuilder, text: str, *, flowed: bool) -> None:
