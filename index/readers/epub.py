@@ -13,7 +13,8 @@ from index.readers.decoding import decode_declared
 from index.readers.formats import Format, Source
 from index.readers.html_inline import squeezed
 from index.readers.html_metadata import iso_date, primary_language
-from index.readers.html_walk import Walk, parse
+from index.readers.html_parse import parse
+from index.readers.html_walk import Walk
 from index.readers.packages import opened
 from index.readers.unreadable import Unreadable
 from index.readers.xml_tree import parsed

@@ -5,7 +5,8 @@ from index.readers.building import TextBuilder
 from index.readers.decoding import decode_declared
 from index.readers.formats import Format, Source
 from index.readers.html_metadata import about
-from index.readers.html_walk import Walk, parse
+from index.readers.html_parse import parse
+from index.readers.html_walk import Walk
 from index.readers.unreadable import Unreadable
 
 

@@ -4,14 +4,13 @@ import re
 from dataclasses import dataclass, field
 
 from lxml import etree
-from lxml import html as lxml_html
 from lxml.html import HtmlElement
-from markdown_it import MarkdownIt
 
 from index.model import BlockKind
 from index.readers import html_inline as inline
 from index.readers import html_tables as tables
 from index.readers.building import TextBuilder
+from index.readers.html_parse import template
 from index.readers.html_shown import beside, unseen
 
 BLOCKS = frozenset(
@@ -23,9 +22,6 @@ BLOCKS = frozenset(
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _CODE = frozenset(("pre", "listing", "xmp", "plaintext"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_TEMPLATES = re.compile(r"text/(?:x-)?(?:[a-z]+-)?(?:template|handlebars|mustache|markdown|html)\b")
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}\}?|<%.*?%>", re.DOTALL)
-_markdown = MarkdownIt("commonmark").enable("table")
 #: Tables inside the cells of tables, beyond which a table is read as if it only arranged the page.
 _DEEPEST_TABLE = 20
 
@@ -41,15 +37,6 @@ class _Part:
     syntax: str = ""
     begun: bool = False
     terms: list[str] = field(default_factory=list)
-
-
-def parse(html: str) -> HtmlElement | None:
-    """The tree of a page or a piece of one, without comments; None when there is nothing in it."""
-    parser = lxml_html.HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, encoding="utf-8")
-    try:
-        return lxml_html.document_fromstring(html.replace("\0", "").encode("utf-8", "replace"), parser=parser)
-    except (etree.LxmlError, ValueError, AssertionError):
-        return None
 
 
 class Walk:
@@ -95,8 +82,9 @@ class Walk:
     def _start(self, element: HtmlElement) -> bool:
         """Open an element; False when what is inside is not read, or has been read."""
         tag = element.tag
-        if tag == "script" and _TEMPLATES.match(element.get("type", "")):
-            self._template(element)
+        if tag == "script" and (root := template(element)) is not None:
+            self._flush()
+            self.walk(root)
             return False
         if tag == "input" and element.get("type") == "checkbox" and self._lists:
             self._text.append("[x] " if element.get("checked") is not None else "[ ] ")
@@ -176,14 +164,6 @@ class Walk:
         """Inside code a block begins a line."""
         if self._text and not self._text[-1].endswith("\n"):
             self._text.append("\n")
-
-    def _template(self, script: HtmlElement) -> None:
-        """A piece of HTML or Markdown that a script shows as it stands."""
-        self._flush()
-        text = _PLACEHOLDER.sub("", script.text or "")
-        root = parse(_markdown.render(text) if "markdown" in script.get("type", "") else text)
-        if root is not None:
-            self.walk(root)
 
     def _definitions(self, element: HtmlElement) -> None:
         if element.tag == "dl":
