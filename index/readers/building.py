@@ -30,11 +30,11 @@ class TextBuilder:
         anchor: str = "",
         syntax: str = "",
         intro: tuple[int, int] | None = None,
-    ) -> None:
-        """One block. Code keeps its indentation; a text without a visible character adds nothing."""
+    ) -> tuple[int, int] | None:
+        """Where the block stands. Code keeps its indentation; a text without a visible character adds nothing."""
         text = text.strip("\n").rstrip() if kind == "code" else text.strip()
         if not text.strip():
-            return
+            return None
         if self._blocks:
             close = kind in _LINES and self._blocks[-1].kind in _LINES
             gap = "\n" if close else "\n\n"
@@ -42,9 +42,11 @@ class TextBuilder:
             self._length += len(gap)
             if self._pages and self._pages[-1][0] == self._length - len(gap):
                 self._pages[-1] = (self._length, self._pages[-1][1])
-        self._blocks.append(Block(self._length, self._length + len(text), kind, level, intro, anchor, syntax))
+        start, end = self._length, self._length + len(text)
+        self._blocks.append(Block(start, end, kind, level, intro, anchor, syntax))
         self._parts.append(text)
-        self._length += len(text)
+        self._length = end
+        return start, end
 
     def table(self, rows: Iterable[Sequence[str]], columns: Sequence[str] = (), anchors: Iterable[str] = ()) -> None:
         """A table's header and rows. Without names of columns each row is its cells. `anchors`: one for each row."""

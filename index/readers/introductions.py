@@ -19,7 +19,8 @@ def introduced(document: Document) -> Document:
     before: Block | None = None
     for block in document.blocks:
         found = block.intro
-        if block.kind not in ("list_item", "code"):
+        goes_on = block.kind == "prose" and block.intro is not None  # a paragraph of an item, after its code or table
+        if block.kind not in ("list_item", "code") and not goes_on:
             parents.clear()
         if block.kind in _SEVERAL:
             if before is None or before.kind not in (*_SEVERAL, "code"):
@@ -32,7 +33,7 @@ def introduced(document: Document) -> Document:
         elif block.kind == "code":
             found = found or _introduction(document.text, before, block)
         blocks.append(block if found == block.intro else msgspec.structs.replace(block, intro=found))
-        before = block
+        before = before if goes_on else block
     return msgspec.structs.replace(document, blocks=tuple(blocks))
 
 

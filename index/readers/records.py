@@ -1,4 +1,7 @@
-"""JSONL: one document per line, `{source_id, title, text, url?, language?}`; a broken line is reported and the rest is read."""
+"""JSONL: one document per line; a broken line is reported and the rest is read.
+
+A line is `{source_id, title, text, url?, language?, author?, date?, version?, replaces?, tags?, groups?}`.
+"""
 
 import io
 from collections.abc import Iterator
@@ -9,6 +12,7 @@ import msgspec
 from index.languages import LANGUAGES
 from index.model import Document
 from index.readers.decoding import decode
+from index.readers.front_matter import understood
 from index.readers.text import chapters
 from index.readers.unreadable import Unreadable
 from index.surrogates import without_surrogates as clean
@@ -22,8 +26,16 @@ class _Record(msgspec.Struct):
     title: str = ""
     url: str | None = None
     language: str | None = None
+    author: object = None
+    date: object = None
+    version: object = None
+    replaces: object = None
+    tags: object = None
+    groups: str | list[str] | None = None
 
 
+#: The fields of a record that its metadata is made of.
+_ABOUT = ("author", "date", "version", "replaces", "tags", "groups")
 _decoder = msgspec.json.Decoder(_Record)
 
 
@@ -62,4 +74,5 @@ def _document(line: bytes) -> Document:
         url=record.url or "",
         language=record.language if record.language in LANGUAGES else None,
         blocks=chapters(text),
+        metadata=understood({name: getattr(record, name) for name in _ABOUT}).metadata,
     )

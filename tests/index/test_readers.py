@@ -11,34 +11,8 @@ from index.readers.decoding import decode
 from index.readers.formats import Source
 from index.readers.formats import read as read_source
 from index.readers.pdf import join_lines
-from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
 from tests.index import files
-
-MARKDOWN = """---
-title: "Handbook"
-url: https://example.org/handbook
----
-# Welcome
-
-Intro text
-over two lines.
-
-## Fees
-
-The fees are:
-
-| Course | Fee |
-|---|---|
-| Welding | 320 |
-
-- one
-- two
-
-```
-code
-```
-"""
 
 
 def read(data: bytes, source_id: str, suffix: str, title: str) -> Document:
@@ -49,31 +23,6 @@ def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
-def test_markdown_keeps_the_files_own_text_and_knows_its_blocks() -> None:
-    document = read(MARKDOWN.encode(), "a.md", ".md", "a")
-    assert document.text == MARKDOWN
-    assert (document.title, document.url) == ("Handbook", "https://example.org/handbook")
-    assert blocks(document) == [
-        ("heading", "# Welcome"),
-        ("prose", "Intro text\nover two lines."),
-        ("heading", "## Fees"),
-        ("prose", "The fees are:"),
-        ("table_row", "| Course | Fee |\n|---|---|\n| Welding | 320 |"),
-        ("list_item", "- one\n- two"),
-        ("code", "```\ncode\n```"),
-    ]
-
-
-def test_markdown_takes_its_first_heading_as_title() -> None:
-    assert read(b"text\n\n# Rules of the house #\n", "x.md", ".md", "x").title == "Rules of the house"
-    assert read(b"just text", "x.md", ".md", "my file").title == "my file"
-
-
-def test_plain_text_knows_chapters() -> None:
-    document = read(
-        "제1장 총칙\n이 규정은 모두에게 적용한다.\n제2장 환불\n환불은 사흘 안에 한다.\n".encode(), "r.txt", ".txt", "r"
-    )
-    assert [text for kind, text in blocks(document) if kind == "heading"] == ["제1장 총칙", "제2장 환불"]
 
 
 def test_pdf_knows_its_pages() -> None:
@@ -205,26 +154,3 @@ def test_broken_utf8_loses_only_what_is_broken() -> None:
 
 def test_newlines_become_one_kind() -> None:
     assert decode(b"a\r\nb\rc") == "a\nb\nc"
-
-
-def test_records_name_the_line_that_is_broken() -> None:
-    lines = [
-        b'{"source_id":"a","text":"one"}',
-        b"",
-        b'{"source_id":"b","text":',
-        b'{"text":"no id"}',
-        b'{"source_id":7,"text":"seven","title":"T","url":"u","language":"ko","more":1}',
-        b'{"source_id":"e","text":"  "}',
-        b'{"source_id":"f\\n","text":"x"}',
-        b'{"source_id":"g","text":"half \\ud800 pair"}',
-        b'{"source_id":"","text":"x"}',
-        b"\xff\xff",
-        b"[1,2]",
-    ]
-    found = dict(read_records(io.BytesIO(b"\n".join(lines))))
-    good = {number: item for number, item in found.items() if isinstance(item, Document)}
-    assert sorted(good) == [1, 5, 7, 8] or sorted(good) == [1, 5, 7]
-    assert (good[5].source_id, good[5].title, good[5].url, good[5].language) == ("7", "T", "u", "ko")
-    assert sorted(set(found) - set(good))[:3] == [3, 4, 6]
-    assert "broken JSON" in str(found[3])
-    assert "source_id" in str(found[4])

@@ -1,0 +1,110 @@
+"""What a person sees of a line of Markdown: no marks, no addresses, no tags; inline code keeps its backticks."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from markdown_it.token import Token
+
+from index.languages.scripts import WIDE
+from index.readers.templating import PRIVATE
+
+#: Stands where the file broke a line; Markdown never has this character.
+_BREAK = "\0"
+#: Stands for a pair of asterisks that are no mark by CommonMark's rule, as between a bracket and a Korean particle.
+_STARS = "\ufdd0"
+_GLUED = re.compile(rf"(?<=[{WIDE}\uff00-\uffef])[ \t]*\0[ \t]*(?=[{WIDE}\uff00-\uffef])")
+_BROKEN = re.compile(r"[ \t]*\0[ \t]*")
+_SPACES = re.compile(r"[ \t]{2,}|\t")
+_AROUND_LINE = re.compile(r"[ \t]*\n[ \t\n]*")
+_LEFT_OVER = re.compile(r"\ufdd0(?=\S)([^\ufdd0\n]*?\S)\ufdd0")
+_PRIVATE = re.compile(f"[{PRIVATE}]")
+_TAG = re.compile(r"</?([a-zA-Z][\w-]*)")
+_ALT = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_LINE_TAGS = frozenset(
+    ("br", "hr", "p", "div", "li", "ul", "ol", "dl", "dt", "dd", "tr", "td", "th", "table", "h1", "h2", "h3", "h4",
+     "h5", "h6", "summary", "details", "blockquote", "pre", "figcaption")
+)  # fmt: skip
+_UNSEEN = frozenset(("script", "style"))
+
+
+class Seen:
+    """The text of inline tokens of one parse. `env` is the parse's own; the tables are those of the markup taken out before it."""
+
+    def __init__(self, shown: Mapping[int, str], original: Mapping[int, str], env: MutableMapping[str, Any]) -> None:
+        self._shown = shown
+        self._original = original
+        self._env = env
+
+    def text(self, tokens: Sequence[Token]) -> str:
+        """Lines that only the file broke are joined."""
+        text = "".join(self._parts(tokens))
+        if self._shown:
+            text = _PRIVATE.sub(lambda found: self._shown.get(ord(found[0]), found[0]), text)
+        if _STARS in text:
+            text = _LEFT_OVER.sub(r"\g<1>", text).replace(_STARS, "**")
+        if _BREAK in text:
+            text = _BROKEN.sub(" ", _GLUED.sub("", text))
+        if "\n" in text:
+            text = _AROUND_LINE.sub("\n", text)
+        return _SPACES.sub(" ", text).strip()
+
+    def code(self, text: str) -> str:
+        """Code as the file has it."""
+        if not self._original:
+            return text
+        return _PRIVATE.sub(lambda found: self._original.get(ord(found[0]), found[0]), text)
+
+    def _parts(self, tokens: Sequence[Token]) -> Iterator[str]:
+        unseen = ""
+        for token in tokens:
+            kind, text = token.type, token.content
+            if unseen:
+                unseen = "" if kind == "html_inline" and text.startswith(f"</{unseen}") else unseen
+            elif kind == "text":
+                yield text.replace("****", "").replace("**", _STARS) if "**" in text else text
+            elif kind == "softbreak":
+                yield _BREAK
+            elif kind == "code_inline":
+                yield _quoted(self.code(text), token.markup)
+            elif kind == "hardbreak":
+                yield "\n"
+            elif kind == "text_special":
+                yield text
+            elif kind == "html_inline":
+                found = _TAG.match(text)
+                name = found[1].lower() if found else ""
+                unseen = name if name in _UNSEEN and text[1] != "/" else ""
+                alt = _ALT.search(text) if name == "img" else None
+                yield "\n" if name in _LINE_TAGS else (alt[1] or alt[2] or "") if alt else ""
+            elif kind == "image":
+                yield from self._parts(token.children or ())
+            elif kind == "footnote_ref" and "label" not in token.meta:
+                yield f" ({self.text(self._env['footnotes']['list'][token.meta['id']]['tokens'])})"
+
+
+def _quoted(code: str, marks: str) -> str:
+    pad = " " if code[:1] == "`" or code[-1:] == "`" else ""
+    return f"{marks}{pad}{code}{pad}{marks}"
+
+
+class Anchors:
+    """The ids of a document's headings as GitHub makes them: a repeated one gets `-1`, `-2`."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def of(self, title: str) -> str:
+        slug = "".join(filter(_kept, title.strip().lower())).replace(" ", "-")
+        number = self._taken.get(slug)
+        self._taken[slug] = 0 if number is None else number + 1
+        if number is None:
+            return slug
+        unique = f"{slug}-{number + 1}"
+        self._taken.setdefault(unique, 0)
+        return unique
+
+
+def _kept(character: str) -> bool:
+    return character in "-_ " or character.isalnum() or unicodedata.category(character)[0] == "M"

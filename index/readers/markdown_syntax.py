@@ -1,0 +1,180 @@
+"""Markdown as it is written in documentation: CommonMark with tables, footnotes, definition lists, and four families of asides.
+
+The asides are containers (`:::tip Title`), indented ones (`!!! note "Title"`, `=== "Tab"`), GitHub's alerts (`> [!NOTE]`)
+and components or template tags that stand on lines of their own. Their titles and bodies are read as what they hold.
+"""
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+
+from index.readers.templating import FIRST, LAST, PRIVATE
+
+#: Deeper than this nothing is a structure any more.
+_NESTING = 100
+_DEFINITION = re.compile(r"^[ \t>]*[:~][ \t]", re.MULTILINE)
+_ANCHOR = re.compile(
+    r"[ \t]*(?:\{(?:#([^\s{}]+)|[:.][^{}\n]*?#([\w-]+)[^{}\n]*|/\*\s*#?([^\s*{}]+)\s*\*/)\}|\[#([^\]\s]+)\])[ \t]*(?=\n|$)"
+)
+_ALERT = re.compile(r"\[!\w+\][+-]?[ \t]*")
+_CONTAINER = re.compile(r":{3,}[ \t]*(?:\{?[\w-]*\}?)?(?:\[([^\]]*)\])?[ \t]*([^\n]*)")
+_ATTRIBUTES = re.compile(r"[ \t]*\{[^{}]*\}[ \t]*$")
+_INDENTED = re.compile(
+    r"(?:!!!|\?\?\?\+?|===[+!]?)[ \t]+(?=[\w\"'])(?P<names>[^\"\n]*)(?:\"(?P<title>[^\n]*)\")?[ \t]*$"
+)
+_NOTICE = re.compile(r"!{1,4}(?:[ \t]+|$)")
+_DIRECTIVE = re.compile(
+    r"\[[a-z][\w-]*(?:[ \t]+[\w-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^\s\]]+))?)*[ \t]+[\w-]+=[^\]\n]*\]|\[\[?_?toc_?\]\]?|\[cut\]",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(rf"[{PRIVATE}\s]+")
+_ENDS_PARAGRAPH: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+
+
+def parser(text: str, *, mdx: bool) -> MarkdownIt:
+    """The parser for a text, without the rules that nothing in it calls for: each is asked at every line.
+
+    In MDX what is indented is never code.
+    """
+    return _parser(mdx, "[^" in text or "^[" in text, _DEFINITION.search(text) is not None)
+
+
+@cache
+def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable(["table", "strikethrough"])
+    if footnotes:
+        markdown.use(footnote_plugin, move_to_end=False)
+    if definitions:
+        markdown.use(deflist_plugin)
+    markdown.block.ruler.before("fence", "aside", _aside, _ENDS_PARAGRAPH)
+    markdown.core.ruler.before("inline", "anchors_and_alerts", _anchors_and_alerts)
+    markdown.disable("text_join")  # an escaped mark stays apart from one that is left over
+    return markdown.disable("code") if mdx else markdown
+
+
+def _anchors_and_alerts(state: StateCore) -> None:
+    """Take a heading's anchor and an alert's name out of their text."""
+    tokens = state.tokens
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            inline = tokens[at + 1]
+            if inline.content[-1:] in ("}", "]") and (found := _ANCHOR.search(inline.content)):
+                token.meta["anchor"] = next(filter(None, found.groups()))
+                inline.content = inline.content[: found.start()] + inline.content[found.end() :]
+        elif token.type == "blockquote_open" and at + 2 < len(tokens) and tokens[at + 2].type == "inline":
+            inline = tokens[at + 2]
+            if found := _ALERT.match(inline.content):
+                token.meta["alert"] = True
+                title, _, body = inline.content[found.end() :].partition("\n")
+                inline.content = f"{title}  \n{body}" if title.strip() else body
+
+
+def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The rule for all families, which their first character tells apart."""
+    at = state.bMarks[start] + state.tShift[start]
+    if at >= state.eMarks[start]:
+        return False
+    first = state.src[at]
+    rule = _RULES.get(first) or (_set_apart if FIRST <= ord(first) <= LAST else None)
+    return rule is not None and not state.is_code_block(start) and rule(state, start, end, silent)
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+
+
+def _paragraph(state: StateBlock, text: str, line: int) -> None:
+    if not text.strip():
+        return
+    opening = state.push("paragraph_open", "p", 1)
+    opening.map, opening.meta = [line, line + 1], {"apart": True}
+    inline = state.push("inline", "", 0)
+    inline.content, inline.map, inline.children = text.strip(), [line, line + 1], []
+    state.push("paragraph_close", "p", -1)
+
+
+def _set_apart(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A line of nothing but tags, or from one tag to another, is a block of its own."""
+    line = _line(state, start).rstrip()
+    original: dict[int, str] = state.env["original"]
+    first = original.get(ord(line[0]), "")
+    value = first.startswith("{{") and first[2:3] not in ("<", "%")
+    if value or not (_ALONE.fullmatch(line) or (first[:1] == "<" and FIRST <= ord(line[-1]) <= LAST)):
+        return False
+    if not silent:
+        _paragraph(state, line, start)
+        state.line = start + 1
+    return True
+
+
+def _container(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """`:::tip Title` shows its title, `:::` nothing; what is between them is read as if they were not there."""
+    line = _line(state, start)
+    if not line.startswith(":::"):
+        return False
+    if not silent:
+        found = _CONTAINER.match(line)
+        title = (found[1] or _ATTRIBUTES.sub("", found[2])) if found else ""
+        _paragraph(state, title, start)
+        state.line = start + 1
+    return True
+
+
+def _indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """`!!! note "Title"`, `??? note`, `=== "Tab"`: what is below and indented belongs to it."""
+    line = _line(state, start)
+    if line[:3] not in ("!!!", "???", "==="):
+        return _notice(state, start, end, silent)
+    found = _INDENTED.fullmatch(line)
+    below = state.skipEmptyLines(start + 1)
+    holds = below < end and state.sCount[below] - state.blkIndent >= 4
+    if not found or (line[0] == "=" and found["title"] is None) or not (holds or found["title"] or line[0] == "?"):
+        return _notice(state, start, end, silent)
+    if silent:
+        return True
+    _paragraph(state, found["title"] or "", start)
+    after = start + 1
+    while after < end and (state.isEmpty(after) or state.sCount[after] - state.blkIndent >= 4):
+        after += 1
+    parent, state.parentType = state.parentType, "container"
+    last, state.lineMax = state.lineMax, after
+    state.blkIndent += 4
+    state.md.block.tokenize(state, start + 1, after)
+    state.blkIndent -= 4
+    state.parentType, state.lineMax, state.line = parent, last, after
+    return True
+
+
+def _notice(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Lines that each begin with exclamation marks: what follows the marks is Markdown."""
+    if not _NOTICE.match(_line(state, start)):
+        return False
+    if silent:
+        return True
+    lines: list[str] = []
+    after = start
+    while after < end and (found := _NOTICE.match(_line(state, after))):
+        lines.append(_line(state, after)[found.end() :])
+        after += 1
+    state.md.block.parse("\n".join(lines), state.md, state.env, state.tokens)
+    state.line = after
+    return True
+
+
+def _directive(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A line such as `[iframe src="…"]` or `[TOC]` puts something there that is not text."""
+    line = _line(state, start).rstrip()
+    if line[:1] != "[" or line[-1:] != "]" or not _DIRECTIVE.fullmatch(line):
+        return False
+    if not silent:
+        state.line = start + 1
+    return True
+
+
+_RULES = {":": _container, "!": _indented, "?": _indented, "=": _indented, "[": _directive}

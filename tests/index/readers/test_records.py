@@ -1,0 +1,54 @@
+"""JSONL: a document a line, what it says of itself, and which lines are broken."""
+
+import io
+import json
+
+from index.model import Document, Metadata
+from index.readers.records import read_records
+
+
+def test_records_name_the_line_that_is_broken() -> None:
+    lines = [
+        b'{"source_id":"a","text":"one"}',
+        b"",
+        b'{"source_id":"b","text":',
+        b'{"text":"no id"}',
+        b'{"source_id":7,"text":"seven","title":"T","url":"u","language":"ko","more":1}',
+        b'{"source_id":"e","text":"  "}',
+        b'{"source_id":"f\\n","text":"x"}',
+        b'{"source_id":"g","text":"half \\ud800 pair"}',
+        b'{"source_id":"","text":"x"}',
+        b"\xff\xff",
+        b"[1,2]",
+    ]
+    found = dict(read_records(io.BytesIO(b"\n".join(lines))))
+    good = {number: item for number, item in found.items() if isinstance(item, Document)}
+    assert sorted(good) == [1, 5, 7, 8] or sorted(good) == [1, 5, 7]
+    assert (good[5].source_id, good[5].title, good[5].url, good[5].language) == ("7", "T", "u", "ko")
+    assert sorted(set(found) - set(good))[:3] == [3, 4, 6]
+    assert "broken JSON" in str(found[3])
+    assert "source_id" in str(found[4])
+
+
+def test_a_record_says_what_it_is() -> None:
+    record = {
+        "source_id": "a",
+        "text": "one",
+        "author": ["Ann", {"name": "Bo"}],
+        "date": "2024/3/1",
+        "version": 2,
+        "replaces": "old",
+        "tags": "x, y",
+        "groups": ["staff"],
+    }
+    ((_, document),) = read_records(io.BytesIO(json.dumps(record).encode()))
+    assert isinstance(document, Document)
+    assert document.metadata == Metadata(
+        author="Ann, Bo", date="2024-03-01", version="2", replaces="old", tags=("x", "y"), groups=("staff",)
+    )
+
+
+def test_groups_that_cannot_be_understood_open_no_document() -> None:
+    line = b'{"source_id":"a","text":"one","groups":{"staff":true},"tags":{"odd":1}}'
+    ((_, found),) = read_records(io.BytesIO(line))
+    assert "groups" in str(found)
