@@ -35,6 +35,8 @@ _RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
 #: Anything that could be seen: a letter outside tags, or the text that stands for a picture.
 _TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]|\balt\s*=")
 _DEEPEST_ASIDE = 5
+#: How many tables and lists of HTML that never end are searched for in one text.
+_UNCLOSED = 20
 
 
 def read_markdown(source: Source) -> Document:
@@ -82,6 +84,7 @@ class _Walk:
         self._frames: list[_Frame] = []
         self._numbers: list[int | None] = []  # of each open list that of its next item
         self._terms: list[str] = []
+        self._unclosed = 0
 
     def read(self, text: str) -> None:
         text = _QUOTING.sub(lambda found: found[1] + found[2].replace("`", ""), text)
@@ -197,7 +200,7 @@ class _Walk:
         """A table or list of HTML goes to its end, with the Markdown that is in it."""
         tokens = self._tokens
         opened, end = _opened(tokens[at].content), at + 1
-        for later in range(at + 1, len(tokens)) if opened > 0 else ():
+        for later in range(at + 1, len(tokens)) if opened > 0 and self._unclosed < _UNCLOSED else ():
             if tokens[later].level < tokens[at].level:
                 break
             if tokens[later].type == "html_block":
@@ -205,6 +208,7 @@ class _Walk:
                 if opened <= 0:
                     end = later + 1
                     break
+        self._unclosed += opened > 0
         html = tokens[at].content
         if end > at + 1:
             html = self._parser.renderer.render(tokens[at:end], self._parser.options, self._env)

@@ -13,12 +13,12 @@ from index.readers.templating import PRIVATE
 #: Stands where the file broke a line; Markdown never has this character.
 _BREAK = "\0"
 #: Stands for a pair of asterisks that are no mark by CommonMark's rule, as between a bracket and a Korean particle.
-_STARS = "\ufdd0"
+_STARS = "\uffff"
 _GLUED = re.compile(rf"(?<=[{WIDE}\uff00-\uffef])[ \t]*\0[ \t]*(?=[{WIDE}\uff00-\uffef])")
 _BROKEN = re.compile(r"[ \t]*\0[ \t]*")
 _SPACES = re.compile(r"[ \t]{2,}|\t")
 _AROUND_LINE = re.compile(r"[ \t]*\n[ \t\n]*")
-_LEFT_OVER = re.compile(r"\ufdd0(?=\S)([^\ufdd0\n]*?\S)\ufdd0")
+_LEFT_OVER = re.compile(r"\uffff(?=\S)([^\uffff\n]*?\S)\uffff")
 _PRIVATE = re.compile(f"[{PRIVATE}]")
 _TAG = re.compile(r"</?([a-zA-Z][\w-]*)")
 _ALT = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)

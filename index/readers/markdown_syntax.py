@@ -77,6 +77,10 @@ def _anchors_and_alerts(state: StateCore) -> None:
 
 def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """The rule for all families, which their first character tells apart."""
+    if state.level >= _NESTING - 4 and not silent:  # the parser would drop what is below its limit
+        _paragraph(state, state.getLines(start, end, state.blkIndent, False), start)
+        state.line = end
+        return True
     at = state.bMarks[start] + state.tShift[start]
     if at >= state.eMarks[start]:
         return False
@@ -153,7 +157,8 @@ def _indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _notice(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Lines that each begin with exclamation marks: what follows the marks is Markdown."""
-    if not _NOTICE.match(_line(state, start)):
+    depth = state.env.setdefault("notices", 0)
+    if depth > 5 or not _NOTICE.match(_line(state, start)):
         return False
     if silent:
         return True
@@ -162,7 +167,9 @@ def _notice(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     while after < end and (found := _NOTICE.match(_line(state, after))):
         lines.append(_line(state, after)[found.end() :])
         after += 1
+    state.env["notices"] = depth + 1
     state.md.block.parse("\n".join(lines), state.md, state.env, state.tokens)
+    state.env["notices"] = depth
     state.line = after
     return True
 

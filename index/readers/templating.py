@@ -5,6 +5,7 @@ paragraph. Afterwards the character is nothing, or what the piece shows (the tit
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 #: The first and the last of the private characters.
@@ -34,10 +35,10 @@ _IN_BRACES = re.compile(r"[{}]|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*
 _LITERAL = re.compile(r"\{\s*([\"'`])([^\"'`]*)\1\s*\}")
 _SHOWN = re.compile(r"\b(?:title|label|summary|description|header|caption)\s*=\s*(?:\{\s*)?([\"'])(.*?)\1", re.DOTALL)
 _LONE = re.compile(r"[\s-]*[\w-]+\s+([\"'])([^\"'/\\]*)\1[\s-]*")
-_IMPORT = re.compile(r"import\s+(?:[\w*$\s,{}]{1,2000}?\sfrom\s+)?([\"'])[^\"'\n]+\1[^\n]*")
+_IMPORT = re.compile(r"import\s+(?:[\w*$\s,{}]{1,500}?\sfrom\s+)?([\"'])[^\"'\n]+\1[^\n]*")
 _EXPORT = re.compile(r"export\s+(?:const|let|var|default|function|async|class|\{|\*|type|interface)")
-#: The longest tag or expression, in characters, and how many that never end are searched for in one text.
-_LONGEST, _FAILURES = 40_000, 500
+#: The longest tag or expression, and how far in all the ends of those that never end are searched for in one text.
+_LONGEST, _IN_VAIN = 40_000, 1_000_000
 
 #: Tags that HTML reads better than Markdown would.
 _HTML = frozenset(
@@ -70,12 +71,11 @@ class _Masker:
         self.original: dict[int, str] = {}
         self._text = text
         self._mdx = mdx
-        self._failed = 0
+        self._left = _IN_VAIN
         self._inside = False  # an element whose text is Markdown was seen
         self._raw = False  # between raw and endraw nothing is a template
 
     def run(self) -> None:
-        """A text that opens a thousand braces and closes none is given up on, not searched a thousand times."""
         text, at = self._text, 0
         done = 0
         while found := _PIECE.search(text, at):
@@ -137,18 +137,15 @@ class _Masker:
 
     def _braces(self, start: int) -> tuple[int, str | None]:
         text = self._text
-        if self._failed > _FAILURES:
-            return start + 1, None
         if _ANCHOR.match(text, start) and _in_heading(text, start):
             return start + 1, None
         if found := _COMMENTED.match(text, start):
             return found.end(), ""
         if found := _TEMPLATE.match(text, start):
             return self._template(found)
-        if self._mdx and not _escaped(text, start) and (end := _braces_end(text, start)) > 0:
+        if self._mdx and not _escaped(text, start) and (end := self._ended(_braces_end, start, start)) > 0:
             literal = _LITERAL.fullmatch(text, start, end)
             return end, literal[2] if literal else ""
-        self._failed += 1
         return start + 1, None
 
     def _template(self, found: re.Match[str]) -> tuple[int, str | None]:
@@ -174,9 +171,8 @@ class _Masker:
     def _tag(self, start: int) -> tuple[int, str | None]:
         text = self._text
         if text.startswith("<!--", start) or _RAW_OPEN.match(text, start):
-            found = (_COMMENT.match(text, start) or _RAW.match(text, start)) if self._failed <= _FAILURES else None
-            self._failed += found is None
-            return found.end() if found else start + 1, None
+            end = self._ended(_raw_end, start, start)
+            return end if end > 0 else start + 1, None
         inside = _MARKDOWN_INSIDE.match(text, start) or (_IMAGE.match(text, start) if self._inside else None)
         if inside:
             self._inside = True
@@ -187,11 +183,16 @@ class _Masker:
             return start + 1, None
         if not name and not (self._mdx and text[named.end() : named.end() + 1] == ">"):
             return start + 1, None
-        end = _tag_end(text, named.end()) if self._failed <= _FAILURES else -1
+        end = self._ended(_tag_end, named.end(), start)
         if end < 0:
-            self._failed += 1
             return start + 1, None
         return end, self._shown(text[start:end], start, end) if name[:1].isupper() else ""
+
+    def _ended(self, end_of: Callable[[str, int], int], at: int, start: int) -> int:
+        """Where a piece ends; below 0 when it does not, or when too many before it did not."""
+        end = end_of(self._text, at) if self._left > 0 else -start - 1
+        self._left -= -end - start if end < 0 else 0
+        return end
 
     def _shown(self, piece: str, start: int, end: int) -> str:
         """The titles in a tag that stands alone on its lines."""
@@ -208,7 +209,7 @@ class _Masker:
             end = len(text) if end < 0 else end
             if brace < 0 or brace > end:
                 return end
-            closed = _braces_end(text, brace)
+            closed = self._ended(_braces_end, brace, brace)
             at = closed if closed > 0 else brace + 1
         return len(text)
 
@@ -232,7 +233,7 @@ def _fenced(options: str, code: str) -> str:
 
 
 def _tag_end(text: str, at: int) -> int:
-    """The end of a tag whose name ends at `at`; -1 when it is none."""
+    """The end of a tag whose name ends at `at`; when it is none, how far that was looked for, negated."""
     limit = at + _LONGEST
     while at < min(len(text), limit):
         if text[at] == ">":
@@ -243,21 +244,29 @@ def _tag_end(text: str, at: int) -> int:
             at = _braces_end(text, at)
         else:
             found = _IN_TAG.match(text, at)
-            at = found.end() if found else -1
+            if not found:
+                return -at - 1
+            at = found.end()
         if at < 0:
-            return -1
-    return -1
+            return at
+    return -at - 1
 
 
 def _braces_end(text: str, at: int) -> int:
-    """The end of the expression that begins at `at`; -1 when it does not end soon."""
+    """The end of the expression that begins at `at`; when it does not end soon, how far that was looked for, negated."""
     depth, limit = 0, at + _LONGEST
     while found := _IN_BRACES.search(text, at, limit):
         depth += (found[0] == "{") - (found[0] == "}")
         at = found.end()
         if depth == 0:
             return at
-    return -1
+    return -min(limit, len(text)) - 1
+
+
+def _raw_end(text: str, at: int) -> int:
+    """The end of a comment or of an element whose text is no Markdown; the end of the text, negated, when it has none."""
+    found = _COMMENT.match(text, at) or _RAW.match(text, at)
+    return found.end() if found else -len(text) - 1
 
 
 def _line_end(text: str, at: int) -> int:
