@@ -14,7 +14,7 @@ from index.readers.decoding import decode
 from index.readers.formats import Format, Source
 from index.readers.html import read_fragment
 from index.readers.markdown_inline import Anchors, Seen
-from index.readers.markdown_syntax import parser
+from index.readers.markdown_syntax import parser, titles
 from index.readers.templating import taken_out
 
 #: Fences of these names hold Markdown and no code.
@@ -50,7 +50,7 @@ def read_markdown(source: Source) -> Document:
 
 
 def _without_marks(title: str) -> str:
-    tokens = parser("", mdx=False).parseInline(title)
+    tokens = titles().parseInline(title)
     return " ".join(Seen({}, {}, {}).text(tokens[0].children or ()).replace("`", "").split())
 
 

@@ -22,6 +22,7 @@ _DEFINITION = re.compile(r"^[ \t>]*[:~][ \t]", re.MULTILINE)
 _ANCHOR = re.compile(
     r"[ \t]*(?:\{(?:#([^\s{}]+)|[:.][^{}\n]*?#([\w-]+)[^{}\n]*|/\*\s*#?([^\s*{}]+)\s*\*/)\}|\[#([^\]\s]+)\])[ \t]*(?=\n|$)"
 )
+_NAMED = re.compile(r"<a\s[^<>]*?\b(?:id|name)=\"([^\"]+)\"[^<>]*>\s*</a>")
 _ALERT = re.compile(r"\[!\w+\][+-]?[ \t]*")
 _CONTAINER = re.compile(r":{3,}[ \t]*(?:\{?[\w-]*\}?)?(?:\[([^\]]*)\])?[ \t]*([^\n]*)")
 _ATTRIBUTES = re.compile(r"[ \t]*\{[^{}]*\}[ \t]*$")
@@ -46,6 +47,12 @@ def parser(text: str, *, mdx: bool) -> MarkdownIt:
 
 
 @cache
+def titles() -> MarkdownIt:
+    """A title is Markdown, but a tag in it is what it is about."""
+    return MarkdownIt("commonmark", {"html": False}).disable("text_join")
+
+
+@cache
 def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable(["table", "strikethrough"])
     if footnotes:
@@ -64,7 +71,9 @@ def _anchors_and_alerts(state: StateCore) -> None:
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             inline = tokens[at + 1]
-            if inline.content[-1:] in ("}", "]") and (found := _ANCHOR.search(inline.content)):
+            if found := _NAMED.search(inline.content):
+                token.meta["anchor"] = found[1]
+            elif inline.content[-1:] in ("}", "]") and (found := _ANCHOR.search(inline.content)):
                 token.meta["anchor"] = next(filter(None, found.groups()))
                 inline.content = inline.content[: found.start()] + inline.content[found.end() :]
         elif token.type == "blockquote_open" and at + 2 < len(tokens) and tokens[at + 2].type == "inline":

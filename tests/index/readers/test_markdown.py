@@ -69,6 +69,7 @@ def test_a_page_is_its_blocks() -> None:
 def test_the_title_is_the_first_heading_without_marks() -> None:
     assert markdown("text\n\n# Rules of *the* `house` #\n").title == "Rules of the house"
     assert markdown("## Second\n\n# First\n").title == "First"
+    assert markdown("---\ntitle: <StrictMode>\n---\n## Use").title == "<StrictMode>"
     assert markdown("just text").title == "the file"
     assert markdown("---\ntitle: The `init` command\n---\ntext").title == "The init command"
 
@@ -190,6 +191,7 @@ def test_the_syntax_is_the_first_word(info: str, syntax: str) -> None:
         ("## Set up `uv` & run it!", "set-up-uv--run-it"),
         ("## Head {#my-id}", "my-id"),
         ("## Head {: .c #s }", "s"),
+        ('## Head <a href="#x" id="x"></a>', "x"),
         ("## Head [#very-plain]", "very-plain"),
         ("## Head {/*here*/}", "here"),
         ("## 환불 규정 (요약)", "환불-규정-요약"),
