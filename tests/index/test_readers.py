@@ -23,8 +23,6 @@ def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
-
-
 def test_pdf_knows_its_pages() -> None:
     data = files.pdf([["Helmets are worn everywhere."], ["Gloves are worn at the furnace."]])
     document = read(data, "f.pdf", ".pdf", "f")
