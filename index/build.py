@@ -17,6 +17,8 @@ import numpy as np
 
 from index import build_parts, lsa, passages, search_engines, snapshot
 from index.build_job import Job, Tell
+from index.catalogue import FILE as CATALOGUE
+from index.catalogue import read_catalogue
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
@@ -25,22 +27,10 @@ from index.snapshot import Manifest
 from index.store import PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
 
 _EMBED_BATCH = 64
-_ENTRIES = msgspec.msgpack.Decoder(list[Entry])
 
 
 def no_progress(task: str, done: int, total: int) -> None:
     """Reports nothing."""
-
-
-def read_catalogue(directory: Path) -> dict[str, Entry]:
-    """The documents of a snapshot by source id. Raises IndexProblem."""
-    try:
-        entries = _ENTRIES.decode((directory / "documents.msgpack").read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
-        raise IndexProblem(
-            f"{directory / 'documents.msgpack'} cannot be read ({error}); build the index again"
-        ) from error
-    return {entry.source_id: entry for entry in entries}
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -202,7 +192,7 @@ class Build:
         job = self._job(live, total, refit)
         self._embed(job)
         results = build_parts.run(job, self._building, self._progress)
-        (self._building / "documents.msgpack").write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
+        (self._building / CATALOGUE).write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
         manifest = self._manifest(total, results, fresh=refit or parent is None)
         manifest = snapshot.publish(self._index, self._building, manifest, parent.manifest if parent else None)
         self.close()

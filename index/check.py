@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from index import lsa, search_engines, snapshot
-from index.build import read_catalogue
+from index.catalogue import read_catalogue
 from index.errors import IndexProblem
 from index.snapshot import Manifest
 from index.store import PassageStore

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index import lucene, vectors
+from index.allowed import Allowed
 from index.build_job import Job, Tell
 from index.embedder import Vectors
 
@@ -19,8 +20,11 @@ from index.embedder import Vectors
 class TermIndex(Protocol):
     """Opened for searching, from any number of threads."""
 
-    def search(self, query: str, language: str, k: int) -> list[tuple[int, float]]:
-        """Passage numbers and scores above 0, best first; equal scores by number."""
+    def search(self, query: str, language: str, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]]:
+        """Passage numbers and scores above 0, best first, of those allowed; equal scores by number.
+
+        A score is the same whatever is allowed.
+        """
         ...
 
     def close(self) -> None: ...
@@ -49,8 +53,8 @@ class TermEngine(Protocol):
 class VectorIndex(Protocol):
     """Opened for searching, from any number of threads."""
 
-    def search(self, vector: Vectors, k: int) -> dict[int, float]:
-        """Passage numbers and their cosines, best first."""
+    def search(self, vector: Vectors, k: int, allowed: Allowed | None = None) -> dict[int, float]:
+        """Passage numbers and their cosines, best first; exact among those allowed when not all are."""
         ...
 
     def rows(self, numbers: Sequence[int]) -> Vectors: ...

@@ -1,5 +1,6 @@
 """Passage vectors in hnswlib, labelled by passage number, nearest by cosine."""
 
+import functools
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ import hnswlib
 import numpy as np
 from numpy.typing import NDArray
 
+from index.allowed import REMEMBERED, Allowed
 from index.embedder import Vectors
 from index.errors import IndexProblem
 
@@ -16,6 +18,8 @@ _LINKS, _EF_BUILD = 16, 120
 _EF_SEARCH = 120
 #: Removed vectors still cost time and space; above this share of them the graph is rebuilt.
 _REBUILD_ABOVE = 0.3
+#: Below this share of the vectors, only those are read; above it, all of them in sequence.
+_GATHER_BELOW = 0.25
 
 
 def build(path: Path, labels: NDArray[np.int64], vectors: Vectors) -> None:
@@ -69,13 +73,23 @@ class _Rows:
         self._labels = labels[self._places]
         self._rows = np.ndarray((count, dimension), "<f4", entries, vector, (size, 4))
 
-    def at(self, numbers: Sequence[int]) -> Vectors:
-        """Raises KeyError for a number that is not in the graph."""
-        wanted = np.array(numbers, dtype=np.int64)
+    def places(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where each of these stands in the file. Raises KeyError for a number that is not in the graph."""
+        wanted = np.asarray(numbers, dtype=np.int64)
         found = np.searchsorted(self._labels, wanted)
         if (found == len(self._labels)).any() or (self._labels[found] != wanted).any():
             raise KeyError(numbers)
-        return np.asarray(self._rows[self._places[found]], dtype=np.float32)
+        return self._places[found]
+
+    def at(self, numbers: Sequence[int]) -> Vectors:
+        """Raises KeyError for a number that is not in the graph."""
+        return np.asarray(self._rows[self.places(numbers)], dtype=np.float32)
+
+    def cosines(self, vector: Vectors, places: NDArray[np.int64]) -> Vectors:
+        """The cosines of the vectors at these places. To gather rows costs more than to multiply them, so that of many, all are."""
+        if len(places) < _GATHER_BELOW * len(self._labels):
+            return np.asarray(self._rows[places] @ vector[0])
+        return np.asarray((self._rows @ vector[0])[places])
 
 
 class VectorIndex:
@@ -92,9 +106,15 @@ class VectorIndex:
         self._live = live
         self._graph.set_ef(_EF_SEARCH)
         self._graph.set_num_threads(1)
+        self._places = functools.lru_cache(REMEMBERED)(lambda allowed: self._rows.places(allowed.numbers))
 
-    def search(self, vector: Vectors, k: int) -> dict[int, float]:
-        """Passage numbers and their cosines, best first."""
+    def search(self, vector: Vectors, k: int, allowed: Allowed | None = None) -> dict[int, float]:
+        """Passage numbers and their cosines, best first.
+
+        Of those allowed, all are compared: the graph would lose near ones behind others, the more the fewer are allowed.
+        """
+        if allowed is not None:
+            return self._among(allowed, vector, k) if k > 0 and vector.any() else {}
         k = min(k, self._live, _EF_SEARCH)
         if k < 1 or not vector.any():
             return {}
@@ -103,6 +123,13 @@ class VectorIndex:
         except RuntimeError:  # fewer than k can be reached, because many are removed or equal
             return self.search(vector, k // 2)
         return dict(zip(labels[0].tolist(), (1 - distances[0]).tolist(), strict=True))
+
+    def _among(self, allowed: Allowed, vector: Vectors, k: int) -> dict[int, float]:
+        cosines = self._rows.cosines(vector, self._places(allowed))
+        least = np.partition(cosines, -k)[-k] if k < len(cosines) else -np.inf
+        near = np.flatnonzero(cosines >= least)
+        best = near[np.argsort(-cosines[near], kind="stable")][:k]
+        return dict(zip(allowed.numbers[best].tolist(), cosines[best].tolist(), strict=True))
 
     def rows(self, numbers: Sequence[int]) -> Vectors:
         """Raises KeyError for a number that is not in the graph."""

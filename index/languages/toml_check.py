@@ -76,5 +76,6 @@ def _with_key(problem: str, raw: dict[str, Any], into: type[msgspec.Struct]) -> 
 def _plain(problem: str) -> str:
     """msgspec's message with the path first, like the other lines."""
     what, _, where = problem.partition(" - at ")
+    what = what.replace("Invalid RFC3339 encoded date", "Expected a date like 2026-01-31")
     where = where.strip("`").removeprefix("key` in `").removeprefix("$.")
     return f"{where}: {what[:1].lower()}{what[1:]}" if where else problem

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from index import snapshot
-from index.build import read_catalogue
 from index.build_job import Tell
+from index.catalogue import read_catalogue
 from index.check import stats, verify
 from index.ingest import bring_in, take_out
 from index.report import Report

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from index import snapshot
-from index.build import read_catalogue
+from index.catalogue import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
 from index.files import Finder

@@ -11,10 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from index import search_engines, snapshot
+from index.allowed import Allowed
 from index.build import Build
 from index.build_job import Job, Tell, numbers
 from index.check import verify
 from index.embedder import Vectors
+from index.filters import Filter
 from index.model import Document
 from index.searcher import Searcher
 from index.store import PassageStore
@@ -26,8 +28,9 @@ class CountedWords:
     def __init__(self, words: dict[int, list[str]]) -> None:
         self.words = words
 
-    def search(self, query: str, language: str, k: int) -> list[tuple[int, float]]:
-        shared = {number: len({*query.lower().split()} & {*words}) for number, words in self.words.items()}
+    def search(self, query: str, language: str, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]]:
+        among = self.words if allowed is None else allowed.numbers.tolist()
+        shared = {number: len({*query.lower().split()} & {*self.words[number]}) for number in among}
         return [(number, float(count)) for number, count in Counter(shared).most_common(k) if count]
 
     def close(self) -> None: ...
@@ -57,9 +60,11 @@ class AllVectors:
             self.labels, self.vectors = held["labels"], held["vectors"]
         self.size = len(self.labels)
 
-    def search(self, vector: Vectors, k: int) -> dict[int, float]:
+    def search(self, vector: Vectors, k: int, allowed: Allowed | None = None) -> dict[int, float]:
         cosines = self.vectors @ vector[0]
-        return {int(self.labels[place]): float(cosines[place]) for place in np.argsort(-cosines)[:k]}
+        among = np.ones(len(cosines), dtype=bool) if allowed is None else np.isin(self.labels, allowed.numbers)
+        best = [place for place in np.argsort(-cosines) if among[place]][:k]
+        return {int(self.labels[place]): float(cosines[place]) for place in best}
 
     def rows(self, numbers: Sequence[int]) -> Vectors:
         found: Vectors = self.vectors[np.searchsorted(self.labels, numbers)]
@@ -110,6 +115,8 @@ def test_other_engines_build_search_and_check(tmp_path: Path, monkeypatch: pytes
     assert (hits[0].source_id, hits[0].bm25_rank, hits[0].bm25_score) == ("Refunds", 1, 3.0)
     assert searcher.search("cats sleep", vector_k=0)[0].source_id == "Cats"
     assert searcher.search("parcels on mondays", bm25_k=0)[0].source_id == "Parcels"
+    only = searcher.search("when are refunds paid", language="en", filter=Filter(path="Cats"))
+    assert {hit.source_id for hit in only} <= {"Cats"}
     searcher.detach()
     searcher.close()
     assert detached == ["x"]

@@ -1,0 +1,78 @@
+"""Which documents a question or a search may use, by path, tag, language and date: one form for every way in."""
+
+from collections.abc import Callable
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+from pathspec import GitIgnoreSpec
+
+from index.languages import LANGUAGES
+from index.model import Entry
+
+if TYPE_CHECKING:
+    #: One of LANGUAGES, which are known only once the folders of `index/languages` are read.
+    _Language = str
+else:
+    _Language = Literal[LANGUAGES]
+
+_Tag = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A document passes when it fits every field that is given; a document without a date does not fit `after`.
+
+    `path`: a source id, or a pattern over source ids as in a .gitignore: `guide/**`, `*.pdf`, a folder's or a file's name.
+    `tag`: one tag, or several of which the document has any, in capitals or not. `language`: the document's, whatever single
+    passages are in. `after`: a date like 2026-01-31; the document is dated on that day or later.
+    """
+
+    path: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    tag: _Tag | Annotated[tuple[_Tag, ...], Meta(min_length=1, max_length=50)] | None = None
+    language: _Language | None = None
+    after: date | None = None
+
+
+def narrowed(default: Filter | None, asked: Filter | None) -> Filter | None:
+    """A default filter with the fields of what was asked for in place of its own; None lets every document pass."""
+    if default is None or asked is None:
+        return (asked or default) if (asked or default) != Filter() else None
+    given = {name: value for name, value in msgspec.structs.asdict(asked).items() if value is not None}
+    return msgspec.structs.replace(default, **given)
+
+
+def predicate(wanted: Filter) -> Callable[[Entry], bool]:
+    """Whether a document passes."""
+    pattern = GitIgnoreSpec.from_lines([_plain_start(wanted.path)]) if wanted.path else None
+    tags = {tag.casefold() for tag in ((wanted.tag,) if isinstance(wanted.tag, str) else wanted.tag or ())}
+
+    def passes(entry: Entry) -> bool:
+        return (
+            (pattern is None or entry.source_id == wanted.path or pattern.match_file(entry.source_id))
+            and (not tags or any(tag.casefold() in tags for tag in entry.metadata.tags))
+            and (wanted.language is None or entry.language.casefold().partition("-")[0] == wanted.language)
+            and (wanted.after is None or _dated(entry, wanted.after))
+        )
+
+    return passes
+
+
+def _plain_start(path: str) -> str:
+    """In a .gitignore `!` and `#` at the start of a line are special; here they begin a name."""
+    return f"\\{path}" if path.startswith(("!", "#")) else path
+
+
+def _dated(entry: Entry, after: date) -> bool:
+    """Whether the document is dated on that day or later; what is not an ISO date is none."""
+    try:
+        return date.fromisoformat(entry.metadata.date[:10]) >= after
+    except ValueError:
+        return False
+
+
+def words_of(wanted: Filter) -> str:
+    """The filter for people to read: `path guide/**, tag billing or refunds, after 2026-01-31`."""
+    tag = wanted.tag if isinstance(wanted.tag, str) or wanted.tag is None else " / ".join(wanted.tag)
+    fields = {"path": wanted.path, "tag": tag, "language": wanted.language, "after": wanted.after}
+    return ", ".join(f"{name} {value}" for name, value in fields.items() if value is not None)

@@ -1,0 +1,216 @@
+"""Filters: which documents pass, and that both searches find the best of those, however few they are."""
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.allowed import Allowed
+from index.filters import Filter, narrowed, predicate, words_of
+from index.languages.toml_check import problems
+from index.model import Document, Entry, Metadata
+from index.searcher import Opened, Searcher
+from tests.bench.bench_retrieval import Corpus
+from tests.index.conftest import DOCUMENTS, update
+
+
+def entry(source_id: str = "a.md", language: str = "en", **metadata: object) -> Entry:
+    about = Metadata(**metadata)  # type: ignore[arg-type]
+    return Entry(source_id, "", "", "", "", "", 0, 1, 1, language, about)
+
+
+IDS = (
+    "guide/a.md",
+    "guide/b/c.md",
+    "other/guide/x.md",
+    "a.md",
+    "guidebook/a.md",
+    "https://x.org/a/b",
+    "[x].md",
+    "!y.md",
+    "#z.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "passing"),
+    [
+        ("guide/**", ["guide/a.md", "guide/b/c.md"]),
+        ("guide", ["guide/a.md", "guide/b/c.md", "other/guide/x.md"]),
+        ("/guide/", ["guide/a.md", "guide/b/c.md"]),
+        ("guide/a.md", ["guide/a.md"]),
+        ("a.md", ["guide/a.md", "a.md", "guidebook/a.md"]),
+        ("/a.md", ["a.md"]),
+        ("**/x.md", ["other/guide/x.md"]),
+        ("guide*/*.md", ["guide/a.md", "guidebook/a.md"]),
+        ("https://x.org/**", ["https://x.org/a/b"]),
+        ("[x].md", ["other/guide/x.md", "[x].md"]),  # the pattern, and the very name
+        ("!y.md", ["!y.md"]),
+        ("#z.md", ["#z.md"]),
+        ("*", list(IDS)),
+        ("guid", []),
+        ("[", []),
+    ],
+)
+def test_a_path_is_read_as_a_line_of_a_gitignore(path: str, passing: list[str]) -> None:
+    passes = predicate(Filter(path=path))
+    assert [name for name in IDS if passes(entry(name))] == passing
+
+
+@pytest.mark.parametrize(
+    ("wanted", "one", "passes"),
+    [
+        (Filter(tag="billing"), entry(tags=("Billing", "x")), True),
+        (Filter(tag=("billing", "환불")), entry(tags=("환불",)), True),
+        (Filter(tag="bill"), entry(tags=("billing",)), False),
+        (Filter(tag="billing"), entry(), False),
+        (Filter(language="ko"), entry(language="ko"), True),
+        (Filter(language="ko"), entry(language="KO-kr"), True),
+        (Filter(language="ko"), entry(language="en"), False),
+        (Filter(after=date(2026, 1, 31)), entry(date="2026-01-31"), True),
+        (Filter(after=date(2026, 1, 31)), entry(date="2026-01-31T23:00:00+09:00"), True),
+        (Filter(after=date(2026, 1, 31)), entry(date="2026-01-30"), False),
+        (Filter(after=date(2026, 1, 31)), entry(), False),
+        (Filter(after=date(2026, 1, 31)), entry(date="last week"), False),
+        (
+            Filter(path="a.md", tag="x", language="en", after=date(2026, 1, 1)),
+            entry(tags=("x",), date="2026-02-01"),
+            True,
+        ),
+        (
+            Filter(path="a.md", tag="y", language="en", after=date(2026, 1, 1)),
+            entry(tags=("x",), date="2026-02-01"),
+            False,
+        ),
+        (Filter(), entry(), True),
+    ],
+)
+def test_a_document_passes_when_it_fits_every_field(wanted: Filter, one: Entry, passes: bool) -> None:
+    assert predicate(wanted)(one) is passes
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"after": "yesterday"}, "after: expected a date like 2026-01-31"),
+        ({"after": "2026-02-30"}, "after: expected a date like 2026-01-31"),
+        ({"language": "eng"}, "language: unknown value 'eng'; did you mean 'en'?"),
+        ({"tags": ["a"]}, "tags: unknown key; did you mean 'tag'?"),
+        ({"tag": []}, "tag: expected `array` of length >= 1"),
+        ({"path": ""}, "path: expected `str` of length >= 1"),
+    ],
+)
+def test_a_wrong_field_is_one_line(fields: dict[str, object], line: str) -> None:
+    assert problems(fields, Filter) == [line]
+
+
+def test_a_request_takes_the_place_of_a_default_field_by_field() -> None:
+    default, asked = Filter(path="guide/**", tag="a"), Filter(tag=("b", "c"))
+    assert narrowed(default, asked) == Filter(path="guide/**", tag=("b", "c"))
+    assert narrowed(default, None) == default
+    assert narrowed(None, asked) == asked
+    assert narrowed(None, Filter()) is narrowed(None, None) is None
+    assert words_of(Filter(path="guide/**", tag=("b", "c"), after=date(2026, 1, 31))) == (
+        "path guide/**, tag b / c, after 2026-01-31"
+    )
+
+
+TAGS = {"most": 0.9, "half": 0.5, "few": 0.03, "none": 0.0}
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """Documents of several passages, whose tags are had by shares of them, beside those in other languages."""
+    random, corpus = np.random.default_rng(7), Corpus(words=400)
+    documents = [
+        Document(
+            source_id=f"folder{n % 7}/{n}.md",
+            title=corpus.sentence(3),
+            text=" ".join(corpus.sentence(12) for _ in range(25)),
+            language="en",
+            metadata=Metadata(
+                author="Kim",
+                date=f"20{n % 26:02d}-06-01",
+                tags=tuple(tag for tag, share in TAGS.items() if random.random() < share),
+            ),
+        )
+        for n in range(150)
+    ]
+    index = tmp_path_factory.mktemp("filters") / "index"
+    update(index, [*documents, *DOCUMENTS])
+    update(index, [msgspec.structs.replace(documents[n], text=corpus.sentence(300)) for n in (3, 4)], ["folder5/5.md"])
+    searcher = Searcher.open(index)
+    yield searcher
+    searcher.close()
+
+
+filters = st.builds(
+    Filter,
+    path=st.sampled_from([None, "folder1/**", "folder?", "refund", "nothing"]),
+    tag=st.sampled_from([None, "most", "half", "few", ("few", "none")]),
+    language=st.sampled_from([None, "en", "ko"]),
+    after=st.sampled_from([None, date(2004, 1, 1), date(2020, 1, 1)]),
+)
+queries = st.builds(lambda seed: Corpus(seed, 400).question() + " 환불", st.integers(1, 50))
+
+
+def allowed_by(opened: Opened, wanted: Filter) -> set[int]:
+    """The passages of the documents that pass."""
+    passes = predicate(wanted)
+    return {n for one in opened.catalogue.values() if passes(one) for n in range(one.first, one.first + one.count)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(filters, queries, st.integers(1, 12))
+def test_both_searches_find_exactly_the_best_of_what_passes(
+    tagged: Searcher, wanted: Filter, query: str, k: int
+) -> None:
+    opened = tagged._current()
+    numbers = allowed_by(opened, wanted)
+    allowed = Allowed(1, np.array(sorted(numbers), dtype=np.int64))
+    everything = opened.bm25.search(query, "en", 10_000)
+    best = [(number, score) for number, score in everything if number in numbers][:k]
+    assert opened.bm25.search(query, "en", k, allowed) == best
+
+    vector = opened.embedder.embed([query], query=True)
+    cosines = dict(zip(sorted(numbers), opened.vectors.cosines(vector, sorted(numbers)), strict=True))
+    found = opened.vectors.search(vector, k, allowed)
+    assert list(found.values()) == pytest.approx(sorted(cosines.values(), reverse=True)[:k], abs=1e-6)
+    assert found == pytest.approx({number: cosines[number] for number in found}, abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(filters, queries)
+def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searcher, wanted: Filter, query: str) -> None:
+    opened = tagged._current()
+    numbers = allowed_by(opened, wanted)
+    hits = tagged.search(query, language="en", filter=wanted, k=5, bm25_k=10, vector_k=10, threshold=-1)
+    assert {hit.passage for hit in hits} <= numbers
+    assert len(hits) >= min(5, len(numbers)) - sum(len(hit.also_in) for hit in hits)
+    assert (tagged.passing(wanted) == 0) == (not numbers)
+
+
+def test_a_filter_that_everything_passes_changes_nothing(tagged: Searcher) -> None:
+    question = Corpus(3, 400).question()
+    assert tagged.search(question, filter=Filter(path="*")) == tagged.search(question)
+
+
+def test_a_hit_says_what_its_document_says_of_itself(tagged: Searcher) -> None:
+    (hit, *_) = tagged.search(Corpus(3, 400).question(), filter=Filter(path="folder1/8.md"))
+    assert (hit.metadata.author, hit.metadata.date) == ("Kim", "2008-06-01")
+
+
+def test_a_changed_tag_counts_in_the_next_snapshot(tmp_path: Path) -> None:
+    refund = DOCUMENTS[0]
+    update(tmp_path / "index", DOCUMENTS)
+    searcher = Searcher.open(tmp_path / "index")
+    assert searcher.search("환불 신청", filter=Filter(tag="new")) == []
+    update(tmp_path / "index", [msgspec.structs.replace(refund, metadata=Metadata(tags=("new",)))])
+    assert searcher.maybe_reload()
+    assert [hit.source_id for hit in searcher.search("환불 신청", filter=Filter(tag="new"))] == ["refund"]
+    searcher.close()
