@@ -1,6 +1,8 @@
 """Find the passages of one sub-query: in the index, or among the contexts supplied with the question.
 
-SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path)        power: search
+SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path) | AnswerSettled        power: search
+
+A filter that no document passes settles the question at once.
 
 The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
 that nothing was found would be false.
@@ -8,13 +10,15 @@ that nothing was found would be false.
 
 from actors.answer.profile import profile_of
 from actors.evidence.contexts import given
-from actors.outcome.refusals import fail
+from actors.outcome.refusals import fail, refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.events import Source, Sources
 from bus.messages import AnswerSettled, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from bus.powers import Emit, Search
 from bus.searching import SearchRequest
+from index.filters import narrowed, words_of
+from prompts import notices
 
 
 def out_of_reach(message: SubQueryPlanned, failure: Failure) -> AnswerSettled:
@@ -29,7 +33,8 @@ async def retrieve(
     if question.contexts is not None:
         passages, snapshot = given(question.contexts), ""
     else:
-        wanted = profile_of(question.profile).retrieval
+        profile = profile_of(question.profile)
+        wanted, only = profile.retrieval, narrowed(profile.filter, question.filter)
         hits = await search(
             SearchRequest(
                 query=message.sub_query.statement,
@@ -37,8 +42,12 @@ async def retrieve(
                 k=wanted.k,
                 bm25_k=wanted.bm25_k,
                 vector_k=wanted.vector_k,
+                filter=only,
             )
         )
+        if only is not None and hits.none_passes:
+            told = notices.none_passes(question.language, words_of(only))
+            return refuse(question, "no_results", text=told, snapshot=hits.snapshot)
         passages, snapshot = hits.passages, hits.snapshot
     if question.events == "all":
         await emit.aside(

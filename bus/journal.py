@@ -22,6 +22,7 @@ from bus.connection import Inbox, status_of
 from bus.errors import Poison, Unavailable
 from bus.messages import BY_TYPE, Message
 from bus.subjects import EVENTS, RUNS, Key, event_subject, parse, progress_subject, run_filters
+from index.filters import Filter
 
 STORE_FAILED = 10077  # a limit of the stream was hit; only the description says which
 KEY_EXISTS = "maximum messages per subject exceeded"
@@ -80,6 +81,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     k: int = 0
     bm25_k: int = 0
     vector_k: int = 0
+    filter: Filter | None = None
     took_s: float = 0.0
 
 

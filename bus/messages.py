@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
+from index.filters import Filter
 from prompts.vocabulary import (
     Confidence,
     ConflictKind,
@@ -103,6 +104,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     style: Style | None = None
     language: Language | None = None
     contexts: Annotated[tuple[Context, ...], Meta(max_length=50)] | None = None
+    filter: Filter | None = None
     constraints: Constraints = Constraints()
     release: Release | None = None
     events: EventsWanted = "default"
@@ -115,7 +117,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """The question as the stages see it. `text` stands alone; `asked` is what the person wrote.
+    """The question as the stages see it. `text` stands alone; `asked` is what the person wrote. `filter` is the request's own.
 
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile.
     """
@@ -130,6 +132,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     constraints: Constraints
     contexts: tuple[Context, ...] | None
     numeric_promote: bool = False
+    filter: Filter | None = None
 
 
 class SubQuery(Part, frozen=True, kw_only=True):
@@ -211,6 +214,11 @@ class About(Part, frozen=True, kw_only=True, omit_defaults=True):
     replaces: str = ""
     tags: tuple[str, ...] = ()
     recognized: bool = False
+
+    @property
+    def if_any(self) -> "About | None":
+        """None when the source says nothing of itself."""
+        return None if self == About() else self
 
 
 class Passage(Part, frozen=True, kw_only=True):
@@ -311,6 +319,7 @@ class Span(Part, frozen=True, kw_only=True):
     language: str
     score: float
     page: int | None = None
+    about: About = About()
 
 
 class Conflict(Part, frozen=True, kw_only=True):
@@ -412,7 +421,7 @@ class AnswerVerified(Draft, frozen=True, kw_only=True):
     """A verified draft. -> settle_answer"""
 
 
-class Citation(Part, frozen=True, kw_only=True):
+class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
     """What one marker points to: a slice of the source, and the sentence of the answer that holds the marker."""
 
     n: int
@@ -425,13 +434,15 @@ class Citation(Part, frozen=True, kw_only=True):
     cited_text: str
     answer_start: int
     answer_end: int
+    about: About | None = None
 
 
-class Reference(Part, frozen=True, kw_only=True):
+class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
     source_id: str
     title: str
     url: str
     score: float
+    about: About | None = None
 
 
 class WithheldSentence(Part, frozen=True, kw_only=True):

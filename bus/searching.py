@@ -14,24 +14,30 @@ from bus.errors import Unavailable
 from bus.journal import SearchRecord
 from bus.messages import Passage
 from bus.subjects import SEARCH
+from index.filters import Filter
 
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes."""
+    """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes.
+
+    Both look only at documents that pass `filter`.
+    """
 
     query: str
     language: str
     k: int
     bm25_k: int = 5
     vector_k: int = 5
+    filter: Filter | None = None
 
 
 class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits from one snapshot, best first; or the reason why there are none."""
+    """Hits from one snapshot, best first; or the reason why there are none. `none_passes`: no document passes the filter."""
 
     passages: tuple[Passage, ...] = ()
     snapshot: str = ""
     problem: str = ""
+    none_passes: bool = False
 
 
 _encoder = msgspec.json.Encoder()
@@ -50,7 +56,7 @@ def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord
 
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
     """Whether this record answers that search. Old records hold the query alone."""
-    asked = (record.query, record.language, record.k, record.bm25_k, record.vector_k)
+    asked = (record.query, record.language, record.k, record.bm25_k, record.vector_k, record.filter)
     return record.query == request.query if record.k == 0 else asked == msgspec.structs.astuple(request)
 
 

@@ -43,6 +43,11 @@ def empty_context(language: str) -> str:
     return text("replies", "empty_context", language)
 
 
+def none_passes(language: str, filter: str) -> str:
+    """The answer when no document passes the filter of a question."""
+    return text("replies", "none_passes", language).format(filter=_one_line(filter))
+
+
 def safe_reply(language: str, ids: Sequence[str | int] = (), *, profile_reply: str = "") -> str:
     """The text that replaces an answer without a usable citation, followed by the ids that do exist, in order."""
     reply = profile_reply or text("replies", "safe", language)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from index.filters import Filter
 from index.languages import LANGUAGES
 from index.languages.toml_check import nearest, problems
 from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style
@@ -83,6 +84,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     complex_style: Style = "report"
     release: Release = "sentence"
     retrieval: Retrieval = Retrieval()
+    filter: Filter | None = None  # of the documents; a request's fields take the place of these
     second_round: bool = True
     verify: bool = True
     verifier_numeric_promote: bool = False

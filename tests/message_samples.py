@@ -1,7 +1,10 @@
 """One full example of every message, over a small corpus of two documents: used by contract tests and golden files."""
 
+from datetime import date
+
 from bus.messages import (
     CATALOGUE,
+    About,
     Analysis,
     AnswerDrafted,
     AnswerSettled,
@@ -41,12 +44,15 @@ from bus.messages import (
     Turn,
     WithheldSentence,
 )
+from index.filters import Filter
 
 REFUNDS = (
     "Refunds are paid within 14 days of the return. The shipping fee of 3,000 won is not refunded. "
     "Opened software cannot be returned."
 )
 OPENING = "The shop opens at nine on weekdays. On Saturdays it opens at ten and closes at two."
+FILTER = Filter(path="guide/**", tag=("billing", "환불"), language="ko", after=date(2026, 1, 31))
+ABOUT = About(author="Kim", date="2026-02-01", version="2", replaces="old.md", tags=("billing",), recognized=True)
 
 
 def question(**changes: object) -> Question:
@@ -93,6 +99,7 @@ def span(n: int = 1, text: str = "Refunds are paid within 14 days of the return.
         "language": "en",
         "score": 0.75,
         "page": 2,
+        "about": ABOUT,
     }
     return Span(**{**fields, **changes})  # type: ignore[arg-type]
 
@@ -162,9 +169,14 @@ SETTLED = Settled(
             cited_text="Refunds are paid within 14 days of the return.",
             answer_start=32,
             answer_end=35,
+            about=ABOUT,
         ),
     ),
-    references=(Reference(source_id="refunds.md", title="Refunds", url="https://example.org/refunds.md", score=0.75),),
+    references=(
+        Reference(
+            source_id="refunds.md", title="Refunds", url="https://example.org/refunds.md", score=0.75, about=ABOUT
+        ),
+    ),
     withheld=(WithheldSentence(text="They take 30 days [1].", flags=(FLAG,)),),
     conflicts=(CONFLICT,),
     contradictions=(CONTRADICTION,),
@@ -197,9 +209,10 @@ _ALL: tuple[Message, ...] = (
         on_disconnect="cancel",
         deadline_s=12.5,
         idempotency_key="key-1_A",
+        filter=FILTER,
     ),
     FollowUpAsked(question=question(), history=(Turn(role="user", content="And refunds?"),)),
-    QuestionReady(question=question()),
+    QuestionReady(question=question(filter=FILTER)),
     ComplexQuestionFound(question=question()),
     QueryDecomposed(lane="main", question=question(), sub_queries=LANES),
     SubQueryPlanned(question=question(), sub_query=LANES[0], plan=LANES, round=1, judged=True),

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,7 +115,13 @@ class Whole:
 
 
 @contextlib.asynccontextmanager
-async def whole(folder: Path, engine: Engine, *, cache_entries: int = 300) -> AsyncIterator[Whole]:
+async def whole(
+    folder: Path,
+    engine: Engine,
+    *,
+    cache_entries: int = 300,
+    find: Callable[[SearchRequest], Awaitable[SearchReply]] = find,
+) -> AsyncIterator[Whole]:
     """Ready for questions. Bugs of the actors or the engine fail the test at the end."""
     port = nats_server.free_port()
     config = nats_server.write_config(folder, port=port, sync_always=False)

@@ -43,6 +43,7 @@ def resolved(message: QuestionAsked) -> Question:
         events=message.events,
         constraints=message.constraints,
         contexts=contexts,
+        filter=message.filter,
         numeric_promote=_numeric_promote.get(),
     )
 

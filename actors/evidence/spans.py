@@ -98,6 +98,7 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
                     language=passage.language,
                     score=passage.score,
                     page=passage.page,
+                    about=passage.about,
                 )
             )
     return tuple(spans)

@@ -116,6 +116,7 @@ def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...
             cited_text=span.text,
             answer_start=marker.start,
             answer_end=marker.end,
+            about=span.about.if_any,
         )
         for marker in markers(answer)
         for number in marker.numbers
@@ -131,7 +132,7 @@ def references_of(citations: tuple[Citation, ...], message: Draft) -> tuple[Refe
         source: max((s for s in message.evidence if s.source_id == source), key=lambda s: s.score) for source in cited
     }
     return tuple(
-        Reference(source_id=span.source_id, title=span.title, url=span.url, score=span.score)
+        Reference(source_id=span.source_id, title=span.title, url=span.url, score=span.score, about=span.about.if_any)
         for span in (best[source] for source in dict.fromkeys(cited))
     )
 

@@ -17,6 +17,7 @@ from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES
+from runtime.commands.filter_options import filter_options, line_about, taken_filter
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
@@ -51,6 +52,7 @@ BUDGETS = {
 @click.option(
     "--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS", help="Give up after this many seconds."
 )
+@filter_options
 @CONFIG
 @click.pass_context
 def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path | None, **options: Any) -> None:
@@ -59,11 +61,11 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
     Exit codes: 0 answered, 3 refused or declined, 1 failed, 2 usage error.
     """
     as_json, timings = options.pop("as_json"), options.pop("timings")
-    deadline = options.pop("deadline")
+    deadline, only = options.pop("deadline"), taken_filter(options)
     settings = read_settings(config, index=check_index(index))
     check_profile(options["profile"], settings)
     fields = {k: v for k, v in options.items() if v is not None}
-    asked = question_from({"question": question, "deadline_s": deadline, **fields})
+    asked = question_from({"question": question, "deadline_s": deadline, "filter": only, **fields})
     console = Console(stderr=True)
 
     async def ask() -> int:
@@ -141,6 +143,8 @@ async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, .
         name = reference.title or reference.source_id
         place = reference.url or reference.source_id
         click.echo(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
+        if line := line_about(reference.about):
+            click.echo(f"      {line}")
 
 
 def timing_table(record: RunRecord) -> Table:

@@ -1,14 +1,18 @@
 """`groundwire search`: search an index without calling a model."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
+from index.filters import words_of
 from index.languages import LANGUAGES
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
+from runtime.commands.filter_options import filter_options, line_about, taken_filter
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
+from runtime.processes.hits import about_of
 
 _MAX_QUERY = 4000
 
@@ -18,6 +22,7 @@ _MAX_QUERY = 4000
 @INDEX_FOLDER
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of passages.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Language of the query; detected by default.")
+@filter_options
 @SNAPSHOT
 @embedder_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")
@@ -30,14 +35,17 @@ def search_command(
     embed_url: str | None,
     embed_model: str,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Print the passages that best match QUERY, best first. Exits 1 when the index cannot be read."""
     if len(query) > _MAX_QUERY:
         raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
+    only = taken_filter(options)
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
         searcher = Searcher.open(directory, name, embedder=vectors)
         depth = max(2 * k, 10)
-        hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth)
+        hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only)
+        none_passes = only is not None and not searcher.passing(only)
         searcher.close()
     for number, hit in enumerate(hits, 1):
         if as_json:
@@ -45,6 +53,9 @@ def search_command(
             continue
         place = f", page {hit.page}" if hit.page is not None else ""
         click.echo(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}")
+        if line := line_about(about_of(hit)):
+            click.echo(f"   {line}")
         click.echo(f"   {' '.join(hit.text.split())[:300]}")
     if not hits and not as_json:
-        click.echo("nothing found", err=True)
+        why = f": no document passes the filter ({words_of(only)})" if only and none_passes else ""
+        click.echo(f"nothing found{why}", err=True)

@@ -90,6 +90,7 @@ def chat_question(asked: schemas.ChatAsked) -> QuestionAsked:
         style=asked.style,
         language=asked.language,
         release=asked.release,
+        filter=asked.filter,
         constraints=Constraints(max_tokens=min(max(most, 16), 4096) if most else None),
         deadline_s=asked.deadline_s,
     )

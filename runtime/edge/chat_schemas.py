@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from bus.messages import Reference
+from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style
 
 #: `content_filter`: the final check withdrew the answer.
@@ -35,7 +36,7 @@ class StreamOptions(msgspec.Struct, frozen=True):
 
 
 class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/chat/completions`. `model` names a profile; the last four fields are Groundwire's own additions."""
+    """The body of `POST /v1/chat/completions`. `model` names a profile; the last five fields are Groundwire's own additions."""
 
     model: str
     messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
@@ -46,6 +47,7 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
     style: Style | None = None
     language: Language | None = None
     release: Release | None = None
+    filter: Filter | None = None
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
 
 

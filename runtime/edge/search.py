@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from bus.messages import Passage
 from bus.searching import SearchClient, SearchRequest
+from index.filters import Filter, words_of
 from prompts.vocabulary import Language
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response
@@ -22,13 +23,15 @@ class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     query: Annotated[str, Meta(min_length=1, max_length=4000)]
     language: Language | None = None
     k: Annotated[int, Meta(ge=1, le=100)] = 10
+    filter: Filter | None = None
 
 
-class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits, best first; `snapshot` names the index snapshot they come from."""
+class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Hits, best first; `snapshot` names the index snapshot they come from. `detail`: why there can be none."""
 
     hits: tuple[Passage, ...]
     snapshot: str
+    detail: str = ""
 
 
 @Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, problems=(503,))
@@ -38,6 +41,14 @@ async def search(request: web.Request, asked: SearchAsked) -> web.Response:
     check_text("query", asked.query)
     client = SearchClient(edge.runs.client, time.time() + edge.timeouts.search_s)
     found, _ = await client(
-        SearchRequest(query=asked.query, language=asked.language or "", k=asked.k, bm25_k=asked.k, vector_k=asked.k)
+        SearchRequest(
+            query=asked.query,
+            language=asked.language or "",
+            k=asked.k,
+            bm25_k=asked.k,
+            vector_k=asked.k,
+            filter=asked.filter,
+        )
     )
-    return json_response(SearchAnswer(hits=found.passages, snapshot=found.snapshot))
+    detail = f"no document passes the filter ({words_of(asked.filter)})" if asked.filter and found.none_passes else ""
+    return json_response(SearchAnswer(hits=found.passages, snapshot=found.snapshot, detail=detail))

@@ -22,5 +22,9 @@ def passage_of(hit: Hit) -> Passage:
         headings=hit.headings,
         blocks=tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
         intros=hit.intros,
-        about=msgspec.convert(hit.metadata, About, from_attributes=True),
+        about=about_of(hit),
     )
+
+
+def about_of(hit: Hit) -> About:
+    return msgspec.convert(hit.metadata, About, from_attributes=True)

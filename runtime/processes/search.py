@@ -61,10 +61,12 @@ class Threads:
             k=request.k,
             bm25_k=request.bm25_k,
             vector_k=request.vector_k,
+            filter=request.filter,
         )
         return SearchReply(
             passages=tuple(map(passage_of, hits)),
             snapshot=self._searcher.snapshot,
+            none_passes=not hits and request.filter is not None and not self._searcher.passing(request.filter),
         )
 
 

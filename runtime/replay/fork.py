@@ -75,6 +75,7 @@ def under(message: Message, profile: str) -> Message:
             style=question.style,
             language=question.language,
             contexts=question.contexts,
+            filter=question.filter,
             constraints=question.constraints,
             events=question.events,
         )

@@ -13,6 +13,7 @@ from bus.errors import Failure, Unavailable
 from bus.events import AFTER, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
 from bus.journal import AskRecord, EventFrame, SearchRecord, Stage
 from bus.searching import SearchReply, SearchRequest, answers, reply_of
+from index.filters import words_of
 from runtime.replay.trace import Shown, own
 
 _WORDS = re.compile(r"\s*\S+|\s+$")
@@ -92,7 +93,8 @@ class Replies:
 
 
 def _words_of(search: SearchRequest | SearchRecord) -> str:
-    return f"{search.query} ({search.language}, {search.k} of {search.bm25_k} and {search.vector_k})"
+    filtered = f", {words_of(search.filter)}" if search.filter else ""
+    return f"{search.query} ({search.language}, {search.k} of {search.bm25_k} and {search.vector_k}{filtered})"
 
 
 def failure_of(fallback: str) -> Failure:

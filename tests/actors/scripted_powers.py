@@ -92,9 +92,12 @@ class Hits:
     """`search` over a list."""
 
     passages: tuple[Passage, ...] = ()
+    none_passes: bool = False
+    asked: list[SearchRequest] = field(default_factory=list)
 
     async def __call__(self, request: SearchRequest) -> SearchReply:
-        return SearchReply(passages=self.passages, snapshot="s1")
+        self.asked.append(request)
+        return SearchReply(passages=self.passages, snapshot="s1", none_passes=self.none_passes)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.answer.profile import PROFILES, profile_of
 from actors.evidence.analyses import verbatim
 from actors.evidence.contexts import given as given_contexts
 from actors.judge_relevance import judge_relevance, keep
@@ -32,6 +33,7 @@ from bus.messages import (
     SubQueryPlanned,
     SynthesisRequested,
 )
+from index.filters import Filter
 from prompts import contracts
 from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
 from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
@@ -189,6 +191,30 @@ async def test_hits_go_to_the_judge_or_straight_on(judged: bool, result: type) -
     found = await retrieve.handle(plan(judged=judged), Hits((passage(),)), Screen())
     assert isinstance(found, result)
     assert (found.passages, found.snapshot) == ((passage(),), "s1")  # type: ignore[attr-defined]
+
+
+async def test_a_search_is_narrowed_as_the_profile_and_the_request_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = Hits((passage(),))
+    await retrieve.handle(plan(question=question(filter=Filter(tag="a"))), search, Screen())
+    profile = msgspec.structs.replace(profile_of("general"), filter=Filter(path="guide/**", tag="b"))
+    monkeypatch.setattr(PROFILES, "_read", {"general": profile})
+    await retrieve.handle(plan(question=question(filter=Filter(tag="a"))), search, Screen())
+    await retrieve.handle(plan(), search, Screen())
+    assert [request.filter for request in search.asked] == [
+        Filter(tag="a"),
+        Filter(path="guide/**", tag="a"),
+        Filter(path="guide/**", tag="b"),
+    ]
+
+
+@pytest.mark.parametrize("judged", [True, False])
+async def test_a_filter_that_no_document_passes_is_told_at_once(judged: bool) -> None:
+    asked = plan(question=question(filter=Filter(path="nowhere/**")), judged=judged)
+    found = await retrieve.handle(asked, Hits(none_passes=True), Screen())
+    assert isinstance(found, AnswerSettled)
+    assert (found.settled.outcome, found.settled.reason) == ("refused", "no_results")
+    assert found.settled.snapshot == "s1"
+    assert found.settled.answer.startswith("No document passes the filter of this question (path nowhere/**)")
 
 
 async def test_given_contexts_replace_the_search_best_first() -> None:

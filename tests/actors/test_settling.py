@@ -10,11 +10,21 @@ from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
 from bus.events import Done, Error, References, TokensEnd, VerdictEvent
-from bus.messages import AnswerSettled, AnswerVerified, Constraints, Contradiction, Flag, RunFinished, Sentence, Settled
+from bus.messages import (
+    About,
+    AnswerSettled,
+    AnswerVerified,
+    Constraints,
+    Contradiction,
+    Flag,
+    RunFinished,
+    Sentence,
+    Settled,
+)
 from prompts import notices
 from prompts.vocabulary import Release
 from tests.actors.scripted_powers import Screen
-from tests.message_samples import FEE, FLAG, SETTLED, WEAK, question, span
+from tests.message_samples import ABOUT, FEE, FLAG, SETTLED, WEAK, question, span
 
 GOOD = Sentence(text="Refunds are paid within 14 days [1]. ")
 MORE = Sentence(text="The fee of 3,000 won is not refunded [2]. ")
@@ -175,6 +185,19 @@ async def test_references_are_the_cited_sources_once_in_order_of_citation() -> N
     draft = verified(Sentence(text="Nine [3]. Fourteen [1]. A fee [2]."), release="draft", evidence=evidence)
     result = (await settled(draft)).settled
     assert [(r.source_id, r.score) for r in result.references] == [("opening.md", 0.1), ("refunds.md", 0.75)]
+
+
+async def test_citations_and_references_tell_what_their_source_says_of_itself_if_anything() -> None:
+    evidence = (span(), span(2, "Opens at nine.", source_id="opening.md", title="Opening", about=About()))
+    draft = verified(Sentence(text="Fourteen [1]. Nine [2]."), release="draft", evidence=evidence)
+    result = (await settled(draft)).settled
+    assert [c.about for c in result.citations] == [r.about for r in result.references] == [ABOUT, None]
+    assert msgspec.json.decode(msgspec.json.encode(result.references[1])).keys() == {
+        "source_id",
+        "title",
+        "url",
+        "score",
+    }
 
 
 async def test_sources_named_beside_the_text_count_if_they_exist() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.evidence.spans import FULL, SHORT, WINDOW, grow, numbered, picked, share_held, window
 from bus.messages import Passage, Span
 from prompts.contracts import PickedSpan
-from tests.message_samples import OPENING, REFUNDS, passage
+from tests.message_samples import ABOUT, OPENING, REFUNDS, passage
 
 LETTERS = "ab. \n환불은다。退款，ة؟ é14[1]!?"
 texts = st.text(alphabet=LETTERS, min_size=1, max_size=600)
@@ -117,6 +117,11 @@ def test_documents_stand_by_their_best_score_and_spans_in_their_own_order() -> N
         (2, "high.md", 136),
         (3, "low.md", 100),
     ]
+
+
+def test_a_span_tells_what_its_source_says_of_itself() -> None:
+    (one,) = numbered([passage(about=ABOUT)], [(0, 0, 46)])
+    assert one.about == ABOUT
 
 
 def test_overlapping_slices_of_a_document_are_one_span() -> None:

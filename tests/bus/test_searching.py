@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import date
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from bus.errors import Unavailable
 from bus.journal import SearchRecord
 from bus.searching import Finder, SearchClient, SearchReply, SearchRequest, answers, serve_search
 from bus.subjects import SEARCH
+from index.filters import Filter
 from tests.bus.wires import Wire
 from tests.message_samples import passage
 
@@ -47,6 +49,27 @@ async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
 def test_a_record_from_before_it_told_more_than_the_query_is_known_by_it() -> None:
     record = msgspec.json.decode(b'{"query":"x","hits":{}}', type=SearchRecord)
     assert answers(record, asks("x", language="en", k=5, bm25_k=5, vector_k=5))
+
+
+async def test_a_filter_travels_and_is_part_of_what_a_record_answers(wire: Wire) -> None:
+    heard: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        heard.append(request)
+        return SearchReply(snapshot="s1", none_passes=True)
+
+    close = await serve_search(wire.client, find)
+    search = searcher(wire)
+    only = Filter(path="guide/**", tag=("a", "b"), language="ko", after=date(2026, 1, 31))
+    request = msgspec.structs.replace(asks("x"), filter=only)
+    assert (await search(request)).none_passes
+    assert heard == [request]
+    (record,) = search.records
+    kept = msgspec.json.decode(msgspec.json.encode(record), type=SearchRecord)
+    assert answers(kept, request)
+    assert not answers(kept, asks("x"))
+    assert not answers(kept, msgspec.structs.replace(request, filter=Filter(path="guide/**")))
+    await close()
 
 
 async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:

@@ -59,6 +59,16 @@ def test_ask_prints_the_events_of_the_stream(home: Path, demo: subprocess.Comple
     assert tokens[-1] == {"type": "token", "content": "", "status": "end"}
 
 
+def test_search_and_ask_keep_to_the_documents_asked_for(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+    index = str(home / "demo-index")
+    found = groundwire(home, "search", "--index", index, "--in-path", "myopia-zh", "--json", "-k", "20", "镜片 safety")
+    assert found.returncode == 0, found.stderr
+    assert {json.loads(line)["source_id"].partition("/")[0] for line in found.stdout.splitlines()} == {"myopia-zh"}
+    asked = groundwire(home, "ask", "--index", index, "--in-path", "myopia-zh/**", "--tag", "x", "镜片多久更换一次？")
+    assert asked.returncode == 3, asked.stderr
+    assert "path myopia-zh/**, tag x" in asked.stdout
+
+
 @pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])
 def test_refused_and_declined_exit_with_three(
     home: Path, demo: subprocess.CompletedProcess[str], question: str
@@ -77,6 +87,10 @@ def test_refused_and_declined_exit_with_three(
         (["ask", "--index", "{index}", "a\x01b"], 2, "control characters"),
         (["ask", "--index", "{index}", "--profile", "libary", "hi"], 2, "did you mean 'library'"),
         (["ask", "--index", "{index}", "--style", "long", "hi"], 2, "'synthesis'"),
+        (["ask", "--index", "{index}", "--after", "May", "hi"], 2, "--after: expected a date like 2026-01-31"),
+        (["search", "--index", "{index}", "--in-language", "eng", "hi"], 2, "--in-language"),
+        (["search", "--index", "{index}", "--tag", "", "hi"], 2, "--tag: expected `str` of length >= 1"),
+        (["search", "--index", "{index}", "--in-path", "no/**", "hi"], 0, "no document passes the filter (path no/**)"),
         (["search", "--index", "/nowhere", "hi"], 1, "/nowhere"),
         (["index", "build", "/nowhere", "--out", "{index}-new"], 1, "/nowhere"),
         (["up", "--index", "/nowhere"], 2, "build one with"),

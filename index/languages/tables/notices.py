@@ -36,6 +36,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     empty_context: Text
     safe: Text
     safe_sources: Text  # names {ids}
+    none_passes: Text  # names {filter}: no document passes it
     cancelled: Text
     withdrawn: Text
     failed: Text

@@ -23,6 +23,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     done: Text
     again: Text  # the connection was lost
     citation: Text  # the target of a marker
+    version: Text  # of a source, before its number
+    recognized: Text  # of a source whose text was read from pictures
     away: Text  # the service cannot be reached
     answered: Text
     refused: Text

@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from bus.events import Done, Emitter, References, TokensEnd, Withheld, tokens_of
-from bus.messages import Flag, QuestionAsked, RunFinished, Settled
+from bus.messages import About, Flag, QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
 from tests.browser import browser, find_chromium
 from tests.runtime.edge.conftest import SOURCE, Pipeline
@@ -177,6 +178,21 @@ async def test_withheld_sentences_are_shown_apart_with_their_reason(page: Page, 
     await expect(page.locator("#answer")).to_have_text("Ask the shop.")
     await expect(page.locator("#withheld s")).to_have_text("Refunds take 30 days.")
     await expect(page.locator("#withheld")).to_contain_text("the evidence says 14")
+
+
+async def test_a_source_tells_what_it_says_of_itself(page: Page, pipeline: Pipeline) -> None:
+    about = About(author="Kim", date="2026-01-31", version="2", recognized=True)
+
+    async def scanned(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
+        await emitter.tokens(tokens_of("Yes."))
+        source = msgspec.structs.replace(SOURCE, about=about)
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="answered")))
+        await emitter.events(TokensEnd(), References(items=(source,)), Done())
+
+    pipeline.scripts["scanned"] = scanned
+    await ask(page, "scanned question")
+    await expect(page.locator("#references li")).to_contain_text("Kim · 2026-01-31 · version 2 · read from a picture")
 
 
 async def test_stop_ends_the_run(page: Page, pipeline: Pipeline) -> None:

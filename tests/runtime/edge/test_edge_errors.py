@@ -45,6 +45,17 @@ CASES = {
     "unknown style": Bad(asking(style="synthesys"), 422, "did you mean 'synthesis'?"),
     "unknown release": Bad(asking(release="drafft"), 422, "did you mean 'draft'?"),
     "unknown language": Bad(asking(language="de"), 422, "language"),
+    "unknown language of a filter": Bad(
+        asking(filter={"language": "eng"}), 422, "filter.language: unknown value 'eng'"
+    ),
+    "no date in a filter": Bad(asking(filter={"after": "May"}), 422, "filter.after: expected a date like 2026-01-31"),
+    "unknown field of a filter": Bad(
+        asking(filter={"tags": "a"}), 422, "filter.tags: unknown key; did you mean 'tag'?"
+    ),
+    "a filter that is none": Bad(asking(filter="guide/**"), 422, "filter: expected `object | null`"),
+    "no date in a search": Bad(
+        {"query": "a", "filter": {"after": "2026-02-30"}}, 422, "filter.after: expected a date", path="/v1/search"
+    ),
     "profile with a dot": Bad(asking(profile="a.b"), 422, "profile: 'a.b' is not a valid id"),
     "profile with a path": Bad(asking(profile="../../etc/passwd"), 422, "is not a valid id"),
     "profile with a newline": Bad(asking(profile="general\n"), 422, "is not a valid id"),

@@ -1,0 +1,48 @@
+"""The options that choose documents by path, tag, language and date, and the line that tells what a source says of itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+
+from bus.messages import About
+from index.filters import Filter
+from index.languages import LANGUAGES
+from index.languages.toml_check import problems
+
+#: The options by the field that they fill.
+_OPTIONS = {"path": "--in-path", "tag": "--tag", "language": "--in-language", "after": "--after"}
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options; the command takes their values as `in_path`, `tag`, `in_language` and `after`."""
+    for option in (
+        click.option("--after", metavar="DATE", help="Only documents dated on this day or later, as 2026-01-31."),
+        click.option("--in-language", type=click.Choice(LANGUAGES), help="Only documents in this language."),
+        click.option("--tag", multiple=True, help="Only documents with this tag; several: with any of them."),
+        click.option(
+            "--in-path", metavar="PATTERN", help="Only documents under this name: a folder, a file, `guide/**`."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def taken_filter(options: dict[str, Any]) -> Filter | None:
+    """The filter that the options make, which are taken out of `options`; None without any. Raises click.UsageError."""
+    given = {field: options.pop(option.removeprefix("--").replace("-", "_")) for field, option in _OPTIONS.items()}
+    fields = {field: list(value) if field == "tag" else value for field, value in given.items() if value}
+    if wrong := problems(fields, Filter):
+        field, _, what = wrong[0].partition(":")
+        raise click.UsageError(f"{_OPTIONS[field.partition('[')[0]]}:{what}")
+    return msgspec.convert(fields, Filter) if fields else None
+
+
+def line_about(about: About | None) -> str:
+    """Author, date, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
+    if about is None:
+        return ""
+    version = f"version {about.version}" if about.version else ""
+    recognized = "read from a picture" if about.recognized else ""
+    return ", ".join(part for part in (about.author, about.date, version, recognized) if part)

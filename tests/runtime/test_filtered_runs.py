@@ -1,0 +1,124 @@
+"""A filter from a question on the bus to the sources of its answer: a real index, the whole pipeline, replay and fork."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.pipeline import pipeline
+from bus.messages import QuestionAsked, RunFinished
+from bus.searching import SearchReply, SearchRequest
+from bus.subjects import key_of
+from index.filters import Filter
+from index.model import Document, Metadata
+from index.searcher import Searcher
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.processes.inference import Inference
+from runtime.processes.search import Threads
+from runtime.replay.fork import fork
+from runtime.replay.journal_traces import read_run
+from runtime.replay.live_powers import Live, hits_of
+from runtime.replay.replayer import replay
+from runtime.replay.trace import Trace
+from runtime.settings import InferenceSettings
+from tests.index.conftest import update
+from tests.whole import Whole, whole
+
+REFUNDS = "Refunds are paid within {days} days of the return. The shop {town} opens at {hour} on Saturdays."
+DOCUMENTS = [
+    Document(
+        source_id=f"{town}/refunds.md",
+        title=f"Refunds in {town}",
+        text=REFUNDS.format(days=days, town=town, hour=hour),
+        metadata=Metadata(date=f"{year}-05-01", author="Kim", tags=(town,)),
+    )
+    for town, days, hour, year in (("oslo", 14, "nine", 2024), ("lima", 30, "ten", 2025), ("rome", 60, "noon", 2026))
+]
+SIMPLE = "How many days until refunds are paid?"
+COMPLEX = "How many days until refunds are paid, and when does the shop open on Saturdays?"
+
+
+@pytest.fixture(scope="module")
+async def index(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Threads]:
+    folder = tmp_path_factory.mktemp("filtered") / "index"
+    await asyncio.to_thread(update, folder, DOCUMENTS)
+    searcher = await asyncio.to_thread(Searcher.open, folder)
+    threads = Threads(searcher, 2)
+    yield threads
+    await asyncio.to_thread(threads.close)
+    searcher.close()
+
+
+@pytest.fixture(scope="module")
+async def run(tmp_path_factory: pytest.TempPathFactory, index: Threads) -> AsyncIterator[Whole]:
+    async with whole(tmp_path_factory.mktemp("whole"), ExtractiveEngine(), find=index.find) as made:
+        yield made
+
+
+async def traced(run: Whole, run_id: str, **request: Any) -> Trace:
+    """Publish a request as an integration does, and wait for its end."""
+    body = msgspec.json.encode({"type": "question_asked", "deadline_s": 100, **request})
+    await run.runs.client.publish(key_of(QuestionAsked, run_id).subject, body)
+    await run.runs.client.flush()
+    async for _ in run.runs.events(run_id):
+        pass
+    return await read_run(run.journal, run_id)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "source"),
+    [
+        ({"path": "oslo/**"}, "oslo/refunds.md"),
+        ({"tag": ["LIMA", "nowhere"]}, "lima/refunds.md"),
+        ({"after": "2026-01-01"}, "rome/refunds.md"),
+    ],
+)
+async def test_an_answer_cites_only_what_passes(run: Whole, wanted: dict[str, object], source: str) -> None:
+    run_id = f"cites-{source.partition('/')[0]}"
+    await traced(run, run_id, question=SIMPLE, filter=wanted)
+    record = await run.runs.record(run_id)
+    assert record is not None
+    assert record.outcome == "answered"
+    assert {c.source_id for c in record.citations} == {r.source_id for r in record.references} == {source}
+    assert record.references[0].about is not None
+    assert record.references[0].about.author == "Kim"
+
+
+async def test_every_sub_query_obeys_and_replay_and_fork_are_exact(run: Whole, index: Threads) -> None:
+    wanted = Filter(path="lima/**", language="en")
+    trace = await traced(run, "complex-lima", question=COMPLEX, filter=wanted)
+    searches = hits_of(trace)
+    assert len(searches) > 1
+    assert {search.filter for search in searches} == {wanted}
+    done = await replay(trace, pipeline())
+    assert done.divergence is None
+    assert done.finished
+
+    heard: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        heard.append(request)
+        return await index.find(request)
+
+    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), find)
+    forked = await fork(trace, pipeline(), "retrieve", "forked-lima", live, profile="library")
+    assert {request.filter for request in heard} == {wanted}
+    assert (await replay(forked, pipeline())).divergence is None
+
+
+async def test_a_filter_that_nothing_passes_says_so(run: Whole) -> None:
+    for run_id, question in (("none-simple", SIMPLE), ("none-complex", COMPLEX)):
+        trace = await traced(run, run_id, question=question, filter={"path": "paris/**"})
+        ended = next(r.message for r in trace.records if isinstance(r.message, RunFinished))
+        assert (ended.settled.outcome, ended.settled.reason) == ("refused", "no_results")
+        assert "No document passes the filter of this question (path paris/**)" in ended.settled.answer
+        assert (await replay(trace, pipeline())).divergence is None
+
+
+async def test_a_wrong_filter_over_nats_is_an_error_that_ends_the_run(run: Whole) -> None:
+    await traced(run, "wrong-after", question=SIMPLE, filter={"after": "May"})
+    record = await run.runs.record("wrong-after")
+    assert record is not None
+    assert record.outcome == "failed"
