@@ -5,50 +5,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from index import lsa, search_engines, snapshot
-from index.allowed import Allowed, Filtering
-from index.catalogue import read_catalogue
+from index import search_engines, snapshot
+from index.allowed import Allowed
 from index.codes import with_codes
 from index.coverage import cover, gram_set, hash_sets
 from index.crossing import crossed
 from index.duplicates import groups
-from index.embedder import Embedder, Vectors, check_match
+from index.embedder import Embedder, Vectors
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.fusion import mean_of_shares
 from index.languages.detection import detect
 from index.model import Hit, Passage, ScoreType, own_headings
+from index.opened import Opened, open_snapshot
 from index.question_words import without_question_words
 from index.store import PassageStore
 from index.surrogates import without_surrogates
 
 Found = list[tuple[int, float]]
-
-
-class Opened:
-    """A snapshot opened for searching, which counts its running queries; the last one to leave closes it."""
-
-    def __init__(self, handle: snapshot.Handle, embedder: Embedder | None) -> None:
-        """Raises IndexProblem."""
-        self.handle = handle
-        manifest = handle.manifest
-        folder = handle.directory
-        if embedder is None:
-            if manifest.embedder.name != lsa.NAME:
-                raise IndexProblem(
-                    f"the index was built with embedder {manifest.embedder.name} {manifest.embedder.version}; configure it"
-                )
-            embedder = lsa.Lsa(folder / "vectors", manifest.embedder.version)
-        check_match(manifest.embedder, embedder.spec)
-        self.embedder = embedder
-        self.threshold = manifest.embedder.threshold
-        self.passages = PassageStore(folder / "passages")
-        graph = folder / "vectors" / search_engines.VECTORS.FILE
-        self.vectors = search_engines.VECTORS.open_index(graph, manifest.embedder.dimension, manifest.passages)
-        self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
-        self.catalogue = read_catalogue(folder)
-        self.filtering = Filtering(self.catalogue.values())
-        self.users = 1  # the searcher itself
 
 
 class Searcher:
@@ -65,7 +39,7 @@ class Searcher:
     @classmethod
     def open(cls, directory: Path, snapshot: str | None = None, *, embedder: Embedder | None = None) -> "Searcher":
         """Open the current snapshot, or a named one, which then stays open. Raises IndexProblem."""
-        return cls(directory, _open(directory, snapshot, embedder), embedder, follows=snapshot is None)
+        return cls(directory, open_snapshot(directory, snapshot, embedder), embedder, follows=snapshot is None)
 
     @property
     def snapshot(self) -> str:
@@ -160,7 +134,7 @@ class Searcher:
         with self._reloading:
             if snapshot.current(self._directory) == self.snapshot:
                 return False
-            fresh = _open(self._directory, None, self._embedder)
+            fresh = open_snapshot(self._directory, None, self._embedder)
             with self._lock:
                 old, self._opened = self._current(), fresh
             self._leave(old)
@@ -174,15 +148,6 @@ class Searcher:
             old, self._opened = self._opened, None
         if old is not None:
             self._leave(old)
-
-
-def _open(directory: Path, snapshot_id: str | None, embedder: Embedder | None) -> Opened:
-    handle = snapshot.hold(directory, snapshot_id)
-    try:
-        return Opened(handle, embedder)
-    except IndexProblem:
-        handle.close()
-        raise
 
 
 def _by_vector(opened: Opened, query: str, k: int, allowed: Allowed | None) -> tuple[Vectors, Found]:
@@ -229,9 +194,7 @@ def _fuse(
     return mean_of_shares(bm25, cosines, covered, together, leads, below, beginnings), covered
 
 
-def _by_words(
-    opened: Opened, asked: str, language: str, k: int, allowed: Allowed | None
-) -> tuple[Found, list[str]]:
+def _by_words(opened: Opened, asked: str, language: str, k: int, allowed: Allowed | None) -> tuple[Found, list[str]]:
     """The passages that BM25 finds, best first, and how the question was also asked: with its names in other languages."""
     variants = crossed(asked, language, opened.handle.manifest.languages)
     found = dict(opened.bm25.search(asked, language, k, allowed))

@@ -14,7 +14,8 @@ from index.allowed import Allowed
 from index.filters import Filter, narrowed, predicate, words_of
 from index.languages.toml_check import problems
 from index.model import Document, Entry, Metadata
-from index.searcher import Opened, Searcher
+from index.opened import Opened
+from index.searcher import Searcher
 from tests.bench.bench_retrieval import Corpus
 from tests.index.conftest import DOCUMENTS, update
 

@@ -1,0 +1,46 @@
+"""A snapshot opened for searching: its search engines, passages, catalogue and embedder."""
+
+from pathlib import Path
+
+from index import lsa, search_engines, snapshot
+from index.allowed import Filtering
+from index.catalogue import read_catalogue
+from index.embedder import Embedder, check_match
+from index.errors import IndexProblem
+from index.store import PassageStore
+
+
+class Opened:
+    """A snapshot opened for searching, which counts its running queries; the last one to leave closes it."""
+
+    def __init__(self, handle: snapshot.Handle, embedder: Embedder | None) -> None:
+        """Raises IndexProblem."""
+        self.handle = handle
+        manifest = handle.manifest
+        folder = handle.directory
+        if embedder is None:
+            if manifest.embedder.name != lsa.NAME:
+                raise IndexProblem(
+                    f"the index was built with embedder {manifest.embedder.name} {manifest.embedder.version}; configure it"
+                )
+            embedder = lsa.Lsa(folder / "vectors", manifest.embedder.version)
+        check_match(manifest.embedder, embedder.spec)
+        self.embedder = embedder
+        self.threshold = manifest.embedder.threshold
+        self.passages = PassageStore(folder / "passages")
+        graph = folder / "vectors" / search_engines.VECTORS.FILE
+        self.vectors = search_engines.VECTORS.open_index(graph, manifest.embedder.dimension, manifest.passages)
+        self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
+        self.catalogue = read_catalogue(folder)
+        self.filtering = Filtering(self.catalogue.values())
+        self.users = 1  # the searcher itself
+
+
+def open_snapshot(directory: Path, snapshot_id: str | None, embedder: Embedder | None) -> Opened:
+    """A snapshot held and opened, by default the current one. Raises IndexProblem."""
+    handle = snapshot.hold(directory, snapshot_id)
+    try:
+        return Opened(handle, embedder)
+    except IndexProblem:
+        handle.close()
+        raise
