@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -22,6 +23,7 @@ from index import snapshot
 from index.build import Build
 from index.check import stats
 from index.coverage import cover, hash_sets
+from index.filters import Filter
 from index.model import Document
 from index.searcher import Searcher
 
@@ -89,6 +91,7 @@ def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
     for question in questions[:50]:
         searcher.search(question)
     parts(searcher, questions)
+    filtered(searcher, questions)
     concurrency(searcher, questions)
     print(f"  memory      {(psutil.Process().memory_info().rss - before) / 1e6:.0f} MB more than before it was opened")
     if not still:
@@ -126,6 +129,36 @@ def parts(searcher: Searcher, questions: list[str]) -> None:
         "coverage": coverage,
         "hybrid": lambda question: searcher.search(question, language="en"),
     }
+    waited, worked = in_turns(calls, questions)
+    for what, times in (("p50", waited), ("processor", worked)):
+        medians = {name: percentile(values, 50) for name, values in times.items()}
+        print(f"  hybrid {what:<9} {medians['hybrid'] / medians['lucene']:.2f} x Lucene alone,"
+              f" {medians['hybrid'] / max(medians['lucene'], medians['vectors']):.2f} x the slower part,"
+              f" {medians['hybrid'] / medians['sequence']:.2f} x both in sequence")  # fmt: skip
+
+
+def filtered(searcher: Searcher, questions: list[str]) -> None:
+    """Search with filters that let more and fewer documents pass, against search without one."""
+    calls: dict[str, Callable[[str], object]] = {"no filter": lambda question: searcher.search(question, language="en")}
+    for name, path in (("most", "d*[!7]"), ("half", "d*[02468]"), ("tenth", "d*7"), ("few", "d*777")):
+        only = Filter(path=path)
+        calls[name] = partial(searcher.search, language="en", filter=only)
+        began = time.perf_counter()
+        searcher.search(questions[0], filter=only)
+        took_ms = (time.perf_counter() - began) * 1000
+        print(f"  {name:<11} {searcher.passing(only)} documents pass; the first search took {took_ms:.0f} ms")
+    waited, _ = in_turns(calls, questions)
+    plain = percentile(waited.pop("no filter"), 50)
+    print(
+        "  filter p50  "
+        + ", ".join(f"{name} {percentile(values, 50) / plain:.2f} x" for name, values in waited.items())
+    )
+
+
+def in_turns(
+    calls: dict[str, Callable[[str], object]], questions: list[str]
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """How long each call took for each question, in milliseconds: by the clock, and of the processor."""
     waited: dict[str, list[float]] = {name: [] for name in calls}
     worked: dict[str, list[float]] = {name: [] for name in calls}
     for question in questions:
@@ -136,11 +169,7 @@ def parts(searcher: Searcher, questions: list[str]) -> None:
             worked[name].append((time.thread_time() - worked_before) * 1000)
     for name in calls:
         print(f"  {name:<11} {both(waited[name])}, CPU time {both(worked[name])}")
-    for what, times in (("p50", waited), ("processor", worked)):
-        medians = {name: percentile(values, 50) for name, values in times.items()}
-        print(f"  hybrid {what:<9} {medians['hybrid'] / medians['lucene']:.2f} x Lucene alone,"
-              f" {medians['hybrid'] / max(medians['lucene'], medians['vectors']):.2f} x the slower part,"
-              f" {medians['hybrid'] / medians['sequence']:.2f} x both in sequence")  # fmt: skip
+    return waited, worked
 
 
 def both(values: list[float]) -> str:
