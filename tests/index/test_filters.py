@@ -1,5 +1,6 @@
 """Filters: which documents pass, and that both searches find the best of those, however few they are."""
 
+import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from index.allowed import Allowed
 from index.filters import Filter, narrowed, predicate, words_of
@@ -54,8 +56,14 @@ IDS = (
         ("!y.md", ["!y.md"]),
         ("#z.md", ["#z.md"]),
         ("*", list(IDS)),
+        ("**", list(IDS)),
+        ("guide/**/c.md", ["guide/b/c.md"]),
+        ("**/b/**", ["guide/b/c.md", "https://x.org/a/b"]),
+        ("guide/?.md", ["guide/a.md"]),
+        ("g*e/[!b].md", ["guide/a.md"]),
         ("guid", []),
         ("[", []),
+        ("/", []),
     ],
 )
 def test_a_path_is_read_as_a_line_of_a_gitignore(path: str, passing: list[str]) -> None:
@@ -215,3 +223,25 @@ def test_a_changed_tag_counts_in_the_next_snapshot(tmp_path: Path) -> None:
     assert searcher.maybe_reload()
     assert [hit.source_id for hit in searcher.search("환불 신청", filter=Filter(tag="new"))] == ["refund"]
     searcher.close()
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "b", "*", "**", "?", "a*", "[ab]", "[!a]"]), min_size=1, max_size=5),
+    st.booleans(),
+    st.lists(st.lists(st.sampled_from(["a", "b", "ab", "ba"]), min_size=1, max_size=5), min_size=1, max_size=5),
+)
+def test_a_path_means_what_it_means_to_git(pattern: list[str], from_root: bool, ids: list[list[str]]) -> None:
+    path = ("/" if from_root else "") + "/".join(pattern)
+    passes, git = predicate(Filter(path=path)), GitIgnoreSpec.from_lines([path])
+    for names in ids:
+        source_id = "/".join(names)
+        if pattern[-1] != "**":  # to git, a folder is no part of itself
+            assert passes(entry(source_id)) == git.match_file(source_id), (path, source_id)
+
+
+def test_a_path_of_many_wildcards_takes_no_time() -> None:
+    began = time.process_time()
+    for path in ("*?" * 200 + "x", "**/*/" * 80 + "x"):
+        assert not predicate(Filter(path=path))(entry("a" * 250 + "/b" * 60))
+    assert time.process_time() - began < 1

@@ -1,9 +1,11 @@
 """The five systems as profiles, the errors of an invalid profile, and how one profile extends another."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from index.filters import Filter
 from index.languages import LANGUAGES
 from prompts.profiles import BUILT_IN, ProfileError, find, load, names, read
 
@@ -167,3 +169,13 @@ def test_a_circle_of_profiles_is_refused(tmp_path: Path) -> None:
 def test_a_profile_that_is_not_there_is_said_with_the_nearest(name: str) -> None:
     with pytest.raises(ProfileError, match="there is no profile"):
         load(name)
+
+
+def test_a_profile_may_narrow_what_is_searched(tmp_path: Path) -> None:
+    write(tmp_path, "guide", GOOD + '[filter]\npath = "guide/**"\ntag = ["a", "b"]\nafter = 2026-01-31\n')
+    write(tmp_path, "quoted", GOOD + '[filter]\nafter = "2026-01-31"\n')
+    write(tmp_path, "wrong", GOOD + '[filter]\nafter = "May"\n')
+    assert load("guide", tmp_path).filter == Filter(path="guide/**", tag=("a", "b"), after=date(2026, 1, 31))
+    assert load("quoted", tmp_path).filter == Filter(after=date(2026, 1, 31))
+    with pytest.raises(ProfileError, match="filter.after: expected a date like 2026-01-31"):
+        load("wrong", tmp_path)
