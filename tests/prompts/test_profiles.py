@@ -177,5 +177,5 @@ def test_a_profile_may_narrow_what_is_searched(tmp_path: Path) -> None:
     write(tmp_path, "wrong", GOOD + '[filter]\nafter = "May"\n')
     assert load("guide", tmp_path).filter == Filter(path="guide/**", tag=("a", "b"), after=date(2026, 1, 31))
     assert load("quoted", tmp_path).filter == Filter(after=date(2026, 1, 31))
-    with pytest.raises(ProfileError, match="filter[.]after: expected a date like 2026-01-31"):
+    with pytest.raises(ProfileError, match=r"filter\.after: expected a date like 2026-01-31"):
         load("wrong", tmp_path)
