@@ -65,9 +65,8 @@ def _under(path: str) -> Callable[[str], bool]:
     Name by name, in time linear in the pattern: as one regular expression, a stranger's `*?*?*?*?x` would take seconds.
     """
     names = [name for name in path.split("/") if name]
-    wanted = [
-        None if name == "**" else re.compile(fnmatch.translate(name)) for name in names
-    ]  # None: any names, or none
+    # None stands for any number of names.
+    wanted = [None if name == "**" else re.compile(fnmatch.translate(name)) for name in names]
     if "/" not in path.rstrip("/"):
         wanted.insert(0, None)
     last = len(wanted)
@@ -103,7 +102,7 @@ def _dated(entry: Entry, after: date) -> bool:
 
 
 def words_of(wanted: Filter) -> str:
-    """The filter for people to read: `path guide/**, tag billing or refunds, after 2026-01-31`."""
+    """The filter for people to read: `path guide/**, tag billing / refunds, after 2026-01-31`."""
     tag = wanted.tag if isinstance(wanted.tag, str) or wanted.tag is None else " / ".join(wanted.tag)
     fields = {"path": wanted.path, "tag": tag, "language": wanted.language, "after": wanted.after}
     return ", ".join(f"{name} {value}" for name, value in fields.items() if value is not None)
