@@ -3,6 +3,7 @@
 import io
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -13,6 +14,8 @@ from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
 from index.intake import Intake
+from index.reading import Pool
+from index.reading_job import Limits
 from index.report import Report, Skip, read_skipped, write_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
 
@@ -42,11 +45,14 @@ def bring_in(
     progress: Tell = no_progress,
     stdin: IO[bytes] | None = None,
     stdin_name: str = "stdin.jsonl",
+    limits: Limits | None = None,
+    processes: int = 0,
 ) -> Report:
     """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
     `only`: remove documents that come from elsewhere or whose file is gone; an index that cannot be read is then made anew.
-    Raises IndexProblem when nothing at all can be read.
+    `limits` are those of one document, `processes` how many read them (0: as many as cores). Raises IndexProblem when nothing
+    at all can be read.
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
@@ -57,10 +63,11 @@ def bring_in(
             known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
             asked = plan(paths, known, rules, anew=only)
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=only, earlier=read_skipped(index).files)
-            if STDIN in patterns:
-                work.take_stream(stdin or io.BytesIO(), stdin_name)
-            work.take_files(list(finder.find()), asked.roots)
+            with Pool(limits, processes) as pool:
+                work = Intake(build, pool, progress, exactly=only, earlier=read_skipped(index).files)
+                if STDIN in patterns:
+                    work.take_stream(stdin or io.BytesIO(), stdin_name)
+                work.take_files(list(finder.find()), asked.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
                 raise IndexProblem(
@@ -98,11 +105,12 @@ def follow(
     *,
     embedder: Embedder | None = None,
     progress: Tell = no_progress,
+    pool: Pool | None = None,
 ) -> Updated:
     """Bring what is below `folders` up to date, by default all that the index was built from; other documents stay.
 
     A file that could not be read before and is the same is not tried again. Raises Vanished when a folder is gone, or is empty
-    though the index holds documents of it, and IndexProblem.
+    though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.
     """
     began = time.monotonic()
     with snapshot.writing(index):
@@ -113,8 +121,9 @@ def follow(
                 _refuse_vanished(root, build)
             asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=False, earlier=read_skipped(index).files, again=False)
-            work.take_files(list(finder.find()), asked.roots)
+            with nullcontext(pool) if pool is not None else Pool() as readers:
+                work = Intake(build, readers, progress, exactly=False, earlier=read_skipped(index).files, again=False)
+                work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
             if not build.catalogue:
                 raise IndexProblem(f"that would leave {index} empty; it stays as it was")

@@ -11,6 +11,7 @@ from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.ignoring import IGNORE_FILE, Ignoring
 from index.ingest import Updated, Vanished, bring_in, follow
+from index.reading import Pool
 from index.roots import Root, plan
 
 #: Changes are taken up once nothing has changed for this long, or the first of them is this old.
@@ -38,25 +39,27 @@ def keep_up(
     folders = [root.folder for root, _ in plan(paths, roots, anew=False).reads] if paths else [r.folder for r in roots]
     if not folders:
         raise IndexProblem(f"{index} was built from no folder; name one to watch")
-    first = follow(index, folders, embedder=embedder)
-    jvm.start(brief=True)
-    say(f"watching {', '.join(folders)}: {first.report.documents} documents in {first.report.snapshot}")
-    for line in lines_of(first):
-        say(line)
-    behind, told = True, ""  # what changed before the watch began is taken up at its first look
-    for changed in _changes(index, roots, folders, stop):
-        if not changed and not behind:
-            _check_there(folders)
-            continue
-        try:
-            lines, behind, told = lines_of(follow(index, folders, embedder=embedder)), False, ""
-        except Vanished:
-            raise
-        except (IndexProblem, OSError) as problem:
-            line = f"not updated: {problem}; what was served before is still served"
-            lines, behind, told = [line] if line != told else [], True, line
-        for line in lines:
+    with Pool() as pool:
+        first = follow(index, folders, embedder=embedder, pool=pool)
+        jvm.start(brief=True)
+        say(f"watching {', '.join(folders)}: {first.report.documents} documents in {first.report.snapshot}")
+        for line in lines_of(first):
             say(line)
+        behind, told = True, ""  # what changed before the watch began is taken up at its first look
+        for changed in _changes(index, roots, folders, stop):
+            if not changed and not behind:
+                _check_there(folders)
+                continue
+            try:
+                updated = follow(index, folders, embedder=embedder, pool=pool)
+                lines, behind, told = lines_of(updated), False, ""
+            except Vanished:
+                raise
+            except (IndexProblem, OSError) as problem:
+                line = f"not updated: {problem}; what was served before is still served"
+                lines, behind, told = [line] if line != told else [], True, line
+            for line in lines:
+                say(line)
 
 
 def snapshot_roots(index: Path) -> tuple[Root, ...]:
