@@ -47,12 +47,13 @@ def bring_in(
     stdin_name: str = "stdin.jsonl",
     limits: Limits | None = None,
     processes: int = 0,
+    pool: Pool | None = None,
 ) -> Report:
     """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
     `only`: remove documents that come from elsewhere or whose file is gone; an index that cannot be read is then made anew.
-    `limits` are those of one document, `processes` how many read them (0: as many as cores). Raises IndexProblem when nothing
-    at all can be read.
+    `limits` are those of one document, `processes` how many read them (0: as many as cores), `pool` reading processes that
+    stay for the next time instead. Raises IndexProblem when nothing at all can be read.
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
@@ -63,8 +64,8 @@ def bring_in(
             known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
             asked = plan(paths, known, rules, anew=only)
             finder = Finder(asked, index)
-            with Pool(limits, processes) as pool:
-                work = Intake(build, pool, progress, exactly=only, earlier=read_skipped(index).files)
+            with nullcontext(pool) if pool is not None else Pool(limits, processes) as readers:
+                work = Intake(build, readers, progress, exactly=only, earlier=read_skipped(index).files)
                 if STDIN in patterns:
                     work.take_stream(stdin or io.BytesIO(), stdin_name)
                 work.take_files(list(finder.find()), asked.roots)

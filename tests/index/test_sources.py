@@ -6,23 +6,45 @@ import os
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import snapshot
+from index import ingest, snapshot
 from index.build import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
 from index.files import Finder
-from index.ingest import bring_in, follow
 from index.model import Entry
-from index.report import read_skipped
-from index.roots import Plan, Root, Rules, plan
+from index.reading import Pool
+from index.report import Report, read_skipped
+from index.roots import NO_RULES, Plan, Root, Rules, plan
 from index.searcher import Searcher
+
+#: The reading processes of these tests, which start once.
+READERS: list[Pool] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def readers() -> Iterator[None]:
+    with Pool(processes=1) as pool:
+        READERS.append(pool)
+        yield
+        READERS.clear()
+
+
+def bring_in(
+    index: Path, patterns: list[str], *, only: bool, rules: Rules = NO_RULES, stdin: IO[bytes] | None = None
+) -> Report:
+    return ingest.bring_in(index, patterns, only=only, rules=rules, stdin=stdin, pool=READERS[0])
+
+
+def follow(index: Path) -> ingest.Updated:
+    return ingest.follow(index, pool=READERS[0])
 
 
 def write(folder: Path, *names: str) -> Path:
