@@ -13,15 +13,22 @@ from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
 from index.intake import Intake
-from index.report import Report, write_skipped
+from index.report import Report, Skip, read_skipped, write_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
 
 STDIN = "-"
 
 
+class Vanished(IndexProblem):
+    """A folder is gone that the index holds documents of; it may come back."""
+
+
 class Updated(NamedTuple):
+    """What one reading of the files came to; `skipped` are those that were not skipped, or not for that reason, before."""
+
     report: Report
     changes: list[Change]
+    skipped: list[Skip]
 
 
 def bring_in(
@@ -49,7 +56,7 @@ def bring_in(
         try:
             asked = plan(paths, older.roots if older else build.roots, rules, anew=only)
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=only)
+            work = Intake(build, progress, exactly=only, earlier=read_skipped(index).files)
             if STDIN in patterns:
                 work.take_stream(stdin or io.BytesIO(), stdin_name)
             work.take_files(list(finder.find()), asked.roots)
@@ -87,7 +94,8 @@ def follow(
 ) -> Updated:
     """Bring what is below `folders` up to date, by default all that the index was built from; other documents stay.
 
-    Raises IndexProblem when a folder is gone, or is empty though the index holds documents of it: it may come back.
+    A file that could not be read before and is the same is not tried again. Raises Vanished when a folder is gone, or is empty
+    though the index holds documents of it, and IndexProblem.
     """
     began = time.monotonic()
     with snapshot.writing(index):
@@ -98,7 +106,7 @@ def follow(
                 _refuse_vanished(root, build)
             asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=False)
+            work = Intake(build, progress, exactly=False, earlier=read_skipped(index).files, again=False)
             work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
             if not build.catalogue:
@@ -113,7 +121,7 @@ def _refuse_vanished(root: Root, build: Build) -> None:
     folder = Path(root.folder)
     if not folder.is_dir() or (held and not any(folder.iterdir())):
         what = "is empty" if folder.is_dir() else "is gone"
-        raise IndexProblem(f"{folder} {what}; the index keeps its {held} documents as they were")
+        raise Vanished(f"{folder} {what}; the index keeps its {held} documents as they were")
 
 
 def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
@@ -136,8 +144,10 @@ def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progres
 def _publish(index: Path, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False) -> Updated:
     work.report.left_out = finder.left_out + work.left_out
     report = finish(work.report, build, build.publish(refit=refit), began)
+    known = {(skip.name, skip.reason) for skip in read_skipped(index).files}
     write_skipped(index, report, None if work.exactly else work.looked_at)
-    return Updated(report, build.changes)
+    fresh = [skip for skip in report.skipped if (skip.name, skip.reason) not in known]
+    return Updated(report, build.changes, fresh)
 
 
 def finish(report: Report, build: Build, manifest: snapshot.Manifest, began: float) -> Report:

@@ -20,16 +20,21 @@ from index.model import Entry
 from index.readers.formats import Source, read
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
-from index.report import Report
+from index.report import Report, Skip
 from index.roots import Root, printable
 
 _STDIN = "-/"
 
 
 class Intake:
-    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay."""
+    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay.
 
-    def __init__(self, build: Build, progress: Tell, *, exactly: bool) -> None:
+    `earlier` is what was skipped the last time. `again`: try files that could not be read then, though they are the same.
+    """
+
+    def __init__(
+        self, build: Build, progress: Tell, *, exactly: bool, earlier: Iterable[Skip] = (), again: bool = True
+    ) -> None:
         self.report = Report()
         self.exactly = exactly
         self.seen: dict[str, str] = {}  # source id -> origin
@@ -41,6 +46,10 @@ class Intake:
         self._planned: dict[str, str] = {}  # origin -> the id of its document or archive
         self._shut: list[str] = []  # folders that cannot be listed
         self._known: dict[str, list[Entry]] = {}  # by origin
+        self._again = again
+        self._earlier: dict[str, list[Skip]] = {}  # by origin
+        for skip in earlier:
+            self._earlier.setdefault(skip.origin, []).append(skip)
         self._contents: dict[str, list[str]] = {}  # digest of bytes -> source ids
         for entry in build.catalogue.values():
             self._known.setdefault(entry.origin, []).append(entry)
@@ -96,6 +105,10 @@ class Intake:
         ):
             self.report.unchanged_files += 1
             self._see(known)
+            self._skip_as_before(found.origin)
+            return
+        if not known and not self._again and any(skip.stamp == stamp for skip in self._earlier.get(found.origin, ())):
+            self._skip_as_before(found.origin)
             return
         suffix = found.path.suffix.lower()
         if archives.is_archive(found.path.name):
@@ -133,7 +146,7 @@ class Intake:
                 else:
                     self._take_document(found, inside, member.read, stamp)
         except Unreadable as reason:
-            self.report.skip(found.source_id, reason, found.origin)
+            self.report.skip(found.source_id, reason, found.origin, stamp)
 
     def _take_document(self, found: Found, inside: str, load: Callable[[], bytes], stamp: str) -> bool:
         """Take in one file or member of an archive; False when its bytes are those that were read before."""
@@ -174,7 +187,7 @@ class Intake:
         try:
             document = read(Source(data, source_id, path.stem.replace("_", " "), path.suffix.lower()))
         except Unreadable as reason:
-            self.report.skip(source_id, reason, origin)
+            self.report.skip(source_id, reason, origin, stamp)
             return
         if self._is_free(source_id, origin, source_id):
             self._take_over(source_id, content)
@@ -239,11 +252,16 @@ class Intake:
         self.report.skip(found.source_id, Unreadable(f"cannot be read ({error})"), found.origin)
         self._see(self._known.get(found.origin, ()))
 
+    def _skip_as_before(self, origin: str) -> None:
+        for skip in self._earlier.get(origin, ()):
+            self.report.add(skip)
+
     def _unchanged(self, entries: Iterable[Entry], stamp: str) -> None:
         self.report.unchanged_files += 1
         for entry in entries:
             self._build.touch(entry.source_id, stamp)
         self._see(entries)
+        self._skip_as_before(next((entry.origin for entry in entries), ""))
 
     def _see(self, entries: Iterable[Entry]) -> None:
         self.seen |= {entry.source_id: entry.origin for entry in entries}

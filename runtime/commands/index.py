@@ -19,6 +19,8 @@ from index.ingest import bring_in, take_out
 from index.report import Report
 from index.roots import Rules
 from runtime.commands.embedder_options import embedder, embedder_options
+from runtime.commands.index_show import show_command
+from runtime.commands.index_watch import watch_command
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
 from runtime.commands.source_options import rules_of, source_options
 
@@ -184,6 +186,10 @@ def verify_command(directory: Path, name: str | None) -> None:
     if problems:
         raise click.ClickException(f"{len(problems)} faults in {held}; build the index again")
     click.echo(f"{held} has no faults")
+
+
+index_group.add_command(show_command)
+index_group.add_command(watch_command)
 
 
 @contextmanager

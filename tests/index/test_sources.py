@@ -459,7 +459,7 @@ def test_following_reads_what_changed_and_keeps_the_rest(tree: Path, tmp_path: P
     write(tree, "docs/new.md")
     (tree / "docs/api/README.md").unlink()
     (tree / "other/README.md").write_text("The other gate opens never.")
-    report, changes = follow(index)
+    report, changes, _ = follow(index)
     assert {(change.what, change.source_id) for change in changes} == {
         ("added", "docs/new.md"), ("removed", "docs/api/README.md"), ("changed", "other/README.md")
     }  # fmt: skip
