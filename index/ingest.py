@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from index import snapshot
-from index.build import Build, Change, no_progress
+from index.build import Build, Change, no_progress, read_catalogue
 from index.build_job import Tell
 from index.embedder import Embedder
 from index.errors import IndexProblem
@@ -45,16 +45,17 @@ def bring_in(
 ) -> Report:
     """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
-    `only`: remove documents that come from elsewhere or whose file is gone; an index of an older format is then made anew.
+    `only`: remove documents that come from elsewhere or whose file is gone; an index that cannot be read is then made anew.
     Raises IndexProblem when nothing at all can be read.
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
     with snapshot.writing(index):
-        older = _older(index) if only else None
-        build = Build(index, embedder, progress, afresh=older is not None)
+        unusable = _unusable(index) if only else None
+        build = Build(index, embedder, progress, afresh=unusable is not None)
         try:
-            asked = plan(paths, older.roots if older else build.roots, rules, anew=only)
+            known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
+            asked = plan(paths, known, rules, anew=only)
             finder = Finder(asked, index)
             work = Intake(build, progress, exactly=only, earlier=read_skipped(index).files)
             if STDIN in patterns:
@@ -67,21 +68,27 @@ def bring_in(
                 )
             work.drop_vanished()
             build.roots = asked.roots
-            if older is not None:
-                work.report.note = f"format {older.format} is of an older version; everything is read again"
+            if isinstance(unusable, snapshot.OlderFormat):
+                work.report.note = f"format {unusable.found.format} is of an older version; everything is read again"
+            elif unusable is not None:
+                work.report.note = f"the index could not be used, so everything is read again: {unusable}"
             return _publish(index, build, work, finder, began, refit=refit).report
         finally:
             build.close()
 
 
-def _older(index: Path) -> snapshot.Version | None:
-    """What is known of the index when it is of an older format. Raises IndexProblem when it cannot be read."""
+def _unusable(index: Path) -> IndexProblem | None:
+    """Why the index that is there cannot be built upon."""
     if not snapshot.exists(index):
         return None
     try:
-        snapshot.hold(index).close()
-    except snapshot.OlderFormat as problem:
-        return problem.found
+        handle = snapshot.hold(index)
+        try:
+            read_catalogue(handle.directory)
+        finally:
+            handle.close()
+    except IndexProblem as problem:
+        return problem
     return None
 
 
