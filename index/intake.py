@@ -249,7 +249,11 @@ class Intake:
 
     def _keep_unreadable(self, found: Found, error: OSError | MemoryError) -> None:
         """A file that is there but cannot be opened now: what the index holds of it stays."""
-        self.report.skip(found.source_id, Unreadable(f"cannot be read ({error})"), found.origin)
+        self.report.skip(
+            found.source_id,
+            Unreadable(f"cannot be read ({getattr(error, 'strerror', '') or 'out of memory'})"),
+            found.origin,
+        )
         self._see(self._known.get(found.origin, ()))
 
     def _skip_as_before(self, origin: str) -> None:

@@ -106,14 +106,19 @@ def _changes(
         above = ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
         return not any(rules[root.folder].leaves_out(one, folder=True) for one in above)
 
-    return watch(
-        *folders,
-        watch_filter=concerns_us,
-        debounce=LONGEST_MS,
-        step=QUIET_MS,
-        stop_event=stop,
-        rust_timeout=_LOOK_MS,
-        yield_on_timeout=True,
-        raise_interrupt=False,
-        ignore_permission_denied=True,
-    )
+    try:
+        yield from watch(
+            *folders,
+            watch_filter=concerns_us,
+            debounce=LONGEST_MS,
+            step=QUIET_MS,
+            stop_event=stop,
+            rust_timeout=_LOOK_MS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
+    except OSError as error:
+        raise IndexProblem(
+            f"the folders cannot be watched ({error}); on Linux, raise fs.inotify.max_user_watches"
+        ) from None

@@ -299,6 +299,7 @@ def test_a_rule_that_means_nothing_is_one_error(tree: Path, line: str) -> None:
         ("guide/index.html", "https://example.org/d/guide/"),
         ("guide/install.md", "https://example.org/d/guide/install"),
         ("guide/v1.2.md", "https://example.org/d/guide/v1.2"),
+        ("notes.txt", "https://example.org/d/notes.txt"),
         ("guide/price list.pdf", "https://example.org/d/guide/price%20list.pdf"),
         ("안내.md", "https://example.org/d/%EC%95%88%EB%82%B4"),
         ("what?.md", "https://example.org/d/what%3F"),
@@ -381,6 +382,19 @@ def test_an_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
     moved = bring_in(tmp_path / "index", [str(folder)], only=True)
     assert (moved.moved, moved.added, moved.removed) == (3, 0, 0)
     assert verify(tmp_path / "index") == []
+
+
+def test_rules_hold_in_archives_too(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    zipped(
+        folder / "a.zip", {"guide/install.md": b"The pump.", "guide/notes.txt": b"The notes.", "draft.md": b"A draft."}
+    )
+    names = build(tmp_path / "index", folder, include=("*.md",), exclude=("draft*",))
+    assert names == {"a.zip/guide/install.md"}
+    assert build(tmp_path / "other", folder, include=("guide/",)) == {"a.zip/guide/install.md", "a.zip/guide/notes.txt"}
+    with pytest.raises(IndexProblem, match="nothing to index"):
+        build(tmp_path / "none", folder, exclude=("*.zip",))
 
 
 def test_archives_that_harm_are_named(tmp_path: Path) -> None:
