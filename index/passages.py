@@ -90,15 +90,16 @@ def cut(document: Document, first: int, language: str = "") -> list[Passage]:
 
 
 def language_of(document: Document) -> str:
-    """The language of a document: the declared one unless hardly a letter is in its script, else that of its running text."""
+    """The language of a document: the declared one, unless its running text is surely in another; else that of its text."""
     running = (block for block in document.blocks if block.kind in _RUNNING)
     text = "\n".join(document.text[block.start : block.end] for block in islice(running, _LOOKED_AT))
     if not any(map(str.isalpha, text)):
         text = document.text[:20_000]
-    if document.language is not None and share_of(text, document.language) >= 0.3:
-        return document.language
     found = detect(text)
-    return document.language or UNDETERMINED if found == UNDETERMINED else found
+    if document.language is None or found == UNDETERMINED:
+        return document.language or found
+    contradicted = share_of(text, document.language) < 0.3 or strongly(text, found)
+    return found if contradicted else document.language
 
 
 def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str) -> str:

@@ -3,6 +3,7 @@
 import io
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from xml.etree.ElementTree import ParseError
@@ -25,7 +26,7 @@ def opened(data: bytes, name: str) -> Iterator[None]:
     except Unreadable:
         raise
     except (zipfile.BadZipFile, ParseError, LookupError, ValueError, AttributeError, TypeError, OSError, EOFError,
-            NotImplementedError, SyntaxError) as error:  # fmt: skip
+            NotImplementedError, SyntaxError, zlib.error) as error:  # fmt: skip
         raise Unreadable(f"no readable {name} ({type(error).__name__}: {str(error)[:120]})") from error
     except Exception as error:
         # Each library has an exception class of its own for "not one of mine", and none shares a base with the others.

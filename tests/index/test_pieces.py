@@ -18,7 +18,7 @@ from index.fusion import mean_of_shares, reciprocal_rank
 from index.lsa import Lsa, fit
 from index.model import Block, Document, Passage, first_places
 from index.ngrams import encode, grams
-from index.passages import LIMIT, cut, weigh
+from index.passages import LIMIT, cut, language_of, weigh
 from index.prepared import hashes
 from index.question_words import without_question_words
 from index.readers.building import TextBuilder
@@ -355,3 +355,36 @@ def test_vectors_come_back_as_they_were_put(tmp_path: Path) -> None:
         graph.rows([1])
     with pytest.raises(IndexProblem):
         vectors.VectorIndex(tmp_path / "new", 600, live=38)
+
+
+FRENCH = "Le portail est fermé à dix heures et il est rouvert par le gardien qui a la clé dans la loge. "
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "language"),
+    [
+        (FRENCH, "fr", "fr"),
+        (FRENCH, "en", "fr"),
+        (FRENCH, None, "fr"),
+        ("AdGuard Dashboard Europe", "en", "en"),
+        ("12 345", None, "und"),
+        ("近视手术后需要休息多久？", "en", "zh"),
+    ],
+)
+def test_a_declared_language_holds_unless_the_text_is_surely_in_another(
+    text: str, declared: str | None, language: str
+) -> None:
+    document = Document(source_id="d", title="", text=text, language=declared)
+    assert language_of(document) == language
+
+
+def test_a_passage_leaves_its_documents_language_on_strong_evidence() -> None:
+    builder = TextBuilder()
+    builder.add(FRENCH * 20)
+    builder.add("def open(gate, key, guard=None): ...", "code")
+    builder.add("The gate is closed at ten and it is opened again by the guard who has the key in the morning. " * 20)
+    builder.table([["AdGuard", "Dashboard"]] * 60, ["Name", "Part"])
+    found = [(passage.language, passage.text[:10]) for passage in cut(builder.finish("d", ""), 0)]
+    assert {language for language, text in found if text.startswith("Le portail")} == {"fr"}
+    assert {language for language, text in found if text.startswith("The gate")} == {"en"}
+    assert {language for language, text in found if text.startswith("Name: ")} == {"fr"}

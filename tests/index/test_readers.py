@@ -76,36 +76,6 @@ def test_plain_text_knows_chapters() -> None:
     assert [text for kind, text in blocks(document) if kind == "heading"] == ["제1장 총칙", "제2장 환불"]
 
 
-def test_html_is_what_a_reader_sees() -> None:
-    page = """<html><head><title> Rates &amp; dates </title><link rel="canonical" href="https://example.org/r">
-    <style>p{}</style></head><body><nav>Home</nav><h1>Rates</h1><p>One <b>bold</b> word.<script>x()</script></p>
-    <ul><li>first<ul><li>inner</li></ul></li><li>second</li></ul>
-    <table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table><div>Loose end</div></body></html>"""
-    document = read(page.encode(), "p.html", ".html", "p")
-    assert (document.title, document.url) == ("Rates & dates", "https://example.org/r")
-    assert blocks(document) == [
-        ("heading", "Rates"),
-        ("prose", "One bold word."),
-        ("list_item", "- first"),
-        ("list_item", "- inner"),
-        ("list_item", "- second"),
-        ("table_row", "A | B"),
-        ("table_row", "1 | 2"),
-        ("prose", "Loose end"),
-    ]
-
-
-def test_html_deeper_than_pythons_stack_is_read() -> None:
-    page = "<div>" * 1500 + "deep down" + "</div>" * 1500
-    assert "deep down" in read(page.encode(), "p.html", ".html", "p").text
-
-
-def test_html_in_a_declared_encoding() -> None:
-    page = '<html><head><meta charset="euc-kr"><title>안내</title></head><body>환불 안내입니다</body></html>'
-    document = read(page.encode("euc-kr"), "p.html", ".html", "p")
-    assert (document.title, document.text.strip()) == ("안내", "환불 안내입니다")
-
-
 def test_pdf_knows_its_pages() -> None:
     data = files.pdf([["Helmets are worn everywhere."], ["Gloves are worn at the furnace."]])
     document = read(data, "f.pdf", ".pdf", "f")
@@ -184,7 +154,6 @@ def test_csv_is_one_table() -> None:
         (".xlsx", files.word(), "no readable XLSX"),
         (".pptx", files.word(), "no readable PPTX"),
         (".xlsx", files.sheet()[:-200], "damaged archive"),
-        (".html", b"<html><script>x</script></html>", "no text"),
         (".txt", b"   \n\n ", "no text"),
         (".txt", bytes(range(256)) * 40, "binary"),
         (".md", b"\x00\x01\x02\x03" * 500, "binary"),

@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,8 @@ from index.searcher import Searcher
 from index.watching import keep_up
 from tests.index.test_sources import write
 
-#: From a change to the snapshot that holds it, on a folder of a few files.
-SOON_S = 3.0
+#: From a change to the snapshot that holds it: a second on an idle machine, more where all tests run at once.
+SOON_S = 10.0
 
 
 class Watch:
@@ -72,8 +72,11 @@ def watching(index: Path, *paths: Path) -> Iterator[Watch]:
 def test_each_change_is_served_soon_and_told(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     bring_in(index, [str(folder)], only=True)
-    searcher = Searcher.open(index)
+    with closing(Searcher.open(index)) as searcher:
+        _change_files(index, folder, searcher)
 
+
+def _change_files(index: Path, folder: Path, searcher: Searcher) -> None:
     def changes(what: Callable[[], object], line: str) -> None:
         what()
         assert watch.says(line) < SOON_S
@@ -93,7 +96,6 @@ def test_each_change_is_served_soon_and_told(folder: Path, tmp_path: Path) -> No
         (folder / ".gate.md.swp").write_text("what an editor leaves")
         changes(lambda: (folder / ".groundwireignore").write_text("new.md"), "removed new.md")
         assert watch.lines.empty()
-    searcher.close()
     assert watch.problem is None
 
 

@@ -1,0 +1,67 @@
+"""Formats that kreuzberg turns into HTML, for which nothing simpler is at hand."""
+
+import re
+
+from index.model import Document, Metadata
+from index.readers.building import TextBuilder
+from index.readers.formats import Format, Source
+from index.readers.html import read_fragment
+from index.readers.html_metadata import iso_date
+from index.readers.unreadable import Unreadable
+
+_TYPES = {
+    ".rtf": "application/rtf",
+    ".doc": "application/msword",
+    ".ppt": "application/vnd.ms-powerpoint",
+    ".msg": "application/vnd.ms-outlook",
+    ".org": "text/org",
+}
+_NOTE = re.compile(r"\[\^(\w+)\]:?")
+
+
+def read_converted(source: Source) -> Document:
+    """Raises Unreadable."""
+    try:
+        import kreuzberg
+    except ImportError as error:
+        raise Unreadable("install groundwire[formats] to read it", failed=False) from error
+    config = kreuzberg.ExtractionConfig(
+        output_format="html", use_cache=False, tree_sitter=kreuzberg.TreeSitterConfig(enabled=False)
+    )
+    try:
+        result = kreuzberg.extract_bytes_sync(source.data, _TYPES[source.suffix], config=config)
+    except BaseException as error:
+        # A damaged file may make the library panic, and what it then raises is no Exception and has no name to catch it by.
+        known = isinstance(error, kreuzberg.KreuzbergError | ValueError | OSError | RuntimeError)
+        if not known and type(error).__name__ != "PanicException":
+            raise
+        raise Unreadable(f"not readable ({' '.join(str(error).split())[:160]})") from error
+    builder = TextBuilder()
+    read_fragment(builder, _NOTE.sub(r"[\1]", result.content) if source.suffix == ".rtf" else result.content)
+    if not builder:
+        raise Unreadable("the document has no text", failed=False)
+    said = {name: value for name, value in dict(result.metadata or {}).items() if value}
+    dates = (iso_date(str(said.get(name, ""))) for name in ("modified_at", "created_at", "directive_date"))
+    authors = said.get("authors") or said.get("directive_author") or []
+    title = said.get("title") or said.get("subject") or said.get("directive_title") or source.title
+    return builder.finish(
+        source.source_id,
+        str(title),
+        metadata=Metadata(
+            author=authors if isinstance(authors, str) else ", ".join(map(str, authors)),
+            date=next(filter(None, dates), ""),
+        ),
+    )
+
+
+def _format(name: str, suffix: str, keeps: str, leaves: str) -> Format:
+    return Format(name, (suffix,), read_converted, "kreuzberg", keeps, leaves, extra="formats")
+
+
+FORMATS = (
+    _format("Rich Text", ".rtf", "headings, tables, notes; title, author, date", "most list items as such"),
+    _format("Word 97", ".doc", "headings, paragraphs; title, author, date", "lists and tables as such"),
+    _format("PowerPoint 97", ".ppt", "headings, paragraphs; title, author", "tables, pages"),
+    _format("Outlook message", ".msg", "sender, receivers, date, subject, text", "attachments, line breaks"),
+    _format("Org", ".org", "headings, lists, tables, code, quotations, notes", "what emphasis marks mean: they stay"),
+)

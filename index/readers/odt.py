@@ -1,0 +1,150 @@
+"""OpenDocument text (ODT) by lxml: its content told as HTML, with the meaning of its styles."""
+
+import io
+import zipfile
+
+from lxml import etree
+from lxml.html import HtmlElement, builder
+
+from index.model import Document, Metadata
+from index.readers.building import TextBuilder
+from index.readers.formats import Format, Source
+from index.readers.html_inline import squeezed
+from index.readers.html_metadata import iso_date, primary_language
+from index.readers.html_walk import Walk
+from index.readers.packages import opened
+from index.readers.unreadable import Unreadable
+from index.readers.xml_tree import LINES, Told, attribute, name_of, parsed, told
+
+_MEANS = {
+    "list-item": "li", "list-header": "li", "table": "table", "table-header-rows": "thead", "table-row": "tr",
+    "table-cell": "td", "line-break": "br", "span": "span", "a": "span", "desc": "span",
+}  # fmt: skip
+_LEFT_OUT = frozenset(
+    ("tracked-changes", "annotation", "table-of-content", "alphabetical-index", "covered-table-cell", "forms", "object",
+     "object-ole", "binary-data", "title", "automatic-styles", "styles", "master-styles", "font-face-decls", "settings",
+     "scripts", "meta")
+)  # fmt: skip
+#: By HTML element, how the styles begin that mean it, in the names that every translation of the program writes.
+_STYLES = {"h1": ("Title",), "pre": ("Preformatted", "Source_20_Code"), "blockquote": ("Quot", "Block_20_Quot"),
+           "code": ("Source_",), "sup": ("super",), "sub": ("sub",)}  # fmt: skip
+
+
+def read_odt(source: Source) -> Document:
+    """Raises Unreadable."""
+    if source.suffix == ".fodt":
+        roots = [parsed(source.data, "ODT")]
+    else:
+        with opened(source.data, "ODT"), zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+            if b"encryption-data" in archive.read("META-INF/manifest.xml"):
+                raise Unreadable("protected by a password; save it again without one")
+            names = [name for name in ("content.xml", "styles.xml", "meta.xml") if name in archive.namelist()]
+            roots = [parsed(archive.read(name), "ODT") for name in ("content.xml", *names[1:])]
+    building = TextBuilder()
+    body = told(roots[0], _Teller(roots).tell)
+    _join_code(body)
+    Walk(building, everything=True).walk(body)
+    if not building:
+        raise Unreadable("the document has no text", failed=False)
+    meta = next((found for root in roots if (found := root.find("{*}meta")) is not None), etree.Element("meta"))
+    return building.finish(
+        source.source_id,
+        _said(meta, "title") or source.title,
+        language=primary_language(_said(meta, "language")),
+        metadata=Metadata(
+            author=_said(meta, "creator") or _said(meta, "initial-creator"),
+            date=iso_date(_said(meta, "date") or _said(meta, "creation-date")),
+            tags=tuple(tag.strip() for one in _all(meta, "keyword") for tag in one.split(",") if tag.strip()),
+        ),
+    )
+
+
+class _Teller:
+    """Says what an element of the content becomes, by the styles of the file."""
+
+    def __init__(self, roots: list[etree._Element]) -> None:
+        self._parents: dict[str, str] = {}
+        self._numbered: set[tuple[str, int]] = set()
+        for root in roots:
+            for style in root.iter("{*}style"):
+                name = attribute(style, "name")
+                position = next((attribute(one, "text-position") for one in style), "").split(" ")[0]
+                self._parents[name] = (
+                    position if position in ("super", "sub") else attribute(style, "parent-style-name")
+                )
+            for level in root.iter("{*}list-level-style-number"):
+                if attribute(level, "num-format"):
+                    self._numbered.add((attribute(level.getparent(), "name"), int(attribute(level, "level") or 1)))
+
+    def tell(self, element: etree._Element, above: HtmlElement) -> Told | None:
+        name = name_of(element)
+        result = Told(_MEANS.get(name, "span" if above.tag in LINES else "div"))
+        if name in _LEFT_OUT:
+            return None
+        if name == "h":
+            result = Told(f"h{min(max(_number(element, 'outline-level'), 1), 6)}")
+        elif name == "list":
+            result = Told("ol" if self._is_numbered(element) else "ul")
+        elif name == "note":
+            said = " ".join("".join(one.itertext()) for one in element.iter("{*}note-body"))
+            result = Told("span", built=builder.SPAN(f" [{squeezed(said).strip()}]"))
+        elif name in ("s", "tab"):
+            result = Told("span", text="\t" if name == "tab" else " " * min(_number(element, "c"), 200))
+        elif name == "table-cell":
+            spans = {"colspan": "number-columns-spanned", "rowspan": "number-rows-spanned"}
+            result = Told("td", {html: attribute(element, said) or "1" for html, said in spans.items()})
+        elif name in ("p", "span"):
+            result = Told(self._by_style(attribute(element, "style-name"), name))
+        return result
+
+    def _by_style(self, style: str, otherwise: str) -> str:
+        """What the nearest of a style and its parents means that means something."""
+        for _ in range(20):  # styles may lead in a circle
+            for tag, names in _STYLES.items():
+                if style.startswith(names) and (tag in ("code", "sup", "sub")) == (otherwise == "span"):
+                    return tag
+            style = self._parents.get(style, "")
+        return otherwise
+
+    def _is_numbered(self, element: etree._Element) -> bool:
+        lists = [element, *(one for one in element.iterancestors() if name_of(one) == "list")]
+        style = next(filter(None, (attribute(one, "style-name") for one in lists)), "")
+        return (style, len(lists)) in self._numbered
+
+
+def _join_code(body: HtmlElement) -> None:
+    """Make one piece of code of its lines, each of which is a paragraph."""
+    for line in list(body.iter("pre")):
+        before = line.getprevious()
+        if before is not None and before.tag == "pre" and not (before.tail or "").strip():
+            before.tail = None
+            before.append(builder.SPAN("\n"))
+            before.append(line)
+            before.tail, line.tail = line.tail, None
+            line.tag = "span"
+
+
+def _number(element: etree._Element, name: str) -> int:
+    said = attribute(element, name)
+    return int(said) if said.isdecimal() and len(said) < 6 else 1
+
+
+def _all(root: etree._Element, name: str) -> list[str]:
+    return [squeezed("".join(one.itertext())).strip() for one in root.iter(f"{{*}}{name}")]
+
+
+def _said(root: etree._Element, name: str) -> str:
+    return next(filter(None, _all(root, name)), "")
+
+
+FORMATS = (
+    Format(
+        "OpenDocument text",
+        (".odt", ".ott", ".fodt"),
+        read_odt,
+        "lxml",
+        "headings, lists, tables with merged cells, code and quotations by their styles, notes in brackets where they are set; "
+        "title, author, date, keywords",
+        "headers and footers, comments, deleted text of tracked changes, formulas, tables of contents",
+    ),
+)
