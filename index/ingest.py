@@ -13,6 +13,8 @@ from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
 from index.intake import Intake
+from index.reading import Pool
+from index.reading_job import Limits
 from index.report import Report, write_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
 
@@ -35,11 +37,14 @@ def bring_in(
     progress: Tell = no_progress,
     stdin: IO[bytes] | None = None,
     stdin_name: str = "stdin.jsonl",
+    limits: Limits | None = None,
+    processes: int = 0,
 ) -> Report:
     """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
     `only`: remove documents that come from elsewhere or whose file is gone; an index of an older format is then made anew.
-    Raises IndexProblem when nothing at all can be read.
+    `limits` are those of one document, `processes` how many read them (0: as many as cores). Raises IndexProblem when nothing
+    at all can be read.
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
@@ -49,10 +54,11 @@ def bring_in(
         try:
             asked = plan(paths, older.roots if older else build.roots, rules, anew=only)
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=only)
-            if STDIN in patterns:
-                work.take_stream(stdin or io.BytesIO(), stdin_name)
-            work.take_files(list(finder.find()), asked.roots)
+            with Pool(limits, processes) as pool:
+                work = Intake(build, pool, progress, exactly=only)
+                if STDIN in patterns:
+                    work.take_stream(stdin or io.BytesIO(), stdin_name)
+                work.take_files(list(finder.find()), asked.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
                 raise IndexProblem(
@@ -98,8 +104,9 @@ def follow(
                 _refuse_vanished(root, build)
             asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=False)
-            work.take_files(list(finder.find()), asked.roots)
+            with Pool() as pool:
+                work = Intake(build, pool, progress, exactly=False)
+                work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
             if not build.catalogue:
                 raise IndexProblem(f"that would leave {index} empty; it stays as it was")

@@ -1,13 +1,21 @@
 """Lucene as the engine of the terms: one index per language in the folder `lucene` of a snapshot (bm25.py)."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from index import bm25, jvm
 from index.build_job import Job, Tell
+from index.errors import IndexProblem
 from index.model import Passage
 from index.snapshot import link_tree
 from index.store import Segment
+
+
+def warm_up() -> None:
+    with contextlib.suppress(IndexProblem):  # `update` says what is wrong
+        jvm.start(brief=True)
+        jvm.detach()
 
 
 def update(job: Job, tell: Tell) -> dict[str, float]:

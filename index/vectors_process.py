@@ -1,7 +1,7 @@
 """`python -m index.vectors_process JOB` computes the vectors of a build, in a process of its own.
 
-Fitting needs BLAS on all cores, which must not run in a process with a JVM. A job file says what to do; progress goes to
-standard output as JSON lines; when the builder dies, standard input ends and this process exits.
+Beside the process with the JVM, which does the terms meanwhile. A job file says what to do; progress goes to standard output
+as JSON lines; when the builder dies, standard input ends and this process exits.
 """
 
 import os
@@ -11,13 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from index import build_vectors
+from index import build_vectors, jvm
 from index.build_job import Job, Progress
 from index.errors import IndexProblem
 
 
 def main() -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    jvm.limit_blas()  # more threads gain nothing on matrices of this size, and wait for each other on busy cores
     os.nice(5)  # searches in the snapshot in service take precedence
     job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
     try:
