@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from index import jvm
-from index.codes import with_codes
+from index.codes import joined, with_codes
 from index.errors import IndexProblem
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
@@ -22,13 +22,10 @@ _QUERY_CHARS = 1200
 _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 
-def contents(passage: Passage) -> str:
-    """The text of a passage that Lucene indexes: its text, title and headings, and its codes in a form no analyzer splits."""
-    return with_codes(indexed_text(passage))
-
-
-def update(directory: Path, language: str, passages: Iterable[Passage], removed: Sequence[int]) -> int:
+def update(directory: Path, language: str, passages: Iterable[tuple[Passage, str]], removed: Sequence[int]) -> int:
     """Update one language's Lucene index in place; returns how many passages it then holds.
+
+    With each passage come its codes, in a form that no analyzer splits.
 
     Existing files may be hard links into an older snapshot, which is safe: Lucene never changes a file that it has
     written.
@@ -46,8 +43,8 @@ def update(directory: Path, language: str, passages: Iterable[Passage], removed:
     )
     try:
         batch: list[str] = []
-        for passage in passages:
-            batch.append(_document(passage))
+        for passage, codes in passages:
+            batch.append(_document(passage, codes))
             if len(batch) == _BATCH:
                 indexer.addRawDocuments(batch)
                 batch = []
@@ -59,8 +56,9 @@ def update(directory: Path, language: str, passages: Iterable[Passage], removed:
     return count(directory)
 
 
-def _document(passage: Passage) -> str:
-    return msgspec.json.encode({"id": str(passage.number), "contents": contents(passage)}).decode()
+def _document(passage: Passage, codes: str) -> str:
+    text = joined(indexed_text(passage), codes)
+    return msgspec.json.encode({"id": str(passage.number), "contents": text}).decode()
 
 
 def _open_directory(directory: Path) -> Any:

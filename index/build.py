@@ -25,7 +25,7 @@ from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.prepared import Hashes, Prepared, hashes, prepare
 from index.roots import Root
 from index.snapshot import Manifest
-from index.store import PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
+from index.store import CODES, PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
 
 _EMBED_BATCH = 64
 _ENTRIES = msgspec.msgpack.Decoder(list[Entry])
@@ -225,6 +225,8 @@ class Build:
         job = self._job(live, total, refit)
         self._embed(job)
         results = build_parts.run(job, self._building, self._progress)
+        for path in (self._building / "passages").glob(f"*{CODES}"):
+            path.unlink()
         (self._building / "documents.msgpack").write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
         manifest = self._manifest(total, results, fresh=refit or parent is None)
         manifest = snapshot.publish(self._index, self._building, manifest, parent.manifest if parent else None)

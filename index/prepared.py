@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from index import passages
-from index.codes import with_codes
+from index.codes import code_words, joined
 from index.coverage import LEAD, gram_set, hash_sets
 from index.duplicates import sketch
 from index.model import Document, Entry, Passage, first_places, indexed_text
@@ -17,13 +17,14 @@ from index.model import Document, Entry, Passage, first_places, indexed_text
 
 class Hashes(msgspec.Struct, frozen=True, array_like=True):
     """Of one passage, as bytes: its sketch (duplicates.py), the sets of its n-grams and phrases (coverage.py), and on the first
-    passage of a document the set of its lead.
+    passage of a document the set of its lead. `codes` are the words of its codes (codes.py).
     """
 
     sketch: bytes
     grams: bytes
     phrases: bytes
     lead: bytes = b""
+    codes: str = ""
 
 
 class Prepared(msgspec.Struct, frozen=True, array_like=True):
@@ -58,9 +59,10 @@ def hashes(cut: Sequence[Passage]) -> list[Hashes]:
     found: list[Hashes] = []
     for place, first in enumerate(first_places(cut)):
         text = indexed_text(cut[place])
-        grams, phrases = hash_sets(with_codes(text))
+        codes = " ".join(code_words(text))
+        grams, phrases = hash_sets(joined(text, codes))
         lead = gram_set(text[:LEAD]).tobytes() if first == place else b""
-        found.append(Hashes(sketch(cut[place].text).tobytes(), grams.tobytes(), phrases.tobytes(), lead))
+        found.append(Hashes(sketch(cut[place].text).tobytes(), grams.tobytes(), phrases.tobytes(), lead, codes))
     return found
 
 

@@ -23,6 +23,8 @@ from index.errors import IndexProblem
 from index.model import Passage, first_places
 from index.prepared import Hashes
 
+#: The ending of what a build keeps beside a segment until it is done.
+CODES = ".codes"
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Passage)
 
@@ -113,6 +115,11 @@ class Segment:
         return (self.read(place) for place in range(len(self.numbers)))
 
 
+def read_codes(segment: Path) -> list[str]:
+    """The words of each passage's codes; kept only while the build lasts that wrote the segment."""
+    return msgspec.msgpack.decode(segment.with_suffix(CODES).read_bytes(), type=list[str])
+
+
 class PassageStore:
     """All segments of a snapshot. Passages of removed documents stay in their segment until it is rewritten."""
 
@@ -186,6 +193,7 @@ def write_segment(path: Path, passages: Sequence[Passage], hashes: Sequence[Hash
             record = _encoder.encode(passage)
             file.write(record)
             starts.append(starts[-1] + len(record))
+    path.with_suffix(CODES).write_bytes(_encoder.encode([one.codes for one in hashes]))
     gram_starts, gram_counts = _write_sets(path.with_suffix(".grams"), [one.grams for one in hashes])
     phrase_starts, phrase_counts = _write_sets(path.with_suffix(".phrases"), [one.phrases for one in hashes])
     lead_starts, lead_counts = _write_sets(path.with_suffix(".leads"), [one.lead for one in hashes])

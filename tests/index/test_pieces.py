@@ -339,7 +339,7 @@ def test_a_lead_is_that_of_the_document(tmp_path: Path) -> None:
         for n, (source, text) in enumerate(texts)
     ]
     assert first_places(passages) == [0, 0, 2, 2, 4]
-    write_segment(tmp_path / "000.bin", passages)
+    write_segment(tmp_path / "000.bin", passages, hashes(passages))
     held = [set(one.tolist()) for one in PassageStore(tmp_path).leads(range(5))]
     assert held == [set(gram_set(texts[n][1][:300]).tolist()) for n in (0, 0, 2, 2, 4)]
 
