@@ -39,7 +39,7 @@ def update(directory: Path, language: str, passages: Iterable[tuple[Passage, str
     # with more the order of equal scores would vary.
     args = ["-input", "", "-collection", "JsonCollection", "-threads", "1", "-memoryBuffer", "512", *analyzer]
     indexer = jvm.java_class("io.anserini.index.SimpleIndexer")(
-        [*args, "-index", str(directory), *(["-append"] if exists else [])]
+        [*args, "-index", str(directory.absolute()), *(["-append"] if exists else [])]
     )
     try:
         batch: list[str] = []
@@ -62,8 +62,9 @@ def _document(passage: Passage, codes: str) -> str:
 
 
 def _open_directory(directory: Path) -> Any:
+    # Java resolves a relative path against the folder that it was started in.
     return jvm.java_class("org.apache.lucene.store.FSDirectory").open(
-        jvm.java_class("java.nio.file.Paths").get(str(directory))
+        jvm.java_class("java.nio.file.Paths").get(str(directory.absolute()))
     )
 
 
@@ -160,7 +161,7 @@ class _Reader:
 
     def __init__(self, directory: Path, language: str) -> None:
         # Anserini's own searcher knows the analyzer and the BM25 parameters for a language.
-        searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory))
+        searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory.absolute()))
         if language in LANGUAGES:
             searcher.set_language(of(language).identity.analyzer)
         else:

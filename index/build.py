@@ -105,6 +105,7 @@ class Build:
         self._hashes: list[Hashes] = []
         self._segments: list[Path] = []
         self._warming: threading.Thread | None = None
+        self._vectors: build_parts.VectorProcess | None = None
 
     @staticmethod
     def _lsa_spec(known: EmbedderSpec) -> EmbedderSpec:
@@ -152,6 +153,9 @@ class Build:
         self._fresh.extend(numbered)
         self._hashes.extend(document.hashes)
         self._next += entry.count
+        lsa_here = self._embedder is None and not self._foreign
+        if self._vectors is None and lsa_here and len(self._fresh) > build_parts.ALONE_UP_TO:
+            self._vectors = build_parts.VectorProcess(self._progress)
         if len(self._fresh) >= 20_000:
             self._flush()
         return True
@@ -224,7 +228,7 @@ class Build:
         refit = refit or self._must_refit(total)
         job = self._job(live, total, refit)
         self._embed(job)
-        results = build_parts.run(job, self._building, self._progress)
+        results = build_parts.run(job, self._building, self._progress, self._vectors)
         for path in (self._building / "passages").glob(f"*{CODES}"):
             path.unlink()
         (self._building / "documents.msgpack").write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
@@ -237,6 +241,8 @@ class Build:
     def close(self) -> None:
         if self._warming is not None:
             self._warming.join()
+        if self._vectors is not None:
+            self._vectors.end()
         if self._parent is not None:
             self._parent.close()
         if self._building.is_dir():
