@@ -11,7 +11,7 @@ import numpy as np
 
 from index import jvm
 from index.allowed import REMEMBERED, Allowed
-from index.codes import with_codes
+from index.codes import joined, with_codes
 from index.errors import IndexProblem
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
@@ -27,13 +27,10 @@ _FILTER_BYTES = 32 * 2**20
 _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 
-def contents(passage: Passage) -> str:
-    """The text of a passage that Lucene indexes: its text, title and headings, and its codes in a form no analyzer splits."""
-    return with_codes(indexed_text(passage))
-
-
-def update(directory: Path, language: str, passages: Iterable[Passage], removed: Sequence[int]) -> int:
+def update(directory: Path, language: str, passages: Iterable[tuple[Passage, str]], removed: Sequence[int]) -> int:
     """Update one language's Lucene index in place; returns how many passages it then holds.
+
+    With each passage come its codes, in a form that no analyzer splits.
 
     Existing files may be hard links into an older snapshot, which is safe: Lucene never changes a file that it has
     written.
@@ -47,12 +44,12 @@ def update(directory: Path, language: str, passages: Iterable[Passage], removed:
     # with more the order of equal scores would vary.
     args = ["-input", "", "-collection", "JsonCollection", "-threads", "1", "-memoryBuffer", "512", *analyzer]
     indexer = jvm.java_class("io.anserini.index.SimpleIndexer")(
-        [*args, "-index", str(directory), *(["-append"] if exists else [])]
+        [*args, "-index", str(directory.absolute()), *(["-append"] if exists else [])]
     )
     try:
         batch: list[str] = []
-        for passage in passages:
-            batch.append(_document(passage))
+        for passage, codes in passages:
+            batch.append(_document(passage, codes))
             if len(batch) == _BATCH:
                 indexer.addRawDocuments(batch)
                 batch = []
@@ -64,13 +61,15 @@ def update(directory: Path, language: str, passages: Iterable[Passage], removed:
     return count(directory)
 
 
-def _document(passage: Passage) -> str:
-    return msgspec.json.encode({"id": str(passage.number), "contents": contents(passage)}).decode()
+def _document(passage: Passage, codes: str) -> str:
+    text = joined(indexed_text(passage), codes)
+    return msgspec.json.encode({"id": str(passage.number), "contents": text}).decode()
 
 
 def _open_directory(directory: Path) -> Any:
+    # Java resolves a relative path against the folder that it was started in.
     return jvm.java_class("org.apache.lucene.store.FSDirectory").open(
-        jvm.java_class("java.nio.file.Paths").get(str(directory))
+        jvm.java_class("java.nio.file.Paths").get(str(directory.absolute()))
     )
 
 
@@ -167,7 +166,7 @@ class _Reader:
 
     def __init__(self, directory: Path, language: str) -> None:
         # Anserini's own searcher knows the analyzer and the BM25 parameters for a language.
-        searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory))
+        searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory.absolute()))
         if language in LANGUAGES:
             searcher.set_language(of(language).identity.analyzer)
         else:

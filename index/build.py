@@ -5,26 +5,29 @@ for vectors run in parallel in two processes (build_parts.py).
 """
 
 import contextlib
-import hashlib
+import shutil
+import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import msgspec
 import numpy as np
 
-from index import build_parts, lsa, passages, search_engines, snapshot
+from index import build_parts, lsa, search_engines, snapshot
 from index.build_job import Job, Tell
 from index.catalogue import FILE as CATALOGUE
 from index.catalogue import read_catalogue
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
+from index.prepared import Hashes, Prepared, hashes, prepare
 from index.roots import Root
 from index.snapshot import Manifest
-from index.store import PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
+from index.store import CODES, PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
 
 _EMBED_BATCH = 64
 
@@ -59,7 +62,7 @@ class Build:
         `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
         `afresh`: begin without what the index holds, which need not be readable.
         """
-        self._index = index
+        self._index = index.absolute()  # the process for the vectors runs in another folder
         self._embedder = embedder
         self._progress = progress
         self._began = time.monotonic()
@@ -84,42 +87,65 @@ class Build:
             self.roots = self._parent.manifest.roots
             self._renamed = {one.first: one for one in read_renamed(self._parent.directory / "passages")}
         self._id = snapshot.next_id(index)
-        self._building = index / "building" / self._id
+        self._building = self._index / "building" / self._id
         (self._building / "passages").mkdir(parents=True)
         (self._building / "vectors").mkdir()
         self._removed: list[tuple[int, int]] = []
         self._fresh: list[Passage] = []
+        self._hashes: list[Hashes] = []
         self._segments: list[Path] = []
+        self._warming: threading.Thread | None = None
+        self._vectors: build_parts.VectorProcess | None = None
 
     @staticmethod
     def _lsa_spec(known: EmbedderSpec) -> EmbedderSpec:
         return known if known.name == lsa.NAME else EmbedderSpec(lsa.NAME, "fitted on the corpus", lsa.DIMENSION)
+
+    def spooled(self, stream: IO[bytes]) -> Path:
+        """A file that holds the stream, for a process to read; whoever asked for it deletes it."""
+        with tempfile.NamedTemporaryFile(dir=self._building, delete=False) as file:
+            shutil.copyfileobj(stream, file)
+        return Path(file.name)
+
+    def warm_up(self) -> None:
+        """Let the engine for terms start, which takes a second, while documents are read."""
+        if self._warming is None:
+            self._warming = threading.Thread(target=search_engines.TERMS.warm_up)
+            self._warming.start()
 
     @property
     def is_changed(self) -> bool:
         """Whether a new snapshot would say anything new."""
         return bool(self.changes) or (self._parent is not None and self.roots != self._parent.manifest.roots)
 
-    def put(self, document: Document, origin: str = "", stamp: str = "", content: str = "") -> bool:
+    def put(self, document: Document) -> bool:
         """Add or update a document; False when the index already holds it unchanged."""
-        digest = _digest(document)
-        known = self.catalogue.get(document.source_id)
-        if known is not None and known.digest == digest:
-            self._keep(msgspec.structs.replace(known, url=document.url, origin=origin, stamp=stamp, content=content))
-            if known.url == document.url:
+        return self.put_prepared(prepare(document))
+
+    def put_prepared(self, document: Prepared, origin: str = "", stamp: str = "", content: str = "") -> bool:
+        """As `put`, of a document that was prepared where it was read."""
+        known = self.catalogue.get(document.entry.source_id)
+        entry = msgspec.structs.replace(document.entry, origin=origin, stamp=stamp, content=content, first=self._next)
+        if known is not None and known.digest == entry.digest:
+            self._keep(msgspec.structs.replace(known, url=entry.url, origin=origin, stamp=stamp, content=content))
+            if known.url == entry.url:
                 return False
-            self.changes.append(Change("changed", document.source_id, known.count))
+            self.changes.append(Change("changed", entry.source_id, known.count))
             return True
-        cut = passages.cut(document, self._next)
         if known is not None:
             self._removed.append((known.first, known.count))
-        self.changes.append(Change("added" if known is None else "changed", document.source_id, len(cut)))
-        self.catalogue[document.source_id] = Entry(
-            document.source_id, document.title, document.url, origin, stamp, digest, self._next, len(cut), len(document.text),
-            passages.language_of(document), document.metadata, content, known.formerly if known is not None else (),
-        )  # fmt: skip
-        self._next += len(cut)
-        self._fresh.extend(cut)
+            entry = msgspec.structs.replace(entry, formerly=known.formerly)
+        self.changes.append(Change("added" if known is None else "changed", entry.source_id, entry.count))
+        self.catalogue[entry.source_id] = entry
+        numbered = (
+            msgspec.structs.replace(one, number=number) for number, one in enumerate(document.passages, self._next)
+        )
+        self._fresh.extend(numbered)
+        self._hashes.extend(document.hashes)
+        self._next += entry.count
+        lsa_here = self._embedder is None and not self._foreign
+        if self._vectors is None and lsa_here and len(self._fresh) > build_parts.ALONE_UP_TO:
+            self._vectors = build_parts.VectorProcess(self._progress)
         if len(self._fresh) >= 20_000:
             self._flush()
         return True
@@ -155,9 +181,9 @@ class Build:
     def _flush(self) -> None:
         if self._fresh:
             path = self._building / "passages" / f"{self._fresh[0].number:012d}.bin"
-            write_segment(path, self._fresh)
+            write_segment(path, self._fresh, self._hashes)
             self._segments.append(path)
-            self._fresh = []
+            self._fresh, self._hashes = [], []
 
     def _carry_over(self, folder: Path, live: list[tuple[int, int]]) -> None:
         """Link the parent's segments; a segment of which more than half was removed is rewritten without those passages."""
@@ -172,7 +198,8 @@ class Build:
                     snapshot.link(part, target / part.name)
             elif len(kept):
                 name = f"{segment.numbers[kept[0]]:012d}.bin"
-                write_segment(target / name, [segment.read(int(place)) for place in kept])
+                passages = [segment.read(int(place)) for place in kept]
+                write_segment(target / name, passages, hashes(passages))
 
     def publish(self, *, refit: bool = False) -> Manifest:
         """Make the new snapshot current; returns the parent's manifest when nothing changed."""
@@ -191,7 +218,9 @@ class Build:
         refit = refit or self._must_refit(total)
         job = self._job(live, total, refit)
         self._embed(job)
-        results = build_parts.run(job, self._building, self._progress)
+        results = build_parts.run(job, self._building, self._progress, self._vectors)
+        for path in (self._building / "passages").glob(f"*{CODES}"):
+            path.unlink()
         (self._building / CATALOGUE).write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
         manifest = self._manifest(total, results, fresh=refit or parent is None)
         manifest = snapshot.publish(self._index, self._building, manifest, parent.manifest if parent else None)
@@ -200,6 +229,10 @@ class Build:
         return manifest
 
     def close(self) -> None:
+        if self._warming is not None:
+            self._warming.join()
+        if self._vectors is not None:
+            self._vectors.end()
         if self._parent is not None:
             self._parent.close()
         if self._building.is_dir():
@@ -293,8 +326,3 @@ class Build:
             build_s=round(time.monotonic() - self._began, 3),
             roots=self.roots,
         )
-
-
-def _digest(document: Document) -> str:
-    parts = (passages.VERSION, document.title, document.language, document.text, document.metadata)
-    return hashlib.sha256(msgspec.msgpack.encode(parts)).hexdigest()[:32]

@@ -1,5 +1,7 @@
 """Run both parts of a build: the terms here, the vectors in a separate process when there is much to fit."""
 
+import contextlib
+import os
 import subprocess
 import sys
 import threading
@@ -12,19 +14,22 @@ from index.build_job import Job, Progress, Tell, numbers
 from index.errors import IndexProblem
 
 #: Below this many passages a second process costs more than it saves, and one BLAS thread is enough.
-_ALONE_UP_TO = 1000
+ALONE_UP_TO = 1000
 
 
-def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
-    """The results of both parts. Raises IndexProblem when one fails."""
+def run(job: Job, building: Path, progress: Tell, ready: "VectorProcess | None" = None) -> dict[str, float]:
+    """The results of both parts. `ready` is a process for the vectors that was started before. Raises IndexProblem when one
+    fails.
+    """
     whole = job.refit or not job.parent
     work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
-    if not job.lsa or work <= _ALONE_UP_TO:
+    if not job.lsa or work <= ALONE_UP_TO:
         return search_engines.TERMS.update(job, progress) | build_vectors.run(job, progress)
     path = building.with_suffix(".job")
     path.write_bytes(msgspec.json.encode(job))
-    child = _Child(path, progress)
+    child = ready or VectorProcess(progress)
     try:
+        child.begin(path)
         results = search_engines.TERMS.update(job, progress)
         return results | child.results()
     finally:
@@ -32,12 +37,12 @@ def run(job: Job, building: Path, progress: Tell) -> dict[str, float]:
         path.unlink(missing_ok=True)
 
 
-class _Child:
-    """The vector process, whose output is read by two threads."""
+class VectorProcess:
+    """It loads its libraries as soon as it is made, and works once it is told its job; its output is read by two threads."""
 
-    def __init__(self, job: Path, progress: Tell) -> None:
+    def __init__(self, progress: Tell) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "index.vectors_process", str(job)],
+            [sys.executable, "-m", "index.vectors_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -50,6 +55,12 @@ class _Child:
         self._threads = [threading.Thread(target=target) for target in (self._listen, self._drain)]
         for thread in self._threads:
             thread.start()
+
+    def begin(self, job: Path) -> None:
+        with contextlib.suppress(BrokenPipeError):  # `results` says what it died of
+            if self._process.stdin is not None:
+                self._process.stdin.write(os.fsencode(job) + b"\n")
+                self._process.stdin.flush()
 
     def _listen(self) -> None:
         for line in self._process.stdout or ():
@@ -81,4 +92,5 @@ class _Child:
             thread.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
-                pipe.close()
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()

@@ -1,12 +1,17 @@
 """What an index contains, whether it is intact, and whether a new fit would improve it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from index import lsa, search_engines, snapshot
+from index.archives import is_archive
 from index.catalogue import read_catalogue
 from index.errors import IndexProblem
+from index.files import RECORDS
+from index.model import Entry
+from index.readers.formats import by_suffix
 from index.snapshot import Manifest
 from index.store import PassageStore
 
@@ -62,6 +67,18 @@ def stats(index: Path, name: str | None = None) -> Stats:
         )
     finally:
         handle.close()
+
+
+def formats_of(entries: Iterable[Entry]) -> dict[str, int]:
+    """How many documents were read in each format, by its name."""
+    counts: dict[str, int] = {}
+    for entry in entries:
+        within = entry.source_id if is_archive(entry.origin) else entry.origin
+        suffix = Path(within).suffix.lower()
+        known = by_suffix().get(suffix)
+        name = known.name if known else "JSONL" if suffix in RECORDS else suffix or "records"
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))
 
 
 def advice(manifest: Manifest) -> str:

@@ -59,8 +59,12 @@ def code_words(text: str) -> list[str]:
 
 def with_codes(text: str) -> str:
     """The text, followed by the words of its codes."""
-    codes = code_words(text)
-    return f"{text}\n{' '.join(codes)}" if codes else text
+    return joined(text, " ".join(code_words(text)))
+
+
+def joined(text: str, codes: str) -> str:
+    """A text and the words of its codes, as both searches index them."""
+    return f"{text}\n{codes}" if codes else text
 
 
 def _note(found: dict[str, None], code: str) -> None:

@@ -27,7 +27,7 @@ _SHIFTS = _random.integers(0, 2**32, size=(_MINIMA, 1), dtype=np.uint32)
 def sketch(text: str) -> NDArray[np.uint32]:
     codes = encode(text)
     letters = codes[codes != SPACE]
-    grams = np.unique(fixed_grams(letters, 5)[0])
+    grams = fixed_grams(letters, 5)[0]
     row = np.zeros(SKETCH_WIDTH, dtype=np.uint32)
     row[0] = zlib.crc32(" ".join(sorted(_NUMBER.findall(text))).encode("utf-8", "replace"))
     row[1:] = (grams * _FACTORS ^ _SHIFTS).min(axis=1) if len(grams) else zlib.crc32(letters.tobytes())

@@ -75,7 +75,7 @@ class Finder:
     def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[Found]:
         inside = path.relative_to(root.folder).as_posix()
         if not self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob):
-            yield self._look(path, root, named=not by_glob)
+            yield _look(path, root, inside, named=not by_glob)
         elif by_glob:
             self.left_out += 1
         else:
@@ -117,21 +117,21 @@ class Finder:
                 if rules.leaves_out(base + name):
                     self.left_out += 1
                 else:
-                    yield self._look(Path(folder, name), owner)
+                    yield _look(Path(folder, name), owner, base + name)
             yield from shut
             shut.clear()
         yield from shut
 
-    def _look(self, path: Path, root: Root, *, named: bool = False) -> Found:
-        inside = path.relative_to(root.folder).as_posix()
-        if path.is_symlink() and not named:
-            target = path.resolve()
-            if not root.holds(str(target)):
-                return Found(path, root, inside, Unreadable("a link that leaves the folder", failed=False))
-            if not target.exists():
-                return Found(path, root, inside, Unreadable("a link to nothing", failed=False))
-        problem = _problem(path)
-        return Found(path, root, inside, problem, closed=isinstance(problem, _Closed))
+
+def _look(path: Path, root: Root, inside: str, *, named: bool = False) -> Found:
+    if path.is_symlink() and not named:
+        target = path.resolve()
+        if not root.holds(str(target)):
+            return Found(path, root, inside, Unreadable("a link that leaves the folder", failed=False))
+        if not target.exists():
+            return Found(path, root, inside, Unreadable("a link to nothing", failed=False))
+    problem = _problem(path)
+    return Found(path, root, inside, problem, closed=isinstance(problem, _Closed))
 
 
 class _Closed(Unreadable):

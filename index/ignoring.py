@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from index.archives import is_archive
 from index.errors import IndexProblem
 from index.roots import Root
 
@@ -39,7 +40,8 @@ class Ignoring:
                 if decided:
                     return True
                 break
-        return not folder and self._include is not None and not self._include.match_file(path)
+        holds_files = folder or is_archive(path)
+        return not holds_files and self._include is not None and not self._include.match_file(path)
 
     def leaves_out_wherever(self, path: str, *, named: bool = False) -> bool:
         """Whether the file at `path` is left out, be it for the folder it stands in."""

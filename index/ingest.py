@@ -3,25 +3,36 @@
 import io
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from index import snapshot
 from index.build import Build, Change, no_progress
 from index.build_job import Tell
+from index.catalogue import read_catalogue
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
 from index.intake import Intake
-from index.report import Report, write_skipped
+from index.reading import Pool
+from index.reading_job import Limits
+from index.report import Report, Skip, read_skipped, write_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
 
 STDIN = "-"
 
 
+class Vanished(IndexProblem):
+    """A folder is gone that the index holds documents of; it may come back."""
+
+
 class Updated(NamedTuple):
+    """What one reading of the files came to; `skipped` are those that were not skipped, or not for that reason, before."""
+
     report: Report
     changes: list[Change]
+    skipped: list[Skip]
 
 
 def bring_in(
@@ -35,24 +46,30 @@ def bring_in(
     progress: Tell = no_progress,
     stdin: IO[bytes] | None = None,
     stdin_name: str = "stdin.jsonl",
+    limits: Limits | None = None,
+    processes: int = 0,
+    pool: Pool | None = None,
 ) -> Report:
     """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
-    `only`: remove documents that come from elsewhere or whose file is gone; an index of an older format is then made anew.
-    Raises IndexProblem when nothing at all can be read.
+    `only`: remove documents that come from elsewhere or whose file is gone; an index that cannot be read is then made anew.
+    `limits` are those of one document, `processes` how many read them (0: as many as cores), `pool` reading processes that
+    stay for the next time instead. Raises IndexProblem when nothing at all can be read.
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
     with snapshot.writing(index):
-        older = _older(index) if only else None
-        build = Build(index, embedder, progress, afresh=older is not None)
+        unusable = _unusable(index) if only else None
+        build = Build(index, embedder, progress, afresh=unusable is not None)
         try:
-            asked = plan(paths, older.roots if older else build.roots, rules, anew=only)
+            known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
+            asked = plan(paths, known, rules, anew=only)
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=only)
-            if STDIN in patterns:
-                work.take_stream(stdin or io.BytesIO(), stdin_name)
-            work.take_files(list(finder.find()), asked.roots)
+            with nullcontext(pool) if pool is not None else Pool(limits, processes) as readers:
+                work = Intake(build, readers, progress, exactly=only, earlier=read_skipped(index).files)
+                if STDIN in patterns:
+                    work.take_stream(stdin or io.BytesIO(), stdin_name)
+                work.take_files(list(finder.find()), asked.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
                 raise IndexProblem(
@@ -60,21 +77,27 @@ def bring_in(
                 )
             work.drop_vanished()
             build.roots = asked.roots
-            if older is not None:
-                work.report.note = f"format {older.format} is of an older version; everything is read again"
+            if isinstance(unusable, snapshot.OlderFormat):
+                work.report.note = f"format {unusable.found.format} is of an older version; everything is read again"
+            elif unusable is not None:
+                work.report.note = f"the index could not be used, so everything is read again: {unusable}"
             return _publish(index, build, work, finder, began, refit=refit).report
         finally:
             build.close()
 
 
-def _older(index: Path) -> snapshot.Version | None:
-    """What is known of the index when it is of an older format. Raises IndexProblem when it cannot be read."""
+def _unusable(index: Path) -> IndexProblem | None:
+    """Why the index that is there cannot be built upon."""
     if not snapshot.exists(index):
         return None
     try:
-        snapshot.hold(index).close()
-    except snapshot.OlderFormat as problem:
-        return problem.found
+        handle = snapshot.hold(index)
+        try:
+            read_catalogue(handle.directory)
+        finally:
+            handle.close()
+    except IndexProblem as problem:
+        return problem
     return None
 
 
@@ -84,10 +107,12 @@ def follow(
     *,
     embedder: Embedder | None = None,
     progress: Tell = no_progress,
+    pool: Pool | None = None,
 ) -> Updated:
     """Bring what is below `folders` up to date, by default all that the index was built from; other documents stay.
 
-    Raises IndexProblem when a folder is gone, or is empty though the index holds documents of it: it may come back.
+    A file that could not be read before and is the same is not tried again. Raises Vanished when a folder is gone, or is empty
+    though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.
     """
     began = time.monotonic()
     with snapshot.writing(index):
@@ -98,8 +123,9 @@ def follow(
                 _refuse_vanished(root, build)
             asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
             finder = Finder(asked, index)
-            work = Intake(build, progress, exactly=False)
-            work.take_files(list(finder.find()), asked.roots)
+            with nullcontext(pool) if pool is not None else Pool() as readers:
+                work = Intake(build, readers, progress, exactly=False, earlier=read_skipped(index).files, again=False)
+                work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
             if not build.catalogue:
                 raise IndexProblem(f"that would leave {index} empty; it stays as it was")
@@ -113,7 +139,7 @@ def _refuse_vanished(root: Root, build: Build) -> None:
     folder = Path(root.folder)
     if not folder.is_dir() or (held and not any(folder.iterdir())):
         what = "is empty" if folder.is_dir() else "is gone"
-        raise IndexProblem(f"{folder} {what}; the index keeps its {held} documents as they were")
+        raise Vanished(f"{folder} {what}; the index keeps its {held} documents as they were")
 
 
 def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
@@ -136,8 +162,10 @@ def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progres
 def _publish(index: Path, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False) -> Updated:
     work.report.left_out = finder.left_out + work.left_out
     report = finish(work.report, build, build.publish(refit=refit), began)
+    known = {(skip.name, skip.reason) for skip in read_skipped(index).files}
     write_skipped(index, report, None if work.exactly else work.looked_at)
-    return Updated(report, build.changes)
+    fresh = [skip for skip in report.skipped if (skip.name, skip.reason) not in known]
+    return Updated(report, build.changes, fresh)
 
 
 def finish(report: Report, build: Build, manifest: snapshot.Manifest, began: float) -> Report:

@@ -4,12 +4,11 @@ import hashlib
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
-
-import msgspec
 
 from index import archives, passages
 from index.build import Build
@@ -17,30 +16,49 @@ from index.build_job import Tell
 from index.files import RECORDS, Found, too_large, unsupported
 from index.ignoring import Ignoring
 from index.model import Entry
-from index.readers.formats import Source, read
-from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
-from index.report import Report
+from index.reading import Pool
+from index.reading_job import Outcome, Task
+from index.report import Report, Skip
 from index.roots import Root, printable
 
 _STDIN = "-/"
+#: What is to be read, if anything, and what is to be done with what became of it.
+Work = tuple[Callable[[list[Outcome]], None], Task | None]
 
 
 class Intake:
-    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay."""
+    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay.
 
-    def __init__(self, build: Build, progress: Tell, *, exactly: bool) -> None:
+    `earlier` is what was skipped the last time. `again`: try files that could not be read then, though they are the same.
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        pool: Pool,
+        progress: Tell,
+        *,
+        exactly: bool,
+        earlier: Iterable[Skip] = (),
+        again: bool = True,
+    ) -> None:
         self.report = Report()
         self.exactly = exactly
         self.seen: dict[str, str] = {}  # source id -> origin
         self.looked_at: set[str] = set()  # origins
         self.left_out = 0
         self._build = build
+        self._pool = pool
         self._progress = progress
         self._roots: Sequence[Root] = ()
         self._planned: dict[str, str] = {}  # origin -> the id of its document or archive
         self._shut: list[str] = []  # folders that cannot be listed
         self._known: dict[str, list[Entry]] = {}  # by origin
+        self._again = again
+        self._earlier: dict[str, list[Skip]] = {}  # by origin
+        for skip in earlier:
+            self._earlier.setdefault(skip.origin, []).append(skip)
         self._contents: dict[str, list[str]] = {}  # digest of bytes -> source ids
         for entry in build.catalogue.values():
             self._known.setdefault(entry.origin, []).append(entry)
@@ -50,20 +68,28 @@ class Intake:
     def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
         self._roots = roots
         self._rename(files)
+        self._do(self._work(files))
+        self._progress("read", len(files), len(files))
+
+    def _do(self, work: Iterable[Work]) -> None:
+        for step, outcomes in self._pool.read(work):
+            step(outcomes)
+
+    def _work(self, files: list[Found]) -> Iterator[Work]:
+        """What there is to read, and after it what there is to do; this runs ahead of that, and so decides nothing."""
         for done, found in enumerate(files):
             if done % 20 == 0:
-                self._progress("read", done, len(files))
+                yield _just(self._progress, "read", done, len(files))
             self.looked_at.add(found.origin)
             if found.closed:
                 self._shut.append(found.origin)
             if found.problem is not None:
-                self.report.skip(found.source_id, found.problem, found.origin)
+                yield _just(self.report.skip, found.source_id, found.problem, found.origin)
                 continue
             try:
-                self._take_file(found)
+                yield from self._file_work(found)
             except (OSError, MemoryError) as error:
-                self._keep_unreadable(found, error)
-        self._progress("read", len(files), len(files))
+                yield _just(self._keep_unreadable, found, error)
 
     def _rename(self, files: list[Found]) -> None:
         """Where the roots are others than they were, give the documents of each file the id that it has now."""
@@ -86,7 +112,7 @@ class Intake:
         for entry in self._build.catalogue.values():
             self._known.setdefault(entry.origin, []).append(entry)
 
-    def _take_file(self, found: Found) -> None:
+    def _file_work(self, found: Found) -> Iterator[Work]:
         status = found.path.stat()
         basis = _basis(found.root)
         stamp = f"{status.st_size}.{status.st_mtime_ns}.{basis}"
@@ -94,102 +120,112 @@ class Intake:
         if known and all(
             entry.stamp == stamp and _id_now(entry, found.source_id) == entry.source_id for entry in known
         ):
-            self.report.unchanged_files += 1
-            self._see(known)
+            yield _just(self._unchanged, known, stamp)
+            return
+        if not known and not self._again and any(skip.stamp == stamp for skip in self._earlier.get(found.origin, ())):
+            yield _just(self._skip_as_before, found.origin)
             return
         suffix = found.path.suffix.lower()
         if archives.is_archive(found.path.name):
-            self._take_archive(found, stamp)
+            yield from self._archive_work(found, stamp)
         elif suffix in RECORDS:
             with found.path.open("rb") as file:
                 content = f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.{basis}"
-                if known and all(entry.content == content for entry in known):
-                    self._unchanged(known, stamp)
-                    return
-                file.seek(0)
-                self._take_records(file, found.source_id, found.origin, stamp, content, status.st_size)
-        elif not self._take_document(found, found.inside, found.path.read_bytes, stamp):
-            self.report.unchanged_files += 1
-            return
+            if known and all(entry.content == content for entry in known):
+                yield _just(self._unchanged, known, stamp)
+                return
+            yield from self._record_work(found.path, found.source_id, found.origin, stamp, content)
+        else:
+            work = self._document_work(found, found.inside, found.path.read_bytes(), stamp, found.path)
+            yield work
+            if work[1] is None:
+                self.report.unchanged_files += 1
+                return
         self.report.files += 1
         self.report.megabytes += status.st_size / 1e6
 
-    def _take_archive(self, found: Found, stamp: str) -> None:
+    def _archive_work(self, found: Found, stamp: str) -> Iterator[Work]:
         rules = Ignoring(found.root)
         try:
             for member in archives.members(found.path):
                 inside = f"{found.inside}/{member.name}"
+                name = found.root.id_of(inside)
                 if not member.name or rules.leaves_out_wherever(inside):
                     self.left_out += 1
                     continue
                 problem = member.problem or _unfit(member)
                 if problem is not None:
-                    self.report.skip(found.root.id_of(inside), problem, found.origin)
-                elif Path(member.name).suffix.lower() in RECORDS:
-                    data = member.read()
+                    yield _just(self.report.skip, name, problem, found.origin)
+                    continue
+                data = member.read()
+                path = self._build.spooled(io.BytesIO(data))
+                if Path(member.name).suffix.lower() in RECORDS:
                     content = f"{_digest(data)}.{_basis(found.root)}"
-                    name = found.root.id_of(inside)
-                    self._take_records(io.BytesIO(data), name, found.origin, stamp, content, 0)
+                    yield from self._record_work(path, name, found.origin, stamp, content)
                 else:
-                    self._take_document(found, inside, member.read, stamp)
+                    yield self._document_work(found, inside, data, stamp, path)
+                yield _just(path.unlink)
         except Unreadable as reason:
-            self.report.skip(found.source_id, reason, found.origin)
+            yield _just(self.report.skip, found.source_id, reason, found.origin, stamp)
 
-    def _take_document(self, found: Found, inside: str, load: Callable[[], bytes], stamp: str) -> bool:
-        """Take in one file or member of an archive; False when its bytes are those that were read before."""
-        data = load()
+    def _document_work(self, found: Found, inside: str, data: bytes, stamp: str, path: Path) -> Work:
+        """One file or member of an archive, which `path` holds; not to be read when its bytes are those that were read before."""
         content = f"{_digest(data)}.{_basis(found.root)}"
         source_id = found.root.id_of(inside)
         known = self._build.catalogue.get(source_id)
-        if (
-            known is not None
-            and known.origin == found.origin
-            and known.content == content
-            and source_id not in self.seen
-        ):
-            self._build.touch(source_id, stamp)
-            self.seen[source_id] = found.origin
-            return False
+        if known is not None and known.origin == found.origin and known.content == content:
+            return _just(self._same, source_id, found.origin, stamp)
         published = (
             inside
             if inside == found.inside
             else f"{Path(found.inside).parent.as_posix()}/{inside[len(found.inside) + 1 :]}"
         )
         url = found.root.url_of(published.removeprefix("./"))
-        self._take_data(data, source_id, found.origin, stamp, content, url)
-        return True
+        self._build.warm_up()
+        task = _task(path, source_id, len(data), url)
+        return partial(self._take_document, found.origin, stamp, content), task
+
+    def _same(self, source_id: str, origin: str, stamp: str) -> None:
+        if source_id in self.seen:
+            self._is_free(source_id, origin, source_id)  # says by whom
+        else:
+            self._build.touch(source_id, stamp)
+            self.seen[source_id] = origin
+
+    def _take_document(self, origin: str, stamp: str, content: str, outcomes: list[Outcome]) -> None:
+        for outcome in outcomes:
+            if outcome.read is None:
+                self.report.skip(outcome.name, Unreadable(outcome.reason, failed=outcome.failed), origin, stamp)
+            elif self._is_free(outcome.name, origin, outcome.name):
+                self._take_over(outcome.name, content)
+                self._build.put_prepared(outcome.read, origin, stamp, content)
 
     def take_stream(self, stream: IO[bytes], name: str) -> None:
         self.report.files += 1
         origin = f"{_STDIN}{name}"
         self.looked_at.add(origin)
         self._planned[origin] = name
+        path = self._build.spooled(stream)
         if Path(name).suffix.lower() in RECORDS:
-            self._take_records(stream, name, origin, "", "", 0)
+            self._do(self._record_work(path, name, origin, "", ""))
         else:
-            self._take_data(stream.read(), name, origin, "", "", "")
+            task = _task(path, name, path.stat().st_size)
+            self._do([(partial(self._take_document, origin, "", ""), task)])
+        path.unlink()
 
-    def _take_data(self, data: bytes, source_id: str, origin: str, stamp: str, content: str, url: str) -> None:
-        path = Path(source_id)
-        try:
-            document = read(Source(data, source_id, path.stem.replace("_", " "), path.suffix.lower()))
-        except Unreadable as reason:
-            self.report.skip(source_id, reason, origin)
-            return
-        if self._is_free(source_id, origin, source_id):
-            self._take_over(source_id, content)
-            if url and not document.url:
-                document = msgspec.structs.replace(document, url=url)
-            self._build.put(document, origin, stamp, content)
+    def _record_work(self, path: Path, name: str, origin: str, stamp: str, content: str) -> Iterator[Work]:
+        self._build.warm_up()
+        whole = _task(path, name, path.stat().st_size)
+        for task in whole.stretches():
+            yield _just(self._progress, "records", task.start, whole.size_bytes)
+            yield partial(self._take_records, origin, stamp, content), task
 
-    def _take_records(self, file: IO[bytes], name: str, origin: str, stamp: str, content: str, size: int) -> None:
-        for number, document in read_records(file):
-            if number % 500 == 0 and size:
-                self._progress("records", min(file.tell(), size), size)
-            if isinstance(document, Unreadable):
-                self.report.skip(f"{name} line {number}", document, origin)
-            elif self._is_free(document.source_id, origin, f"{name} line {number}", record=True):
-                self._build.put(document, origin, stamp, content)
+    def _take_records(self, origin: str, stamp: str, content: str, outcomes: list[Outcome]) -> None:
+        for outcome in outcomes:
+            if outcome.read is None:
+                self.report.skip(outcome.name, Unreadable(outcome.reason, failed=outcome.failed), origin)
+            elif self._is_free(outcome.read.entry.source_id, origin, outcome.name, record=True):
+                self._build.put_prepared(outcome.read, origin, stamp, content)
 
     def _is_free(self, source_id: str, origin: str, name: str, *, record: bool = False) -> bool:
         """Whether a document may have this id; the one that has it already keeps it, and the other is named."""
@@ -236,14 +272,23 @@ class Intake:
 
     def _keep_unreadable(self, found: Found, error: OSError | MemoryError) -> None:
         """A file that is there but cannot be opened now: what the index holds of it stays."""
-        self.report.skip(found.source_id, Unreadable(f"cannot be read ({error})"), found.origin)
+        self.report.skip(
+            found.source_id,
+            Unreadable(f"cannot be read ({getattr(error, 'strerror', '') or 'out of memory'})"),
+            found.origin,
+        )
         self._see(self._known.get(found.origin, ()))
+
+    def _skip_as_before(self, origin: str) -> None:
+        for skip in self._earlier.get(origin, ()):
+            self.report.add(skip)
 
     def _unchanged(self, entries: Iterable[Entry], stamp: str) -> None:
         self.report.unchanged_files += 1
         for entry in entries:
             self._build.touch(entry.source_id, stamp)
         self._see(entries)
+        self._skip_as_before(next((entry.origin for entry in entries), ""))
 
     def _see(self, entries: Iterable[Entry]) -> None:
         self.seen |= {entry.source_id: entry.origin for entry in entries}
@@ -259,6 +304,21 @@ class Intake:
                 continue
             if self.exactly or entry.origin in self.looked_at or any(root.holds(entry.origin) for root in roots):
                 self._build.remove(source_id)
+
+
+def _just[**P](do: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> Work:
+    """Something to do in its turn, with nothing to read."""
+
+    def step(outcomes: list[Outcome]) -> None:
+        do(*arguments, **named)
+
+    return step, None
+
+
+def _task(path: Path, name: str, size: int, url: str = "") -> Task:
+    """`name` is the source id, of which the title is made and the suffix taken."""
+    title, suffix = Path(name).stem.replace("_", " "), Path(name).suffix.lower()
+    return Task(path=os.fsencode(path.absolute()), source_id=name, title=title, suffix=suffix, size_bytes=size, url=url)
 
 
 def _unfit(member: archives.Member) -> Unreadable | None:

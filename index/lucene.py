@@ -1,24 +1,32 @@
 """Lucene as the engine of the terms: one index per language in the folder `lucene` of a snapshot (bm25.py)."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from index import bm25, jvm
 from index.build_job import Job, Tell
+from index.errors import IndexProblem
 from index.model import Passage
 from index.snapshot import link_tree
-from index.store import Segment
+from index.store import Segment, read_codes
+
+
+def warm_up() -> None:
+    with contextlib.suppress(IndexProblem):  # `update` says what is wrong
+        jvm.start(brief=True)
+        jvm.detach()
 
 
 def update(job: Job, tell: Tell) -> dict[str, float]:
     """Returns the passages per language after the work, keyed `language.LANGUAGE`, for languages that changed."""
     building = Path(job.building)
     parent = Path(job.parent) if job.parent else None
-    added: dict[str, list[tuple[Segment, int]]] = {}
+    added: dict[str, list[tuple[Segment, int, str]]] = {}
     for path in job.new:
         segment = Segment(Path(path))
-        for place, passage in enumerate(segment):
-            added.setdefault(passage.language, []).append((segment, place))
+        for place, (passage, codes) in enumerate(zip(segment, read_codes(Path(path)), strict=True)):
+            added.setdefault(passage.language, []).append((segment, place, codes))
     total = sum(map(len, added.values()))
     results: dict[str, float] = {}
     done = 0
@@ -39,11 +47,11 @@ def update(job: Job, tell: Tell) -> dict[str, float]:
     return results
 
 
-def _told(places: list[tuple[Segment, int]], before: int, total: int, tell: Tell) -> Iterator[Passage]:
-    for done, (segment, place) in enumerate(places, before):
+def _told(places: list[tuple[Segment, int, str]], before: int, total: int, tell: Tell) -> Iterator[tuple[Passage, str]]:
+    for done, (segment, place, codes) in enumerate(places, before):
         if done % 500 == 0:
             tell("bm25", done, total)
-        yield segment.read(place)
+        yield segment.read(place), codes
 
 
 def open_index(snapshot: Path, languages: Mapping[str, int]) -> bm25.Bm25:

@@ -56,10 +56,13 @@ def weigh(text: str) -> float:
     return weight
 
 
-def cut(document: Document, first: int) -> list[Passage]:
-    """The passages of `document`, numbered from `first`; none for a document without a letter or digit."""
+def cut(document: Document, first: int, language: str = "") -> list[Passage]:
+    """The passages of `document`, numbered from `first`; none for a document without a letter or digit.
+
+    `language`: what `language_of` says of it, where that is known already.
+    """
     passages: list[Passage] = []
-    language = language_of(document)
+    language = language or language_of(document)
     for atoms in _group(list(_atoms(document))):
         start, end = atoms[0].start, atoms[-1].end
         text = document.text[start:end]

@@ -13,12 +13,15 @@ _FILE = "skipped.json"
 
 
 class Skip(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was skipped and why. `failed`: it should have been indexed but could not be. `origin` is its file."""
+    """What was skipped and why. `failed`: it should have been indexed but could not be. `origin` is its file, with the `stamp`
+    that it had.
+    """
 
     name: str
     reason: str
     failed: bool
     origin: str = ""
+    stamp: str = ""
 
 
 class Report(msgspec.Struct, kw_only=True):
@@ -45,11 +48,14 @@ class Report(msgspec.Struct, kw_only=True):
     failed_count: int = 0
     note: str = ""
 
-    def skip(self, name: str, reason: Unreadable, origin: str = "") -> None:
+    def skip(self, name: str, reason: Unreadable, origin: str = "", stamp: str = "") -> None:
+        self.add(Skip(name, str(reason), reason.failed, origin, stamp))
+
+    def add(self, skip: Skip) -> None:
         self.skipped_count += 1
-        self.failed_count += reason.failed
+        self.failed_count += skip.failed
         if len(self.skipped) < _MAX_LISTED:
-            self.skipped.append(Skip(name, str(reason), reason.failed, origin))
+            self.skipped.append(skip)
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,9 +20,7 @@ from index.model import URL_SAFE
 
 WHOLE = "."
 #: What a site generator makes a page of, so that its address has no suffix; other files are served under their own names.
-_PAGES = frozenset(
-    (".md", ".mdx", ".markdown", ".html", ".htm", ".xhtml", ".rst", ".adoc", ".asciidoc", ".ipynb", ".txt")
-)
+_PAGES = frozenset((".md", ".mdx", ".markdown", ".html", ".htm", ".xhtml", ".rst", ".adoc", ".asciidoc", ".ipynb"))
 _FOLDER_PAGES = frozenset(("readme", "index"))
 
 

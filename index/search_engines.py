@@ -33,6 +33,10 @@ class TermIndex(Protocol):
 class TermEngine(Protocol):
     """Paths are those of a snapshot, in which the engine has a folder of its own."""
 
+    def warm_up(self) -> None:
+        """Load what `update` will need; called in a thread, while documents are read."""
+        ...
+
     def update(self, job: Job, tell: Tell) -> dict[str, float]:
         """Bring the index up to date in `job.building`; returns the passages per language that changed, as `language.LANGUAGE`."""
         ...

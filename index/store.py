@@ -17,12 +17,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from index.codes import with_codes
-from index.coverage import LEAD, SLOTS, GramSet, gram_set, hash_sets, rarity
-from index.duplicates import SKETCH_WIDTH, sketch
+from index.coverage import SLOTS, GramSet, rarity
+from index.duplicates import SKETCH_WIDTH
 from index.errors import IndexProblem
-from index.model import Passage, first_places, indexed_text
+from index.model import Passage, first_places
+from index.prepared import Hashes
 
+#: The ending of what a build keeps beside a segment until it is done.
+CODES = ".codes"
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Passage)
 
@@ -113,6 +115,11 @@ class Segment:
         return (self.read(place) for place in range(len(self.numbers)))
 
 
+def read_codes(segment: Path) -> list[str]:
+    """The words of each passage's codes; kept only while the build lasts that wrote the segment."""
+    return msgspec.msgpack.decode(segment.with_suffix(CODES).read_bytes(), type=list[str])
+
+
 class PassageStore:
     """All segments of a snapshot. Passages of removed documents stay in their segment until it is rewritten."""
 
@@ -174,53 +181,42 @@ class PassageStore:
         return at >= 0 and self.segments[at].place(number) is not None
 
 
-def write_segment(path: Path, passages: Sequence[Passage]) -> int:
+def write_segment(path: Path, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> int:
     """Write one segment of whole documents, passages in ascending number; returns how many. Writes nothing if there are
     none.
     """
-    firsts = first_places(passages)
-    numbers: list[int] = []
+    if not passages:
+        return 0
     starts = [0]
-    sketches: list[NDArray[np.uint32]] = []
-    gram_sets: list[GramSet] = []
-    phrase_sets: list[GramSet] = []
-    lead_sets: list[GramSet] = []
     with path.open("wb") as file:
-        for place, passage in enumerate(passages):
+        for passage in passages:
             record = _encoder.encode(passage)
             file.write(record)
-            numbers.append(passage.number)
             starts.append(starts[-1] + len(record))
-            sketches.append(sketch(passage.text))
-            text = indexed_text(passage)
-            grams, phrases = hash_sets(with_codes(text))
-            gram_sets.append(grams)
-            phrase_sets.append(phrases)
-            lead_sets.append(gram_set(text[:LEAD]) if firsts[place] == place else grams[:0])
-    if not numbers:
-        path.unlink()
-        return 0
-    gram_starts, gram_counts = _write_sets(path.with_suffix(".grams"), gram_sets)
-    phrase_starts, phrase_counts = _write_sets(path.with_suffix(".phrases"), phrase_sets)
-    lead_starts, lead_counts = _write_sets(path.with_suffix(".leads"), lead_sets)
+    path.with_suffix(CODES).write_bytes(_encoder.encode([one.codes for one in hashes]))
+    gram_starts, gram_counts = _write_sets(path.with_suffix(".grams"), [one.grams for one in hashes])
+    phrase_starts, phrase_counts = _write_sets(path.with_suffix(".phrases"), [one.phrases for one in hashes])
+    lead_starts, lead_counts = _write_sets(path.with_suffix(".leads"), [one.lead for one in hashes])
     np.savez(
         path.with_suffix(".npz"),
-        numbers=np.array(numbers, dtype=np.int64),
+        numbers=np.array([passage.number for passage in passages], dtype=np.int64),
         starts=np.array(starts, dtype=np.int64),
-        sketches=np.array(sketches, dtype=np.uint32),
+        sketches=np.frombuffer(b"".join(one.sketch for one in hashes), dtype=np.uint32).reshape(-1, SKETCH_WIDTH),
         gram_starts=gram_starts,
         gram_counts=gram_counts,
         phrase_starts=phrase_starts,
         phrase_counts=phrase_counts,
         lead_starts=lead_starts,
         lead_counts=lead_counts,
-        firsts=np.array(firsts, dtype=np.int32),
+        firsts=np.array(first_places(passages), dtype=np.int32),
     )
-    return len(numbers)
+    return len(passages)
 
 
-def _write_sets(path: Path, sets: Sequence[GramSet]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _write_sets(path: Path, sets: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The start of each set in the file, and how many sets contain each hash."""
-    hashes = np.concatenate(sets)
-    hashes.tofile(path)
-    return np.cumsum([0, *map(len, sets)], dtype=np.int64), np.bincount(hashes, minlength=SLOTS).astype(np.int32)
+    joined = b"".join(sets)
+    path.write_bytes(joined)
+    hashes: GramSet = np.frombuffer(joined, dtype=np.uint16)
+    starts = np.cumsum([0, *map(len, sets)], dtype=np.int64) // hashes.itemsize
+    return starts, np.bincount(hashes, minlength=SLOTS).astype(np.int32)

@@ -1,9 +1,10 @@
-"""`python -m index.vectors_process JOB` computes the vectors of a build, in a process of its own.
+"""`python -m index.vectors_process` computes the vectors of a build, in a process of its own.
 
-Fitting needs BLAS on all cores, which must not run in a process with a JVM. A job file says what to do; progress goes to
-standard output as JSON lines; when the builder dies, standard input ends and this process exits.
+Beside the process with the JVM, which does the terms meanwhile. The path of a job file on standard input says what to do;
+progress goes to standard output as JSON lines; when the builder dies, standard input ends and this process exits.
 """
 
+import importlib
 import os
 import sys
 import threading
@@ -11,15 +12,18 @@ from pathlib import Path
 
 import msgspec
 
-from index import build_vectors
+from index import build_vectors, jvm
 from index.build_job import Job, Progress
 from index.errors import IndexProblem
 
 
 def main() -> None:
+    jvm.limit_blas()  # more threads gain nothing on matrices of this size, and wait for each other on busy cores
+    importlib.import_module("scipy.sparse")  # loaded while the documents are still being read
+    path = os.fsdecode(_line())
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.nice(5)  # searches in the snapshot in service take precedence
-    job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
+    job = msgspec.json.decode(Path(path).read_bytes(), type=Job)
     try:
         results = build_vectors.run(job, lambda task, done, total: _say(Progress(task, done, total)))
     except IndexProblem as problem:
@@ -32,6 +36,16 @@ def main() -> None:
 def _say(progress: Progress) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(progress) + b"\n")
     sys.stdout.flush()
+
+
+def _line() -> bytes:
+    """The first line of standard input; exits when there will be none."""
+    line = b""
+    while more := os.read(0, 1024):
+        line += more
+        if line.endswith(b"\n"):
+            return line[:-1]
+    os._exit(3)
 
 
 def _die_with_parent() -> None:

@@ -12,8 +12,8 @@ from index import languages
 from index.ingest import bring_in
 from runtime import demo
 from runtime.commands.ask import run, show
-from runtime.commands.index import bars
 from runtime.commands.options import one_line_errors, over_index, read_settings
+from runtime.commands.progress import bars
 from runtime.commands.stack import stack_for
 from runtime.processes.supervisor import state_home
 

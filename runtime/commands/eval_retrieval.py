@@ -12,8 +12,8 @@ from index.ingest import bring_in
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.eval import save, write
-from runtime.commands.index import bars
 from runtime.commands.options import one_line_errors
+from runtime.commands.progress import bars
 from runtime.measure import rankings
 
 

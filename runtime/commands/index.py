@@ -1,35 +1,26 @@
 """`groundwire index`: build an index from documents, keep it up to date and inspect it."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from index import snapshot
-from index.build_job import Tell
 from index.catalogue import read_catalogue
 from index.check import stats, verify
 from index.ingest import bring_in, take_out
 from index.report import Report
 from index.roots import Rules
 from runtime.commands.embedder_options import embedder, embedder_options
+from runtime.commands.index_show import show_command
+from runtime.commands.index_watch import watch_command
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
+from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 
-_LABELS = {
-    "read": "Reading files",
-    "records": "Reading records",
-    "bm25": "BM25",
-    "fit": "Fitting vectors",
-    "vectors": "Vectors",
-    "embed": "Embedding",
-}
 _SHOWN_SKIPS = 20
 
 
@@ -186,19 +177,8 @@ def verify_command(directory: Path, name: str | None) -> None:
     click.echo(f"{held} has no faults")
 
 
-@contextmanager
-def bars() -> Iterator[Tell]:
-    """A progress bar per reported task; none outside a terminal, and cleared at the end."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def tell(task: str, done: int, total: int) -> None:
-            if task not in tasks:
-                tasks[task] = progress.add_task(_LABELS.get(task, task), total=total)
-            progress.update(tasks[task], completed=done, total=total)
-
-        yield tell
+index_group.add_command(show_command)
+index_group.add_command(watch_command)
 
 
 def _bring_in(

@@ -2,8 +2,11 @@
 
 import asyncio
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import click
 from rich.console import Console
 
@@ -12,27 +15,30 @@ from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_sett
 from runtime.processes.nats_server import NoServer, port_taken
 from runtime.processes.roles import ROLES
 from runtime.processes.supervisor import Stack, state_folder
-from runtime.settings import Settings
+from runtime.settings import Settings, child_environ
 
 
 @click.command("up")
 @BUILT_INDEX
+@click.option(
+    "--watch", "watches", is_flag=True, help="Keep the index up to date with the folders that it was built from."
+)
 @click.option("--port", type=click.IntRange(1, 65535), help="HTTP port.  [default: 8080]")
 @CONFIG
 @click.pass_context
-def up_command(ctx: click.Context, index: Path, port: int | None, config: Path | None) -> None:
+def up_command(ctx: click.Context, index: Path, watches: bool, port: int | None, config: Path | None) -> None:
     """Run nats-server, search, inference, actors and the edge; restart what crashes; stop with Ctrl-C."""
     settings = read_settings(config, index=check_index(index), port=port)
     if port_taken(settings.edge.host, settings.edge.port):
         raise click.UsageError(f"port {settings.edge.port} is in use; choose another with --port")
     try:
-        ctx.exit(asyncio.run(_up(settings)))
+        ctx.exit(asyncio.run(_up(settings, watches=watches)))
     except (Failure, NoServer) as failure:
         click.echo(f"error: {failure}", err=True)
         ctx.exit(1)
 
 
-async def _up(settings: Settings) -> int:
+async def _up(settings: Settings, *, watches: bool) -> int:
     console = Console(stderr=True)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -48,10 +54,36 @@ async def _up(settings: Settings) -> int:
             raise
     url = f"http://{settings.edge.host}:{settings.edge.port}"
     console.print(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
+    watching = asyncio.create_task(_watch(stack.settings, console.print)) if watches else None
     await stop.wait()
     with console.status("stopping…"):
+        if watching is not None:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
         await stack.stop()
     if stack.failed:
         console.print(f"error: {stack.failed}")
         return 1
     return 0
+
+
+async def _watch(settings: Settings, say: Callable[[str], None]) -> None:
+    """Follow the index's folders in a process of its own, and say what it says."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "runtime", "index", "watch", "--out", settings.index.dir, "--end-with-stdin"),
+        env=child_environ(settings),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        while process.stdout is not None and (line := await process.stdout.readline()):
+            say(line.decode(errors="replace").rstrip())
+        await process.wait()
+        say("the folders are not watched any more; the index is served as it is")
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        with anyio.CancelScope(shield=True):
+            await process.wait()

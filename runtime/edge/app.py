@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.runs import Runs
-from runtime.edge import asyncapi, chat, health, openapi, page, runs, search, websocket
+from runtime.edge import asyncapi, chat, health, index, openapi, page, runs, search, websocket
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.openapi import ROUTES
 from runtime.edge.problems import problems_middleware
@@ -19,7 +19,7 @@ from runtime.settings import EdgeSettings
 
 def all_routes() -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json."""
-    modules = (runs, websocket, search, chat, health, page, openapi, asyncapi)
+    modules = (runs, websocket, search, index, chat, health, page, openapi, asyncapi)
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
 
 

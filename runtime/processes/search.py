@@ -11,15 +11,18 @@ from bus.connection import Client, connect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.served_index import answer_served_index
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.languages import FALLBACK
 from index.searcher import Searcher
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.processes.hits import passage_of
+from runtime.processes.served import Served
 from runtime.settings import Settings
 
-RELOAD_S = 0.5
+#: How often a newer snapshot is looked for: a look reads one line.
+RELOAD_S = 0.2
 
 
 class Threads:
@@ -100,12 +103,15 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     threads = Threads(searcher, settings.index.threads)
     await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1))
     close = await serve_search(client, threads.find)
+    served = Served(Path(settings.index.dir), searcher.snapshot)
+    await answer_served_index(client, lambda: asyncio.to_thread(served.say))
     state |= {"ready": True, "detail": searcher.snapshot}
     while not stop.is_set():
         with anyio.move_on_after(RELOAD_S):
             await stop.wait()
         if not stop.is_set() and await loop.run_in_executor(None, searcher.maybe_reload):
             state["detail"] = searcher.snapshot
+            served.take_up(searcher.snapshot)
     await close()
     threads.close()
     searcher.close()

@@ -67,3 +67,43 @@ def bomb() -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b"\0" * 60_000_000)
     return buffer.getvalue()
+
+
+def far_corner() -> bytes:
+    """A sheet with a cell in its last row and column."""
+    book = openpyxl.Workbook()
+    book.active.append(["Course", "Fee"])
+    book.active["XFD1048576"] = "end"
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def looping_pdf(forms: int = 12, times: int = 12) -> bytes:
+    """A PDF by hand: a form draws the next one twelve times, and so on, and the last one the first."""
+    resources = "/Resources << /XObject << /F {} 0 R >> /Font << /T 5 0 R >> >>"
+    page = b"BT /T 12 Tf 10 10 Td (Begin) Tj ET /F Do"
+    bodies = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R {resources.format(6)} >>",
+        f"<< /Length {len(page)} >>\nstream\n{page.decode()}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    drawing = "BT /T 12 Tf 10 10 Td (again) Tj ET " + "/F Do " * times
+    for form in range(forms):
+        after = 6 + (form + 1) % forms
+        kind = f"/Type /XObject /Subtype /Form /BBox [0 0 300 300] {resources.format(after)} /Length {len(drawing)}"
+        bodies.append(f"<< {kind} >>\nstream\n{drawing}\nendstream")
+    out, starts = b"%PDF-1.4\n", []
+    for number, body in enumerate(bodies, 1):
+        starts.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{start:010} 00000 n \n" for start in starts)
+    return (
+        out
+        + (
+            f"xref\n0 {len(bodies) + 1}\n0000000000 65535 f \n{table}"
+            f"trailer\n<< /Size {len(bodies) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+        ).encode()
+    )

@@ -166,3 +166,13 @@ def test_a_hundred_thousand_empty_files(folder: Path, tmp_path: Path) -> None:
     assert len(report.skipped) == 1000
     assert report.documents == 3
     assert time.monotonic() - began < 60
+
+
+def test_an_index_at_a_relative_path_whose_vectors_another_process_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = (json.dumps({"source_id": f"r{n}", "text": f"Paragraph {n} says {n * n}."}) for n in range(1_001))
+    Path("rows.jsonl").write_text("\n".join(rows))
+    assert bring_in(Path("index"), ["rows.jsonl"], only=True).passages == 1_001
+    assert verify(Path("index")) == []

@@ -19,6 +19,7 @@ from index.lsa import Lsa, fit
 from index.model import Block, Document, Passage, first_places
 from index.ngrams import encode, grams
 from index.passages import LIMIT, cut, language_of, weigh
+from index.prepared import hashes
 from index.question_words import without_question_words
 from index.readers.building import TextBuilder
 from index.readers.introductions import introduced
@@ -266,9 +267,9 @@ def passage(number: int, text: str) -> Passage:
 
 
 def test_a_store_reads_what_segments_hold(tmp_path: Path) -> None:
-    assert write_segment(tmp_path / "000.bin", [passage(n, f"text {n}") for n in range(3)]) == 3
-    assert write_segment(tmp_path / "007.bin", [passage(n, f"text {n}") for n in (7, 9)]) == 2
-    assert write_segment(tmp_path / "010.bin", []) == 0
+    for first, numbers in ((0, (0, 1, 2)), (7, (7, 9)), (10, ())):
+        some = [passage(number, f"text {number}") for number in numbers]
+        assert write_segment(tmp_path / f"{first:03}.bin", some, hashes(some)) == len(numbers)
     store = PassageStore(tmp_path)
     assert [store.get(number).text for number in (9, 0, 7)] == ["text 9", "text 0", "text 7"]
     assert 8 not in store
@@ -338,7 +339,7 @@ def test_a_lead_is_that_of_the_document(tmp_path: Path) -> None:
         for n, (source, text) in enumerate(texts)
     ]
     assert first_places(passages) == [0, 0, 2, 2, 4]
-    write_segment(tmp_path / "000.bin", passages)
+    write_segment(tmp_path / "000.bin", passages, hashes(passages))
     held = [set(one.tolist()) for one in PassageStore(tmp_path).leads(range(5))]
     assert held == [set(gram_set(texts[n][1][:300]).tolist()) for n in (0, 0, 2, 2, 4)]
 

@@ -13,6 +13,7 @@ from index.build import Build
 from index.check import advice, stats, verify
 from index.embedder import CallableEmbedder, EmbedderSpec
 from index.errors import IndexProblem
+from index.ingest import bring_in
 from index.model import Document
 from index.searcher import Searcher
 from tests.index.conftest import DOCUMENTS, update
@@ -194,6 +195,9 @@ def test_a_broken_index_is_refused_in_one_line_with_the_remedy(index: Path, harm
         Searcher.open(index)
     assert "\n" not in str(caught.value)
     assert "build" in str(caught.value) or "name one" in str(caught.value)
+    (index.parent / "note.txt").write_text("The gate opens at six.")
+    assert bring_in(index, [str(index.parent / "note.txt")], only=True).documents == 1
+    assert verify(index) == []
 
 
 def test_verify_names_a_changed_file(index: Path) -> None:

@@ -6,23 +6,45 @@ import os
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import snapshot
+from index import ingest, snapshot
 from index.catalogue import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
 from index.files import Finder
-from index.ingest import bring_in, follow
 from index.model import Entry
-from index.report import read_skipped
-from index.roots import Plan, Root, Rules, plan
+from index.reading import Pool
+from index.report import Report, read_skipped
+from index.roots import NO_RULES, Plan, Root, Rules, plan
 from index.searcher import Searcher
+
+#: The reading processes of these tests, which start once.
+READERS: list[Pool] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def readers() -> Iterator[None]:
+    with Pool(processes=1) as pool:
+        READERS.append(pool)
+        yield
+        READERS.clear()
+
+
+def bring_in(
+    index: Path, patterns: list[str], *, only: bool, rules: Rules = NO_RULES, stdin: IO[bytes] | None = None
+) -> Report:
+    return ingest.bring_in(index, patterns, only=only, rules=rules, stdin=stdin, pool=READERS[0])
+
+
+def follow(index: Path) -> ingest.Updated:
+    return ingest.follow(index, pool=READERS[0])
 
 
 def write(folder: Path, *names: str) -> Path:
@@ -299,6 +321,7 @@ def test_a_rule_that_means_nothing_is_one_error(tree: Path, line: str) -> None:
         ("guide/index.html", "https://example.org/d/guide/"),
         ("guide/install.md", "https://example.org/d/guide/install"),
         ("guide/v1.2.md", "https://example.org/d/guide/v1.2"),
+        ("notes.txt", "https://example.org/d/notes.txt"),
         ("guide/price list.pdf", "https://example.org/d/guide/price%20list.pdf"),
         ("안내.md", "https://example.org/d/%EC%95%88%EB%82%B4"),
         ("what?.md", "https://example.org/d/what%3F"),
@@ -383,6 +406,19 @@ def test_an_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
     assert verify(tmp_path / "index") == []
 
 
+def test_rules_hold_in_archives_too(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    zipped(
+        folder / "a.zip", {"guide/install.md": b"The pump.", "guide/notes.txt": b"The notes.", "draft.md": b"A draft."}
+    )
+    names = build(tmp_path / "index", folder, include=("*.md",), exclude=("draft*",))
+    assert names == {"a.zip/guide/install.md"}
+    assert build(tmp_path / "other", folder, include=("guide/",)) == {"a.zip/guide/install.md", "a.zip/guide/notes.txt"}
+    with pytest.raises(IndexProblem, match="nothing to index"):
+        build(tmp_path / "none", folder, exclude=("*.zip",))
+
+
 def test_archives_that_harm_are_named(tmp_path: Path) -> None:
     folder = write(tmp_path / "docs", "fine.md")
     zipped(folder / "bomb.zip", {"a.txt": b"\0" * 60_000_000})
@@ -459,7 +495,7 @@ def test_following_reads_what_changed_and_keeps_the_rest(tree: Path, tmp_path: P
     write(tree, "docs/new.md")
     (tree / "docs/api/README.md").unlink()
     (tree / "other/README.md").write_text("The other gate opens never.")
-    report, changes = follow(index)
+    report, changes, _ = follow(index)
     assert {(change.what, change.source_id) for change in changes} == {
         ("added", "docs/new.md"), ("removed", "docs/api/README.md"), ("changed", "other/README.md")
     }  # fmt: skip

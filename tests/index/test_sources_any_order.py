@@ -13,9 +13,11 @@ from index.catalogue import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
 from index.files import Finder
-from index.ingest import bring_in, follow
 from index.roots import plan
 from index.store import PassageStore
+from tests.index.test_sources import bring_in, follow, readers
+
+__all__ = ["readers"]  # a fixture of this module too
 
 FILES = ("a.txt", "b.txt", "one/a.txt", "one/b.txt", "one/deep/a.txt", "two/a.txt")
 TEXTS = ("The gate opens at six.", "The pump hangs from the ceiling.", "Helmets are worn in the foundry.")

@@ -14,6 +14,7 @@ from bus.health import answer_health
 from bus.messages import CATALOGUE, Passage
 from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.served_index import ServedIndex, SkippedFile, answer_served_index
 from runtime import edge
 from runtime.edge.app import all_routes, make_app
 from runtime.edge.asyncapi import asyncapi_document
@@ -94,6 +95,36 @@ async def test_search_without_anybody_to_search_is_503(http: aiohttp.ClientSessi
         problem = await response.json(content_type="application/problem+json")
         assert (response.status, response.headers["Retry-After"]) == (503, "2")
         assert "no search process answers" in problem["detail"]
+
+
+async def test_the_served_index_says_what_could_not_be_read(http: aiohttp.ClientSession, bus: Bus) -> None:
+    async with http.get("/v1/index") as response:
+        problem = await response.json(content_type="application/problem+json")
+        assert response.status == 503
+        assert "no search process answers" in problem["detail"]
+
+    async def served() -> ServedIndex:
+        return ServedIndex(
+            snapshot="s000001-5e4006ae",
+            served_since="2026-11-22T04:00:00.000+00:00",
+            created="2026-11-22T03:59:58+00:00",
+            documents=3,
+            passages=12,
+            languages={"ko": 12},
+            formats={"Markdown": 3},
+            embedder="lsa s000001-5e4006ae",
+            read_at="2026-11-22T03:59:58+00:00",
+            skipped=(SkippedFile(name="scan.pdf", reason="no text in it", failed=True),),
+            skipped_count=1,
+            failed_count=1,
+        )
+
+    await answer_served_index(bus.client, served)
+    await bus.client.flush()
+    async with http.get("/v1/index") as response:
+        found = await response.json()
+    assert (response.status, found["snapshot"], found["formats"]) == (200, "s000001-5e4006ae", {"Markdown": 3})
+    assert found["skipped"] == [{"name": "scan.pdf", "reason": "no text in it", "failed": True}]
 
 
 async def test_metrics_count_questions_and_requests(http: aiohttp.ClientSession) -> None:

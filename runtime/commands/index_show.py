@@ -1,0 +1,121 @@
+"""`groundwire index show`: a file as the product sees it, block by block, or cut into passages."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import msgspec
+
+from index.errors import IndexProblem
+from index.files import MAX_BYTES, RECORDS
+from index.model import Block, Document
+from index.passages import cut
+from index.readers.formats import Source, by_suffix, read
+from index.readers.records import read_records
+from index.readers.unreadable import Unreadable
+from runtime.commands.options import one_line_errors
+
+
+@click.command("show")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--passages", "as_passages", is_flag=True, help="Show the passages that it is cut into.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document, with its whole text.")
+def show_command(path: Path, as_passages: bool, as_json: bool) -> None:
+    """Print what is read of FILE, block by block: offsets, kind, level, place, headings, introduction, text.
+
+    The file is read anew, not from an index. Offsets are characters of the document's text.
+    """
+    with one_line_errors():
+        for document in _documents(path):
+            if as_json:
+                cuts = {"passages": cut(document, 0)} if as_passages else {}
+                click.echo(msgspec.json.encode(msgspec.to_builtins(document) | cuts).decode())
+                continue
+            for line in (*_about(document), *(_passages(document) if as_passages else _blocks(document))):
+                click.echo(line)
+
+
+def _documents(path: Path) -> Iterator[Document]:
+    """Raises IndexProblem when there is nothing to show."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix in RECORDS:
+            with path.open("rb") as file:
+                for number, document in read_records(file):
+                    if isinstance(document, Unreadable):
+                        click.echo(f"line {number}: {document}", err=True)
+                    else:
+                        yield document
+            return
+        if suffix not in by_suffix():
+            known = " ".join(sorted({*by_suffix(), *RECORDS}))
+            raise IndexProblem(f"{path}: unsupported file type {suffix or '(no suffix)'}; read are {known}")
+        if path.stat().st_size > MAX_BYTES:
+            raise IndexProblem(f"{path} is over the limit of {MAX_BYTES // 1024**2} MB; split it")
+        yield read(Source(path.read_bytes(), path.name, path.stem.replace("_", " "), suffix))
+    except Unreadable as reason:
+        raise IndexProblem(f"{path}: {reason}") from None
+    except OSError as error:
+        raise IndexProblem(f"{path} cannot be read ({error.strerror})") from None
+
+
+def _about(document: Document) -> Iterator[str]:
+    about = msgspec.to_builtins(document.metadata)
+    first = {
+        "title": document.title,
+        "url": document.url,
+        "language": document.language or "",
+        "pages": len(document.pages) or "",
+        "characters": len(document.text),
+        "blocks": len(document.blocks),
+    }
+    yield document.source_id
+    for name, value in (first | about).items():
+        if value not in ("", (), [], False):
+            yield f"  {name}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+    yield ""
+
+
+def _blocks(document: Document) -> Iterator[str]:
+    path: list[tuple[int, str]] = []
+    for block in document.blocks:
+        if block.kind == "heading":
+            path = [above for above in path if above[0] < block.level]
+        told = [f"{block.start}-{block.end}", block.kind]
+        told += [str(block.level)] if block.level else []
+        told += [block.syntax] if block.syntax else []
+        told += [f"page {page}"] if (page := _page(document, block)) else []
+        told += [f"#{block.anchor}"] if block.anchor else []
+        told += [" > ".join(title for _, title in path)] if path else []
+        yield " · ".join(told)
+        if block.intro is not None:
+            yield _fit(f"    after: {document.text[slice(*block.intro)]}")
+        yield _fit(f"    {document.text[block.start : block.end]}")
+        if block.kind == "heading":
+            path.append((block.level, " ".join(document.text[block.start : block.end].split())[:60]))
+
+
+def _passages(document: Document) -> Iterator[str]:
+    for passage in cut(document, 0):
+        told = [f"{passage.char_start}-{passage.char_end}", f"passage {passage.number + 1}", passage.language]
+        told += [f"page {passage.page}"] if passage.page else []
+        told += [f"#{passage.anchor}"] if passage.anchor else []
+        told += [" > ".join(passage.headings)] if passage.headings else []
+        yield " · ".join(told)
+        for intro in passage.intros:
+            yield _fit(f"    after: {intro}")
+        for block in passage.blocks:
+            yield _fit(f"    {block.kind}: {document.text[block.start : block.end]}")
+
+
+def _page(document: Document, block: Block) -> int:
+    return max(((at, page) for at, page in document.pages if at <= block.start), default=(0, 0))[1]
+
+
+def _fit(line: str) -> str:
+    """One line of the terminal's width."""
+    indent = line[: len(line) - len(line.lstrip())]
+    flat = indent + " ".join(line.split())
+    width = shutil.get_terminal_size((100, 24)).columns
+    return flat if len(flat) <= width else f"{flat[: width - 1]}…"

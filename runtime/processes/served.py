@@ -1,0 +1,58 @@
+"""What the search process says of the index that it serves."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bus.errors import Unavailable
+from bus.served_index import ServedIndex, SkippedFile
+from index import snapshot
+from index.catalogue import read_catalogue
+from index.check import formats_of
+from index.errors import IndexProblem
+from index.report import read_skipped
+
+_MOST_SKIPPED = 200
+
+
+class Served:
+    """Says what is served; `take_up` when that is another snapshot."""
+
+    def __init__(self, index: Path, name: str) -> None:
+        self._index = index
+        self._formats: tuple[str, dict[str, int]] = ("", {})  # of which snapshot
+        self.take_up(name)
+
+    def take_up(self, name: str) -> None:
+        self._now = (name, datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    def say(self) -> ServedIndex:
+        """Reads files. Raises Unavailable."""
+        name, since = self._now
+        of, formats = self._formats
+        try:
+            handle = snapshot.hold(self._index, name)
+            try:
+                manifest = handle.manifest
+                if of != name:
+                    formats = formats_of(read_catalogue(handle.directory).values())
+                    self._formats = (name, formats)
+            finally:
+                handle.close()
+        except IndexProblem as problem:
+            raise Unavailable(str(problem)) from problem
+        skipped = read_skipped(self._index)
+        named = sorted(skipped.files, key=lambda skip: not skip.failed)[:_MOST_SKIPPED]
+        return ServedIndex(
+            snapshot=manifest.snapshot,
+            served_since=since,
+            created=manifest.created,
+            documents=manifest.documents,
+            passages=manifest.passages,
+            languages={name: count for name, count in manifest.languages.items() if count},
+            formats=formats,
+            embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
+            read_at=skipped.read_at,
+            skipped=tuple(SkippedFile(name=skip.name, reason=skip.reason, failed=skip.failed) for skip in named),
+            skipped_count=skipped.count,
+            failed_count=skipped.failed_count,
+        )

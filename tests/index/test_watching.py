@@ -1,0 +1,126 @@
+"""An index that follows its folders: each change is in a snapshot soon, told in a line, and nothing is lost."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from index import search_engines, snapshot
+from index.catalogue import read_catalogue
+from index.errors import IndexProblem
+from index.ingest import bring_in
+from index.searcher import Searcher
+from index.watching import keep_up
+from tests.index.test_sources import write
+
+#: From a change to the snapshot that holds it: a second on an idle machine, more where all tests run at once.
+SOON_S = 10.0
+
+
+class Watch:
+    """A watch in a thread, and the lines that it has said and nobody has read."""
+
+    def __init__(self, index: Path, *paths: Path) -> None:
+        self.stop = threading.Event()
+        self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.problem: IndexProblem | None = None
+        self._thread = threading.Thread(target=self._run, args=(index, [str(path) for path in paths]))
+        self._thread.start()
+
+    def _run(self, index: Path, paths: list[str]) -> None:
+        try:
+            keep_up(index, paths, self.lines.put, self.stop)
+        except IndexProblem as problem:
+            self.problem = problem
+        finally:
+            search_engines.TERMS.detach()
+
+    def says(self, line: str, within_s: float = 30.0) -> float:
+        """Waits for a line that begins so; returns how long it took."""
+        began = time.monotonic()
+        while (said := self.lines.get(timeout=within_s)) is not None:
+            if said.startswith(line):
+                return time.monotonic() - began
+        raise AssertionError(line)
+
+    def ended(self) -> IndexProblem | None:
+        self._thread.join(timeout=30)
+        assert not self._thread.is_alive()
+        return self.problem
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "docs", "gate.md", "guide/install.md", "guide/remove.md")
+
+
+@contextmanager
+def watching(index: Path, *paths: Path) -> Iterator[Watch]:
+    watch = Watch(index, *paths)
+    try:
+        watch.says("watching")
+        yield watch
+    finally:
+        watch.stop.set()
+        watch.ended()
+
+
+def test_each_change_is_served_soon_and_told(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    bring_in(index, [str(folder)], only=True)
+    with closing(Searcher.open(index)) as searcher:
+        _change_files(index, folder, searcher)
+
+
+def _change_files(index: Path, folder: Path, searcher: Searcher) -> None:
+    def changes(what: Callable[[], object], line: str) -> None:
+        what()
+        assert watch.says(line) < SOON_S
+        assert searcher.maybe_reload()
+
+    with watching(index) as watch:
+        changes(lambda: (folder / "gate.md").write_text("The gate opens at nine."), "changed gate.md: 1 passages")
+        assert "nine" in searcher.search("when does the gate open")[0].text
+        changes(lambda: (folder / "new.md").write_text("The canteen serves soup."), "added new.md: 1 passages")
+        changes((folder / "guide/remove.md").unlink, "removed guide/remove.md")
+        (folder / "setup").mkdir()
+        move = (folder / "guide/install.md").rename
+        changes(lambda: move(folder / "setup/install.md"), "moved guide/install.md to setup/install.md: 1 passages")
+        (folder / "bad.pdf").write_bytes(b"nothing")
+        watch.says("skipped bad.pdf: no readable PDF")
+        (folder / "gate.md~").write_text("what an editor leaves")
+        (folder / ".gate.md.swp").write_text("what an editor leaves")
+        changes(lambda: (folder / ".groundwireignore").write_text("new.md"), "removed new.md")
+        assert watch.lines.empty()
+    assert watch.problem is None
+
+
+def test_a_folder_that_vanishes_empties_nothing(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    with watching(index, folder) as watch:
+        folder.rename(tmp_path / "elsewhere")
+        problem = watch.ended()
+        assert "docs is gone" in str(problem)
+    handle = snapshot.hold(index)
+    assert len(read_catalogue(handle.directory)) == 3
+    handle.close()
+
+
+def test_a_build_that_fails_is_told_and_tried_again(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    with watching(index, folder) as watch:
+        with snapshot.writing(index):
+            (folder / "gate.md").write_text("The gate opens at nine.")
+            watch.says("not updated: another process is writing")
+            before = snapshot.current(index)
+        watch.says("changed gate.md")
+        assert snapshot.current(index) != before
+
+
+def test_an_index_from_no_folder_cannot_be_watched(tmp_path: Path) -> None:
+    with pytest.raises(IndexProblem, match="no index at"):
+        keep_up(tmp_path / "index", [], print, threading.Event())

@@ -1,0 +1,114 @@
+"""`groundwire index`: what was read is shown as the product sees it, and options are remembered with the folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from index import snapshot
+from runtime.cli import groundwire
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(groundwire, ["index", *map(str, arguments)], env={"COLUMNS": "60"})
+
+
+PAGE = """# Pumps
+
+Check these before you start:
+
+- The valve is open.
+- The tank is full, which takes some minutes when it was emptied the evening before.
+
+```bash
+pump --start
+```
+"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "pumps.md"
+    path.write_text(PAGE)
+    return path
+
+
+def test_show_prints_block_by_block(page: Path) -> None:
+    lines = run("show", page).output.splitlines()
+    assert lines[:2] == ["pumps.md", "  title: Pumps"]
+    item = next(at for at, line in enumerate(lines) if "The valve" in line)
+    assert " · list_item · " in lines[item - 2]
+    assert lines[item - 1] == "    after: Check these before you start:"
+    assert any(" · code" in line for line in lines)
+    assert max(map(len, lines)) == 60
+
+
+def test_show_prints_passages(page: Path) -> None:
+    output = run("show", "--passages", page).output
+    assert " · passage 1 · en" in output
+    assert "    list_item: - The valve is open." in output
+
+
+def test_show_prints_json_whose_blocks_are_slices(page: Path) -> None:
+    shown = json.loads(run("show", "--json", "--passages", page).output)
+    assert "pump --start" in [shown["text"][block[0] : block[1]] for block in shown["blocks"]][-1]
+    assert shown["passages"][0][1] == "pumps.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("image.png", b"PNG", "unsupported file type .png; read are "),
+        ("broken.pdf", b"nothing", "no readable PDF"),
+        ("missing.md", None, "No such file"),
+        ("empty.txt", b"", "no text in it"),
+    ],
+)
+def test_show_says_in_one_line_why_nothing_is_read(tmp_path: Path, name: str, data: bytes | None, says: str) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    done = run("show", tmp_path / name)
+    assert done.exit_code == 1
+    assert says in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def test_options_of_a_folder_are_remembered(tmp_path: Path) -> None:
+    docs, index = tmp_path / "docs", tmp_path / "index"
+    (docs / "drafts").mkdir(parents=True)
+    for name in ("gate.md", "drafts/pumps.md", "notes.txt"):
+        (docs / name).write_text(PAGE)
+
+    def listed() -> dict[str, str]:
+        lines = run("list", "--index", index, "--json").output.splitlines()
+        return {entry["source_id"]: entry["url"] for entry in map(json.loads, lines)}
+
+    options = ("--exclude", "drafts/", "--include", "*.md", "--base-url", "https://example.org/docs")
+    assert run("build", docs, "--out", index, *options).exit_code == 0
+    assert listed() == {"gate.md": "https://example.org/docs/gate"}
+    (docs / "drafts" / "more.md").write_text("More of it.")
+    assert run("add", docs, "--index", index).exit_code == 0
+    assert listed() == {"gate.md": "https://example.org/docs/gate"}
+    run("build", docs, "--out", index, "--exclude", "", "--include", "", "--base-url", "")
+    assert listed() == {"gate.md": "", "notes.txt": "", "drafts/pumps.md": "", "drafts/more.md": ""}
+
+
+def test_a_wrong_option_is_one_line(tmp_path: Path, page: Path) -> None:
+    done = run("build", page, "--out", tmp_path / "index", "--base-url", "example.org")
+    assert (done.exit_code, "write the whole address" in done.output) == (2, True)
+    done = run("build", page, "--out", tmp_path / "index", "--exclude", "!")
+    assert (done.exit_code, "rules are written as in a .gitignore" in done.output) == (1, True)
+
+
+def test_an_older_index_says_what_to_run(tmp_path: Path, page: Path) -> None:
+    index = tmp_path / "index"
+    run("build", page, "--out", index)
+    manifest = index / "snapshots" / snapshot.current(index) / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 2}))
+    remedy = f"groundwire index build PATH --out {index}"
+    for command in (("list", "--index"), ("stats", "--index"), ("watch", "--out"), ("add", page, "--index")):
+        done = run(*command, index)
+        assert (done.exit_code, remedy in done.output) == (1, True)
+    done = run("build", page, "--out", index)
+    assert (done.exit_code, "format 2 is of an older version; everything is read again" in done.output) == (0, True)

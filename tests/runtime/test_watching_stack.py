@@ -1,0 +1,83 @@
+"""`groundwire up --watch`: a changed file is searched without anybody doing anything, and `/v1/index` says what is served."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from index.ingest import bring_in
+from runtime.processes.nats_server import free_port
+from tests.polling import until
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+async def test_a_changed_file_is_served_by_itself(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
+    (docs / "scan.pdf").write_bytes(b"nothing")
+    bring_in(tmp_path / "index", [str(docs)], only=True)
+    port = free_port()
+    up = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "runtime", "up", "--index", tmp_path / "index", "--watch", "--port", str(port)),
+        cwd=ROOT,
+        env={**os.environ, "GROUNDWIRE_STATE": str(tmp_path / "state"), "COLUMNS": "200"},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert up.stderr is not None
+    said = up.stderr
+    try:
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as http:
+
+            async def get(path: str) -> dict[str, Any]:
+                try:
+                    async with http.get(path) as response:
+                        return dict(await response.json()) if response.status == 200 else {}
+                except aiohttp.ClientError:
+                    return {}
+
+            async def found() -> bool:
+                async with http.post("/v1/search", json={"query": "when does the gate open"}) as response:
+                    return "nine" in (await response.json())["hits"][0]["text"]
+
+            await until(lambda: get("/readyz"), what="the stack")
+            before = await get("/v1/index")
+            assert (before["documents"], before["formats"]) == (1, {"Markdown": 1})
+            assert [skip["name"] for skip in before["skipped"]] == ["scan.pdf"]
+            await said.readuntil(b"watching")
+            (docs / "gate.md").write_text("# Gate\n\nThe gate opens at nine in the morning.\n")
+            await until(found)
+            after = await get("/v1/index")
+            assert after["snapshot"] > before["snapshot"]
+            assert after["served_since"] > before["served_since"]
+            assert after["skipped"] == before["skipped"]
+        up.send_signal(signal.SIGINT)
+        assert b"changed gate.md: 1 passages" in await said.read()
+        assert await up.wait() == 0
+    finally:
+        if up.returncode is None:
+            up.kill()
+            await up.wait()
+
+
+def test_watching_ends_cleanly_when_it_is_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "gate.md").write_text("The gate opens at six.")
+    watch = subprocess.Popen(
+        [sys.executable, "-m", "runtime", "index", "watch", str(tmp_path / "docs"), "--out", str(tmp_path / "index")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert watch.stdout is not None
+    assert watch.stdout.readline().startswith("watching")
+    watch.send_signal(signal.SIGINT)
+    said, problems = watch.communicate(timeout=30)
+    assert (watch.returncode, said, problems) == (0, "", "")
