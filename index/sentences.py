@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from index.fences import TICKS, closing_of, without_code
 from index.languages import LANGUAGES, every, of
 from index.languages.scripts import LETTERS, is_arabic, is_han, is_hangul, is_latin
 from index.languages.tables.kinds import Words, words_in
@@ -31,6 +32,8 @@ _MARKER_BEGUN = re.compile(r"[ \t\u00a0\u202f]*(?:[\[［【][\s\d٠-٩۰-۹０-�
 _GUILLEMET = re.compile(r"[ \t\u00a0\u202f]{1,2}»")
 _WORD = re.compile(r"[^\W\d_]+")
 _TABLE_OR_HEADING = re.compile(r"\s*(?:#{1,6}\s|\|)")
+#: The beginning of a row: a bar, a cell with its column's name, or two cells.
+_ROW = re.compile(r"\s*(?:\||[^|:.!?。]{1,60}: [^|]* \| |[^|]* \| [^|]* \| )")
 _NUMBERING: Final = "".join(sorted(_all(lambda tables: tables.enumerators)))
 _ENUMERATOR = re.compile(rf"[\s#>*+•–—\-(（]*(?:\d{{1,3}}|[a-zA-Z{_NUMBERING}]|[ivxIVX]{{1,5}})\Z")
 _LETTERED = re.compile(r"[a-z][.)]\s")
@@ -53,11 +56,12 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z")
 def split(text: str) -> list[tuple[int, int]]:
     """The (start, end) of each sentence in order, white space trimmed; a line without a letter or digit does not count."""
     spans: list[tuple[int, int]] = []
-    start = 0
+    start, fresh = 0, True
     while start < len(text):
-        end, _ = _boundary(text, start, start, final=True)
+        end, _ = _boundary(text, start, start, final=True, fresh=fresh)
         assert end is not None
         sentence = text[start:end]
+        fresh = _breaks_line(sentence)
         left = start + len(sentence) - len(sentence.lstrip())
         right = start + len(sentence.rstrip())
         if any(map(str.isalnum, sentence)):
@@ -72,6 +76,7 @@ class SentenceStream:
     def __init__(self) -> None:
         self._pending = ""
         self._resume = 0
+        self._fresh = True
 
     def feed(self, delta: str) -> list[str]:
         """The sentences that became certain with `delta`."""
@@ -86,24 +91,33 @@ class SentenceStream:
         sentences: list[str] = []
         start = 0
         while start < len(self._pending):
-            end, self._resume = _boundary(self._pending, start, start + self._resume, final=final)
+            end, self._resume = _boundary(self._pending, start, start + self._resume, final=final, fresh=self._fresh)
             if end is None:
                 self._resume -= start
                 break
             sentences.append(self._pending[start:end])
+            self._fresh = _breaks_line(sentences[-1])
             start, self._resume = end, 0
         self._pending = self._pending[start:]
         return sentences
 
 
-def _boundary(text: str, start: int, resume: int, *, final: bool) -> tuple[int | None, int]:
+def _boundary(  # noqa: PLR0911 - one rule a line reads best
+    text: str, start: int, resume: int, *, final: bool, fresh: bool
+) -> tuple[int | None, int]:
     """The end of the sentence that begins at `start`, with the white space after it, and where to resume looking.
 
-    The end is None when the text may still grow and what follows could change it.
+    The end is None when the text may still grow and what follows could change it. `fresh`: the sentence begins a line.
     """
     at = resume
     while found := _CANDIDATE.search(text, at):
         stop = found.start()
+        closed = _fence_end(text, start, stop, final=final, fresh=fresh)
+        if closed is None:
+            return (len(text), len(text)) if final else (None, stop)
+        if closed > stop:
+            at = closed
+            continue
         after, marked = (stop, False) if text[stop] == "\n" else _after_closers(text, stop + 1)
         if not final and _MARKER_BEGUN.match(text, after):
             return None, stop
@@ -112,6 +126,13 @@ def _boundary(text: str, start: int, resume: int, *, final: bool) -> tuple[int |
             following += 1
         if following == len(text):
             return (following if final else None), stop
+        if "\n" in text[stop:following] and not _after_fence(text, start, stop):
+            head = text[following : following + len(TICKS)]
+            if head == TICKS:
+                at = following
+                continue
+            if not final and TICKS.startswith(head):
+                return None, stop
         ends = _ends(text, start, stop, text[after:following], following, marked=marked, final=final)
         if ends is None:
             return None, stop
@@ -119,6 +140,32 @@ def _boundary(text: str, start: int, resume: int, *, final: bool) -> tuple[int |
             return following, following
         at = following if text[stop] == "\n" else after
     return (len(text) if final else None), len(text)
+
+
+def _breaks_line(sentence: str) -> bool:
+    return "\n" in sentence[len(sentence.rstrip()) :]
+
+
+def _after_fence(text: str, start: int, stop: int) -> bool:
+    return text[stop] == "\n" and text[max(start, stop - 80) : stop].rstrip(" \t").endswith(TICKS)
+
+
+def _fence_end(text: str, start: int, stop: int, *, final: bool, fresh: bool) -> int | None:
+    """The end of the fence around `stop`; `stop` itself when there is none, None when it may still be open."""
+    at = text.find(TICKS, start, stop)
+    while at >= 0:
+        ticks = next((n for n in range(len(TICKS), len(text) - at) if text[at + n] != "`"), len(text) - at)
+        line = text.rfind("\n", start, at)
+        begin = start if line < 0 else line + 1
+        if (line >= 0 or fresh) and not text[begin:at].strip():
+            closing = closing_of(text, at + ticks, ticks)
+            if closing is None or (closing.end() == len(text) and not final):
+                return None
+            if closing.end() > stop:
+                return closing.end()
+            ticks = closing.end() - at
+        at = text.find(TICKS, at + ticks, stop)
+    return stop
 
 
 def _after_closers(text: str, at: int) -> tuple[int, bool]:
@@ -143,7 +190,11 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
     mark, before, after = text[stop], text[stop - 1 : stop] if stop > start else "", text[following]
     goes_on = after.islower() and is_latin(after)
     if "\n" in gap:
-        return _line_ends(text, start, stop, gap, following, goes_on=goes_on, final=final)
+        return _after_fence(text, start, stop) or _line_ends(
+            text, start, stop, gap, following, goes_on=goes_on, final=final
+        )
+    if _in_row(text, start, stop):
+        return False
     if mark in _NO_SPACE_NEEDED:
         return True
     if not gap:
@@ -158,6 +209,12 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
     if goes_on:
         return False
     return _full_stop(text, start, stop, following, final) if mark == "." else True
+
+
+def _in_row(text: str, start: int, stop: int) -> bool:
+    """Whether `stop` is in a row of a table, after its first cell."""
+    line = text[max(start, text.rfind("\n", start, stop) + 1) : stop]
+    return " | " in line and _ROW.match(without_code(line)) is not None
 
 
 def _line_ends(
