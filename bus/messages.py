@@ -307,7 +307,11 @@ class PassagesReady(Message, frozen=True, kw_only=True):
 
 
 class Span(Part, frozen=True, kw_only=True):
-    """A numbered verbatim slice of a source document; `n` never changes afterwards. Offsets are characters."""
+    """A numbered verbatim slice of a source document; `n` never changes afterwards. Offsets are characters.
+
+    `block` is the kind of the block it begins in, `anchor` that block's own (a row's cell range), `headings` lead to it, and
+    `intro` is what introduces it in the source and is not in it. `blocks` are those it holds.
+    """
 
     n: int
     source_id: str
@@ -320,6 +324,11 @@ class Span(Part, frozen=True, kw_only=True):
     score: float
     page: int | None = None
     about: About = About()
+    block: str = ""
+    anchor: str = ""
+    intro: str = ""
+    headings: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
 
 
 class Conflict(Part, frozen=True, kw_only=True):
@@ -422,7 +431,7 @@ class AnswerVerified(Draft, frozen=True, kw_only=True):
 
 
 class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What one marker points to: a slice of the source, and the sentence of the answer that holds the marker."""
+    """What one marker points to: a slice of the source, and the marker's place in the answer; `block` and on as in Span."""
 
     n: int
     source_id: str
@@ -435,14 +444,37 @@ class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
     answer_start: int
     answer_end: int
     about: About | None = None
+    block: str = ""
+    anchor: str = ""
+    intro: str = ""
+    headings: tuple[str, ...] = ()
+
+
+class CitedPlace(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """One cited span of a source; `block` and on as in Span."""
+
+    n: int
+    url: str
+    page: int | None
+    source_start: int
+    source_end: int
+    cited_text: str
+    block: str = ""
+    anchor: str = ""
+    intro: str = ""
+    headings: tuple[str, ...] = ()
 
 
 class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A source that the answer cites: `n` are the markers that cite it, `cited` what they cite of it."""
+
     source_id: str
     title: str
     url: str
     score: float
     about: About | None = None
+    n: tuple[int, ...] = ()
+    cited: tuple[CitedPlace, ...] = ()
 
 
 class WithheldSentence(Part, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ VERSION = "2"
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
 #: The longest introduction that is kept before a block in its passage, and that is repeated where the passage begins later.
-_LONGEST_INTRO = 300
+LONGEST_INTRO = 300
 #: What is running text, of which a language can be told, and how many blocks of it are looked at.
 _RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
 _LOOKED_AT = 400
@@ -137,7 +137,7 @@ def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterat
     """What introduces these blocks and stands before `start`."""
     for block in blocks:
         if block.intro is not None and block.intro[0] < start:
-            yield document.text[block.intro[0] : block.intro[1]][:_LONGEST_INTRO]
+            yield document.text[block.intro[0] : block.intro[1]][:LONGEST_INTRO]
 
 
 def _atoms(document: Document) -> Iterator[Atom]:
@@ -180,7 +180,7 @@ def _belongs(before: Block, block: Block, text: str) -> bool:
     if before.kind == "heading" or block.kind in ("heading", "prose"):
         return False
     if block.intro is not None and before.start <= block.intro[0] < before.end:
-        return weigh(text[before.start : before.end]) < _LONGEST_INTRO
+        return weigh(text[before.start : before.end]) < LONGEST_INTRO
     return before.kind in _SEVERAL and block.kind in _SEVERAL
 
 

@@ -112,12 +112,38 @@ class DecomposeQuery(Prompt[Decomposition], frozen=True, kw_only=True):
 # ---------------------------------------------------------------- reading what was found
 
 
+#: Between the headings of a `section`.
+SECTIONS = " › "
+
+
+class Unit(Part, frozen=True, kw_only=True):
+    """A stretch of a text that can be read by itself: a sentence, a list item, a table row, code with its sentence.
+
+    `kind` is that of its block; a heading and a table's header answer nothing. `intro` introduces it and is not in it. `code`:
+    where the code begins in a unit of code, `syntax` its language. Offsets are of the text that it is part of.
+    """
+
+    start: int
+    end: int
+    kind: str
+    intro: str = ""
+    code: int = 0
+    syntax: str = ""
+
+
 class Chunk(Part, frozen=True, kw_only=True):
-    """A retrieved passage as a judge sees it. `score` is the fused retrieval score, higher is better."""
+    """A retrieved passage as a judge sees it. `score` is the fused retrieval score, higher is better.
+
+    `section`: the headings that lead to it; `intro`: what stands before it and introduces some of it. `units` are for engines
+    that choose among them, and are not rendered; none when nothing is known but the text.
+    """
 
     source_file: Attribute
     score: float
     content: Block
+    section: Attribute = ""
+    intro: Attribute = ""
+    units: tuple[Unit, ...] = ()
 
 
 class Extract(Part, frozen=True, kw_only=True):
@@ -190,12 +216,19 @@ class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
 
 
 class Evidence(Part, frozen=True, kw_only=True):
-    """One numbered span: the only part of a document that an answering prompt sees."""
+    """One numbered span: the only part of a document that an answering prompt sees.
+
+    `section`: the headings that lead to it; `intro`: what introduces it in the document, to be cited like its text. `units`
+    as in Chunk.
+    """
 
     n: int
     source_id: Attribute
     title: Attribute
     text: Block
+    section: Attribute = ""
+    intro: Block = ""
+    units: tuple[Unit, ...] = ()
 
 
 class AnswerSimple(Prompt[str], frozen=True, kw_only=True):

@@ -9,7 +9,9 @@ from bus.messages import (
     AnswerDrafted,
     AnswerSettled,
     AnswerVerified,
+    Block,
     Citation,
+    CitedPlace,
     ComplexQuestionFound,
     Conflict,
     Constraints,
@@ -100,6 +102,10 @@ def span(n: int = 1, text: str = "Refunds are paid within 14 days of the return.
         "score": 0.75,
         "page": 2,
         "about": ABOUT,
+        "block": "list_item",
+        "intro": "How refunds work:",
+        "headings": ("Shop", "Refunds"),
+        "blocks": (Block(start=100, end=100 + len(text), kind="list_item", level=1, intro=(80, 97)),),
     }
     return Span(**{**fields, **changes})  # type: ignore[arg-type]
 
@@ -170,11 +176,32 @@ SETTLED = Settled(
             answer_start=32,
             answer_end=35,
             about=ABOUT,
+            block="list_item",
+            intro="How refunds work:",
+            headings=("Shop", "Refunds"),
         ),
     ),
     references=(
         Reference(
-            source_id="refunds.md", title="Refunds", url="https://example.org/refunds.md", score=0.75, about=ABOUT
+            source_id="refunds.md",
+            title="Refunds",
+            url="https://example.org/refunds.md",
+            score=0.75,
+            about=ABOUT,
+            n=(1,),
+            cited=(
+                CitedPlace(
+                    n=1,
+                    url="https://example.org/refunds.md",
+                    page=2,
+                    source_start=100,
+                    source_end=146,
+                    cited_text="Refunds are paid within 14 days of the return.",
+                    block="list_item",
+                    intro="How refunds work:",
+                    headings=("Shop", "Refunds"),
+                ),
+            ),
         ),
     ),
     withheld=(WithheldSentence(text="They take 30 days [1].", flags=(FLAG,)),),

@@ -15,12 +15,15 @@ from actors.answer.safe_stream import SafeStream
 from actors.evidence.prompt_shapes import evidence_of
 from actors.gate.check import check_sentence
 from actors.gate.citations import markers
+from actors.gate.copied_code import copied
 from actors.outcome.admissions import excused
 from bus.errors import Failure
 from bus.events import Withheld, tokens_of
 from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence
 from bus.powers import Ask, Emit
+from index.fences import fences
 from index.languages.detection import detect
+from index.languages.folding import visible
 from index.sentences import SentenceStream
 from prompts import contracts
 
@@ -43,6 +46,7 @@ class CheckedStream:
         self._mask = profile.mask_personal_data
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._evidence = evidence_of(request.evidence)
+        self._texts = [span.text for span in request.evidence]
         self._urls = frozenset(span.url for span in request.evidence if span.url)
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))
@@ -107,7 +111,7 @@ class CheckedStream:
             waiting.put_nowait(None)
 
     async def _sentence(self, text: str) -> None:
-        text = defang(text, self._urls)  # check what people will read: markup can hide a number
+        text = self._harmless(text)  # check what people will read: markup can hide a number
         flags = self.flags(text)
         if self.release == "sentence" and not _strong(flags):
             text, flags = await self._translated(text, flags)
@@ -151,7 +155,7 @@ class CheckedStream:
             translated = await self.ask(contracts.GuardLanguage(text=text, target_language=language))
         except Failure:
             return text, flags
-        translated = defang(translated.strip(), self._urls) + text[len(text.rstrip()) :]
+        translated = self._harmless(translated.strip()) + text[len(text.rstrip()) :]
         if detect(translated) != language or cited_in(translated) != cited_in(text):
             return text, flags
         return translated, self.flags(translated)
@@ -181,8 +185,17 @@ class CheckedStream:
         self.shown += "".join(tokens)
 
     def _clean(self, text: str) -> str:
-        clean = defang(text, self._urls)
+        clean = self._harmless(text)
         return mask(clean) if self._mask else clean
+
+    def _harmless(self, text: str) -> str:
+        """`text` without links and markup that do not lead to a source; code copied from the evidence stays as it is."""
+        pieces: list[str] = []
+        at = 0
+        for fence in copied(text, self._texts):
+            pieces += [defang(text[at : fence.start], self._urls), visible(text[fence.start : fence.end])]
+            at = fence.end
+        return "".join([*pieces, defang(text[at:], self._urls)])
 
 
 def flags_of(text: str, evidence: Sequence[contracts.Evidence], language: str) -> tuple[Flag, ...]:
@@ -229,10 +242,10 @@ class Cut:
 
 
 def _parts(sentences: Sequence[str]) -> Iterator[str]:
-    """The sentences, with those beyond LONGEST cut at white space where there is some."""
+    """The sentences, with those beyond LONGEST cut at white space where there is some; one with code stays whole."""
     for sentence in sentences:
         rest = sentence
-        while len(rest) > LONGEST:
+        while len(rest) > LONGEST and not fences(rest):
             at = rest.rfind(" ", LONGEST // 2, LONGEST) + 1 or LONGEST
             yield rest[:at]
             rest = rest[at:]

@@ -1,11 +1,13 @@
 """Show an answer piece by piece while hiding what must not be shown.
 
 A link, an address or a phone number may arrive in several pieces: text that could still become one is held back until it no
-longer can, or until it has been made harmless.
+longer can, or until it has been made harmless. Code in a fence waits for its last line.
 """
 
 import re
 from collections.abc import Callable
+
+from index.fences import masked, unclosed
 
 #: Text at the end that the next piece could turn into something else, one alternative per line.
 _OPEN = re.compile(
@@ -45,10 +47,11 @@ class SafeStream:
         return self._take(len(self._raw))
 
     def _settled(self) -> int:
-        found = _OPEN.search(self._raw)
-        end = found.start() if found else len(self._raw)
+        raw = masked(self._raw, "x")
+        found = _OPEN.search(raw)
+        end = min(found.start() if found else len(self._raw), unclosed(self._raw))
         # Something complete must not be cut in two by something unfinished after it.
-        return min([end, *(one.start() for one in _WHOLE.finditer(self._raw) if one.start() < end < one.end())])
+        return min([end, *(one.start() for one in _WHOLE.finditer(raw) if one.start() < end < one.end())])
 
     def _take(self, end: int) -> str:
         clean = self._clean(self._raw[:end])
@@ -56,6 +59,8 @@ class SafeStream:
             return ""  # text already shown turned out to be part of something to hide: show no more of it
         new = clean[len(self._shown) :]
         self._shown = clean
-        if end and (self._raw[end - 1] == "\n" or clean == self._raw[:end]):
+        # Backticks open a fence only at the beginning of a line, so they are read together with what stands before them.
+        same = clean == self._raw[:end] and not self._raw[end:].lstrip(" \t").startswith("`")
+        if end and (self._raw[end - 1] == "\n" or same):
             self._raw, self._shown = self._raw[end:], ""  # nothing that follows can change it
         return new

@@ -1,15 +1,21 @@
 """Turn picks into numbered evidence: verbatim slices with exact offsets, long enough to read, in reading order."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
+from actors.evidence.section import section_of
 from bus.messages import Passage, Span
 from index.sentences import split
+from index.units import Unit, introduced, units
 from prompts.contracts import PickedSpan
 
 #: A span shorter than SHORT characters grows to about FULL around itself.
 SHORT = 80
 FULL = 120
+#: A list or table is taken in below what introduces it up to this length; its first item or row in any case.
+LONGEST = 800
 #: Longest window chosen when there is no usable pick.
 WINDOW = 400
 
@@ -27,10 +33,57 @@ def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Sli
         text = pick.text.strip()
         if not (0 <= at < len(passages)) or not text:
             continue
-        start = passages[at].text.find(text)
+        passage = passages[at]
+        start = passage.text.find(text)
         if start >= 0:
-            slices.append((at, *grow(passages[at].text, start, start + len(text))))
+            end = start + len(text)
+            cut = units(passage.text, passage.blocks, passage.char_start) if passage.blocks else []
+            slices.append((at, *(whole(cut, start, end) if cut else grow(passage.text, start, end))))
     return slices
+
+
+def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:
+    """A slice of a text grown to the units it touches, short prose to about FULL, and with what introduces it or it introduces.
+
+    What introduces it is taken in where it stands directly above; what it introduces, as far as that fits in LONGEST.
+    """
+    telling = [k for k, unit in enumerate(cut) if unit.answers]
+    at = [k for k in telling if cut[k].start < end and start < cut[k].end]
+    if not at:  # a heading was picked: what it is about stands below it
+        at = [k for k in telling if cut[k].start >= end][:1] or telling[-1:]
+    if not at:
+        return start, end
+    first, last = _longer(cut, at[0], at[-1])
+    end = last
+    for at_below, unit in enumerate(introduced(cut, last), last + 1):
+        if end > last and unit.end - cut[first].start > LONGEST:
+            break
+        end = at_below if unit.answers else end
+    last = end
+    intro = cut[first].intro
+    if first and intro is not None and cut[first - 1].start <= intro[0] < cut[first - 1].end:
+        first -= 1
+    return cut[first].start, cut[last].end
+
+
+def _longer(cut: Sequence[Unit], first: int, last: int) -> tuple[int, int]:
+    """These units and those around them, until together they are not SHORT: up to FULL if they fit, else up to twice that."""
+    for most in (FULL, 2 * FULL):
+        while cut[last].end - cut[first].start < SHORT:
+            if _goes_on(cut, last, last + 1) and cut[last + 1].end - cut[first].start <= most:
+                last += 1
+            elif _goes_on(cut, first - 1, first) and cut[last].end - cut[first - 1].start <= most:
+                first -= 1
+            else:
+                break
+    return first, last
+
+
+def _goes_on(cut: Sequence[Unit], one: int, other: int) -> bool:
+    """Whether one unit goes on with the other below it, as prose or as items of one list, and the other introduces nothing."""
+    if one < 0 or other >= len(cut) or introduced(cut, other):
+        return False
+    return cut[one].kind == cut[other].kind and cut[one].kind in ("prose", "quotation", "list_item")
 
 
 def grow(text: str, start: int, end: int) -> tuple[int, int]:
@@ -64,14 +117,27 @@ def window(passages: Sequence[Passage], query: str) -> list[Slice]:
     best: Slice | None = None
     most = -1
     for at, passage in enumerate(passages):
-        sentences = split(passage.text) or [(0, len(passage.text))]
-        for first, (start, _) in enumerate(sentences):
-            reached = [last for _, last in sentences[first:] if last - start <= WINDOW]
-            end = max(reached, default=start + WINDOW)
+        for start, end in _windows(passage):
             held = len(terms & set(_pieces(passage.text[start:end])))
             if held > most:
                 most, best = held, (at, start, end)
     return [best] if best is not None else []
+
+
+def _windows(passage: Passage) -> Iterator[tuple[int, int]]:
+    """From each unit, as many as fit in WINDOW and stand in the same section; the first one whole, if the passage has blocks."""
+    cut = units(passage.text, passage.blocks, passage.char_start)
+    if not any(unit.answers for unit in cut):
+        cut = units(passage.text) or [Unit(0, len(passage.text))]
+    for first, unit in enumerate(cut):
+        if not unit.answers:
+            continue
+        end = unit.end if passage.blocks else min(unit.end, unit.start + WINDOW)
+        for following in cut[first + 1 :]:
+            if following.kind == "heading" or following.end - unit.start > WINDOW:
+                break
+            end = following.end
+        yield whole(cut, unit.start, end) if passage.blocks else (unit.start, end)
 
 
 def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span, ...]:
@@ -91,7 +157,6 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
                     n=len(spans) + 1,
                     source_id=source,
                     title=passage.title,
-                    url=passage.url,
                     text=passage.text[start - passage.char_start : end - passage.char_start],
                     source_start=start,
                     source_end=end,
@@ -99,6 +164,7 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
                     score=passage.score,
                     page=passage.page,
                     about=passage.about,
+                    **msgspec.structs.asdict(section_of(passage, start, end)),
                 )
             )
     return tuple(spans)

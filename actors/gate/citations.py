@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from index.fences import without_code
 from index.languages.folding import INVISIBLE
 
 _DIGITS: Final = r"\d{1,3}"
@@ -26,7 +27,8 @@ class Marker(msgspec.Struct, frozen=True):
 
 
 def markers(text: str) -> list[Marker]:
-    """The citation markers of `text`, in order. Invisible characters inside a bracket do not hide it."""
+    """The citation markers of `text`, in order; `a[1]` in code is none. Invisible characters do not hide one."""
+    text = without_code(text)
     if text.isascii() or not _HIDDEN.search(text):
         return [Marker(match.start(), match.end(), _numbers(match[1])) for match in _MARKER.finditer(text)]
     kept = [at for at, char in enumerate(text) if not _HIDDEN.match(char)]

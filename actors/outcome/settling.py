@@ -1,10 +1,24 @@
 """Settle a verified draft: as an answer with its citations, or as a refusal with its reason."""
 
+import msgspec
+
+from actors.answer.masking import mask
+from actors.answer.profile import profile_of
 from actors.gate.citations import markers
 from actors.outcome.admissions import admits
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
-from bus.messages import AnswerSettled, Citation, Draft, Reference, Sentence, Settled, Span, WithheldSentence
+from bus.messages import (
+    AnswerSettled,
+    Citation,
+    CitedPlace,
+    Draft,
+    Reference,
+    Sentence,
+    Settled,
+    Span,
+    WithheldSentence,
+)
 from prompts import notices
 from prompts.vocabulary import Reason
 
@@ -117,6 +131,10 @@ def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...
             answer_start=marker.start,
             answer_end=marker.end,
             about=span.about.if_any,
+            block=span.block,
+            anchor=span.anchor,
+            intro=span.intro,
+            headings=span.headings,
         )
         for marker in markers(answer)
         for number in marker.numbers
@@ -126,15 +144,32 @@ def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...
 
 def references_of(citations: tuple[Citation, ...], message: Draft) -> tuple[Reference, ...]:
     """The sources that the answer cites, each once, in order of first citation."""
+    masked = profile_of(message.question.profile).mask_personal_data
     cited = [citation.source_id for citation in citations]
     cited += [source for source in message.cited if any(s.source_id == source for s in message.evidence)]
     best = {
         source: max((s for s in message.evidence if s.source_id == source), key=lambda s: s.score) for source in cited
     }
     return tuple(
-        Reference(source_id=span.source_id, title=span.title, url=span.url, score=span.score, about=span.about.if_any)
+        Reference(
+            source_id=span.source_id,
+            title=span.title,
+            url=span.url,
+            score=span.score,
+            n=tuple(dict.fromkeys(c.n for c in citations if c.source_id == span.source_id)),
+            about=span.about.if_any,
+            cited=tuple({c.n: _cited(c, masked=masked) for c in citations if c.source_id == span.source_id}.values()),
+        )
         for span in (best[source] for source in dict.fromkeys(cited))
     )
+
+
+def _cited(citation: Citation, *, masked: bool) -> CitedPlace:
+    """What the stream tells of a citation; personal data is masked there as it is in the answer."""
+    place = CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
+    if not masked:
+        return place
+    return msgspec.structs.replace(place, cited_text=mask(place.cited_text), intro=mask(place.intro))
 
 
 def _grounding_reason(sentences: tuple[Sentence, ...]) -> Reason:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bus.errors import Failure
 from bus.events import Error, References, Token, decode_event
-from bus.messages import QuestionAsked, Reference
+from bus.messages import Citation, QuestionAsked, Reference
 from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
@@ -132,19 +132,29 @@ async def show(
 
 
 async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, ...]) -> None:
-    """Print the cited sources under the numbers of the answer's markers."""
+    """Print the cited sources under the numbers of the answer's markers, with the headings that lead to each place."""
     record = await runs.record(run_id)
-    numbers: dict[str, list[int]] = {}
+    cited: dict[str, dict[int, Citation]] = {}
     for citation in record.citations if record else ():
-        if citation.n not in numbers.setdefault(citation.source_id, []):
-            numbers[citation.source_id].append(citation.n)
+        cited.setdefault(citation.source_id, {}).setdefault(citation.n, citation)
     for reference in references:
-        marks = "".join(f"[{n}]" for n in numbers.get(reference.source_id, [])) or "-"
+        places = cited.get(reference.source_id, {})
+        marks = "".join(f"[{n}]" for n in places) or "-"
         name = reference.title or reference.source_id
         place = reference.url or reference.source_id
         click.echo(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
         if line := line_about(reference.about):
             click.echo(f"      {line}")
+        for n, citation in places.items():
+            if where := place_of(citation):
+                click.echo(f"      [{n}] {where}")
+
+
+def place_of(citation: Citation) -> str:
+    """Where in its document a citation stands: its headings, its page and, of a table's row, its cells."""
+    cells = citation.anchor if citation.block == "table_row" else ""
+    page = f"p. {citation.page}" if citation.page is not None else ""
+    return ", ".join(part for part in (" › ".join(citation.headings), page, cells) if part)
 
 
 def timing_table(record: RunRecord) -> Table:

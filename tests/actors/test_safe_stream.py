@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from actors.answer.links import defang
 from actors.answer.masking import mask
 from actors.answer.safe_stream import SafeStream
+from index.fences import fences
 
 SOURCE = "https://ok.example/a"
 LINES = (Path(__file__).parents[1] / "prompts/injections.jsonl").read_text(encoding="utf-8").splitlines()
@@ -21,8 +22,19 @@ TEXTS = [
 ]
 
 
+TEXTS += [
+    "Run [1]:\n\n```html\n<b>[x](http://e.example)</b> & [open\n\n<!-- a -->\n```\nThen <i>go</i> on.",
+    "Not a fence: ```\n<b>\n```\n and ``<i>`` [x](http://e.example).\n```\n<b> never closed",
+]
+
+
 def clean(text: str) -> str:
-    return mask(defang(text, [SOURCE]))
+    """As an answer's text is cleaned, with all code taken for copied."""
+    pieces, at = [], 0
+    for fence in fences(text):
+        pieces += [mask(defang(text[at : fence.start], [SOURCE])), text[fence.start : fence.end]]
+        at = fence.end
+    return "".join([*pieces, mask(defang(text[at:], [SOURCE]))])
 
 
 def shown(pieces: list[str]) -> str:

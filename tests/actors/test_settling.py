@@ -281,3 +281,17 @@ def test_an_error_speaks_the_persons_language(end: Settled, code: str, words: st
     assert error == Error(code=code, content=words)
     assert done == Done()
     assert words_of(end) == words
+
+
+async def test_a_citation_says_where_it_stands() -> None:
+    where = {"block": "table_row", "anchor": "Fees!A2:B2", "intro": "Fees by plan:", "headings": ("Shop", "Fees")}
+    message = await settled(verified(GOOD, MORE, GOOD, evidence=(span(**where), FEE)))
+    one, fee, again = message.settled.citations
+    assert (one.block, one.anchor, one.intro, one.headings) == tuple(where.values())
+    assert (one.n, again.n, fee.block) == (1, 1, "list_item")
+    (reference,) = message.settled.references
+    assert reference.n == (1, 2)
+    assert [(c.n, c.cited_text, c.block, c.headings) for c in reference.cited] == [
+        (1, one.cited_text, "table_row", ("Shop", "Fees")),
+        (2, fee.cited_text, "list_item", ("Shop", "Refunds")),
+    ]

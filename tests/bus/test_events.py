@@ -88,7 +88,7 @@ async def test_the_default_stream_byte_for_byte(wire: Wire, run_id: str) -> None
     await emit.tokens(["[1]"])
     await emit.events(TokensEnd())
     await emit.events(
-        References(items=(Reference(source_id="환불.md", title="환불", url="", score=0.5),)),
+        References(items=(Reference(source_id="환불.md", title="환불", url="", score=0.5, n=(1,)),)),
         Done(),
     )
     assert await lines(wire, run_id) == [
@@ -96,7 +96,7 @@ async def test_the_default_stream_byte_for_byte(wire: Wire, run_id: str) -> None
         '{"type":"token","content":" 14일.","status":"in_progress","index":2}'.encode(),
         b'{"type":"token","content":"[1]","status":"in_progress","index":3}',
         b'{"type":"token","content":"","status":"end"}',
-        '{"type":"references","items":[{"source_id":"환불.md","title":"환불","url":"","score":0.5}],"status":"end"}'.encode(),
+        '{"type":"references","items":[{"source_id":"환불.md","title":"환불","url":"","score":0.5,"n":[1],"cited":[]}],"status":"end"}'.encode(),
         DONE_LINE,
     ]
 

@@ -135,6 +135,7 @@ async def test_support_gives_policy_words_to_a_person_and_masks_what_is_private(
     assert told.record.outcome == "answered"
     assert "2345" not in told.shown
     assert "minsu.kim" not in told.shown
+    assert not any("2345" in line for line in told.lines)
 
 
 async def main() -> None:

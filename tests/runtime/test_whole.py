@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from actors.gate.citations import markers
@@ -57,9 +58,7 @@ def check_stream(events: Events, record: RunRecord) -> str:
     text = "".join(e["content"] for e in events[:pieces])
     if record.outcome == "answered":
         assert text == record.answer
-        assert events[-2]["items"] == [
-            {"source_id": r.source_id, "title": r.title, "url": r.url, "score": r.score} for r in record.references
-        ]
+        assert events[-2]["items"] == msgspec.json.decode(msgspec.json.encode(record.references))
     return text
 
 

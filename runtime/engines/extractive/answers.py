@@ -6,12 +6,14 @@ from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, S
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack
 from runtime.engines.extractive.asked import kind_of
-from runtime.engines.extractive.quoting import Quoted, in_reading_order, quote
+from runtime.engines.extractive.quoting import Quoted, in_reading_order, laid_out, quote, texts_of
 from runtime.engines.extractive.ranking import rank
 
 SIMPLE_SENTENCES = 4
 #: A longer sentence is a list that lost its line breaks; its beginning says what it is about.
 SIMPLE_CHARS = 600
+#: The longest code, row or list that is quoted whole.
+SIMPLE_WHOLE = 1600
 SYNTHESIS_CHARS = 400
 STRUCTURED_CHARS = 300
 DETAILS = 3
@@ -23,27 +25,29 @@ DIRECT, STRONG = 0.3, 0.6
 
 def answer_simple(prompt: AnswerSimple) -> str:
     """At most four cited sentences, then the safety advice; without evidence, the admission that there is none."""
-    quoted = quote(prompt.original_query, prompt.retrieved_chunks, prompt.language, SIMPLE_CHARS)[:SIMPLE_SENTENCES]
+    quoted = quote(prompt.original_query, prompt.retrieved_chunks, prompt.language, SIMPLE_CHARS, SIMPLE_WHOLE)[
+        :SIMPLE_SENTENCES
+    ]
     if not quoted:
         return spoken(prompt.language).phrases.refusals.not_in_evidence
-    text = " ".join(q.cited for q in in_reading_order(quoted))
+    text = laid_out(in_reading_order(quoted))
     return f"{text}\n\n{prompt.safety_advice}" if prompt.safety_advice else text
 
 
 def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
     """The best cited sentences that fit in 400 characters; a refusal with its reason if none is about the question."""
     quoted = quote(prompt.query, prompt.evidence, prompt.language, SYNTHESIS_CHARS)
-    missing = lack(rank(prompt.query, tuple(e.text for e in prompt.evidence)), lenient=True)
+    missing = lack(rank(prompt.query, *texts_of(prompt.evidence)), lenient=True)
     if missing or not quoted:
         reason = refusal(missing or "subject", prompt.query, prompt.language)
         return Synthesis(answer="", used_citations=(), confidence="low", refused=True, refuse_reason=reason)
     kept: list[Quoted] = []
     for q in quoted:
-        if len(" ".join(k.cited for k in [*kept, q])) <= SYNTHESIS_CHARS:
+        if len(laid_out([*kept, q])) <= SYNTHESIS_CHARS:
             kept.append(q)
     kept = in_reading_order(kept)
     return Synthesis(
-        answer=" ".join(q.cited for q in kept),
+        answer=laid_out(kept),
         used_citations=tuple(sorted({q.evidence.n for q in kept})),
         confidence=_confidence(kept),
         refused=False,

@@ -19,7 +19,8 @@ def select_evidence(prompt: SelectEvidence) -> EvidencePick:
     A question of several parts gets the evidence of each part that the passages answer.
     """
     passages = tuple(chunk.content for chunk in prompt.retrieved_chunks)
-    rankings = [rank(part, passages) for part in parts_of(prompt.original_query, prompt.language)]
+    units = tuple(chunk.units for chunk in prompt.retrieved_chunks)
+    rankings = [rank(part, passages, units) for part in parts_of(prompt.original_query, prompt.language)]
     answered = [ranking for ranking in rankings if not lack(ranking)]
     if answered and len(rankings) > 1:
         # If one part is answered, the passages are the right ones, and other parts get the benefit of the doubt.

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from index.sentences import split
+from prompts.contracts import Unit
 from runtime.engines.extractive.asked import Kind, holds, kind_of
 from runtime.engines.extractive.headings import says_nothing
 from runtime.engines.extractive.words import grams, terms
@@ -30,12 +31,18 @@ FEATURES = (
     "reason",
     "manner",
 )
+#: Kinds of units that say something however short they are, and those that only name what follows.
+_SPEAKING = frozenset(("table_row", "code", "definition"))
+_NAMING = frozenset(("heading", "table_header"))
 _KINDS: tuple[Kind, ...] = ("person", "time", "count", "reason", "manner")
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One sentence of one passage; indexes start at 0, offsets are into the passage."""
+    """One sentence or other unit of one passage; indexes start at 0, offsets are into the passage.
+
+    `silent`: it says nothing, as a heading or a question.
+    """
 
     passage: int
     position: int
@@ -45,6 +52,8 @@ class Read:
     terms: tuple[str, ...]
     bag: frozenset[str]
     grams: frozenset[str]
+    unit: Unit
+    silent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +81,43 @@ def read_question(text: str) -> Question:
     return Question(text, kind_of(text), words, frozenset(words), frozenset(grams(text)), _names(text))
 
 
-def read_sentences(passages: tuple[str, ...]) -> list[Read]:
-    """Every sentence of `passages` in reading order. A sentence under a heading also has the heading's words."""
+def read_sentences(passages: tuple[str, ...], units: tuple[tuple[Unit, ...], ...] = ()) -> list[Read]:
+    """Every unit of `passages` in reading order; a passage without units has its sentences.
+
+    One under a heading also has the heading's words.
+    """
     found: list[Read] = []
     for p, passage in enumerate(passages):
         heading = ""
-        for i, (start, end) in enumerate(split(passage)):
-            text = passage[start:end]
+        known = units[p] if p < len(units) else ()
+        for i, unit in enumerate(known or [Unit(start=s, end=e, kind="") for s, e in split(passage)]):
+            text = passage[unit.start : unit.end]
+            silent = _is_silent(unit, text)
+            heading = text if silent else heading
             words = tuple(terms(text))
-            heading = text if says_nothing(text) else heading
             about = f"{heading} {text}" if heading and heading != text else text
-            found.append(Read(p, i, start, end, text, words, frozenset(terms(about)), frozenset(grams(about))))
+            found.append(
+                Read(
+                    p,
+                    i,
+                    unit.start,
+                    unit.end,
+                    text,
+                    words,
+                    frozenset(terms(about)),
+                    frozenset(grams(about)),
+                    unit,
+                    silent,
+                )
+            )
     return found
+
+
+def _is_silent(unit: Unit, text: str) -> bool:
+    if unit.kind in _NAMING:
+        return True
+    speaks = unit.kind in _SPEAKING or (unit.kind == "list_item" and unit.intro)
+    return not speaks and says_nothing(text)
 
 
 def features(question: Question, read: list[Read]) -> list[Featured]:

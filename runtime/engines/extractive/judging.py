@@ -26,7 +26,8 @@ _WORD = re.compile(r"[^\W_]+")
 def judge_relevance(prompt: JudgeRelevance) -> Relevance:
     """The chunks' verbatim sentences about the sub-query, with the best of them as its answer."""
     asked = _asked(prompt)
-    ranking = rank(asked, tuple(c.content for c in prompt.retrieved_chunks))
+    chunks = prompt.retrieved_chunks
+    ranking = rank(asked, tuple(c.content for c in chunks), tuple(c.units for c in chunks))
     about = lack(ranking, lenient=True) != "subject"
     found = [r for r in ranking.best() + ranking.ranked[:MOST_EXTRACTS] if about and _bears(r)]
     extracts = list({(r.read.passage, r.read.start): r for r in found}.values())[:MOST_EXTRACTS]

@@ -1,15 +1,17 @@
-"""Turn slices of evidence into sentences of an answer: on one line, without other markers, `[n]` before the full stop."""
+"""Turn units of evidence into parts of an answer, each whole: a sentence on one line with `[n]` before the full stop, an item
+with its introduction, a list below what introduces it, code in a fence below its sentence.
+"""
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from actors.gate.check import check_sentence, withholds
 from index.languages.detection import detect
 from index.languages.scripts import HAN
 from index.sentences import split
-from prompts.contracts import Evidence
+from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.answerable import unlike
-from runtime.engines.extractive.headings import says_nothing
 from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.ranking import Ranked, best_of, rank
 from runtime.engines.extractive.words import terms
@@ -26,12 +28,27 @@ _LIST_MARK = re.compile(r"^(?:[#>*•·|–—-]+\s+|\d{1,2}[.)]\s+(?=\S))+")
 _ENDING = re.compile(r"[.!?。！？؟…;；:：,،]+$")
 _CLOSED = re.compile(r"[.!?。！？؟…][\"'”’»」』)）\]]+$")
 _WIDE_STOP = re.compile(rf"[{HAN}][\"'”’»」』)）]*$")
+_COLONS = (":", "：")
+_TICKS = re.compile("`+")
+_SYNTAX = re.compile(r"[\w+#.-]{1,30}")
+PARAGRAPH = "\n\n"
 _CLAUSE_ENDS = (", ", "; ", "，", "；", "、", "، ")
+
+
+class Limits(NamedTuple):
+    """The most characters of a sentence, and of what is shown whole; 0 for no limit."""
+
+    sentence: int
+    whole: int
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A sentence to quote and the evidence it is from. `cited`: the sentence as quoted, with its marker."""
+    """A unit to quote and the evidence it is from. `cited`: as quoted, with its marker; several lines for code and for a list.
+
+    `intro`: what introduces an item; `item`: an item as quoted in a list, without it.
+    `positions`: of all units that it shows.
+    """
 
     evidence: Evidence
     text: str
@@ -39,33 +56,61 @@ class Quoted:
     covered: float
     score: float
     position: int
+    positions: tuple[int, ...]
+    kind: str = ""
+    intro: str = ""
+    item: str = ""
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is shown on lines of its own."""
+        return "\n" in self.cited or self.kind == "table_row"
 
 
-def quote(question: str, evidence: tuple[Evidence, ...], language: str, most_chars: int = 0) -> list[Quoted]:
-    """The sentences worth quoting, best first: the best of each span and others that are as likely to answer.
+def quote(
+    question: str, evidence: tuple[Evidence, ...], language: str, most_chars: int = 0, most_whole: int = 0
+) -> list[Quoted]:
+    """The units worth quoting, best first: the best of each span and others that are as likely to answer.
 
-    Only sentences in `language` if there are any, and none that the gate would withhold. Long ones are cut at a
-    clause to `most_chars`; 0 for no limit.
+    Only those in `language` if there are any, and none that the gate would withhold. Long sentences are cut at a
+    clause to `most_chars`; 0 for no limit. What is not a sentence is quoted whole up to `most_whole`, or `most_chars` if that
+    is more, and cut only if there is nothing else to quote.
     """
-    texts = tuple(e.text for e in evidence)
-    ranked = best_of([rank(part, texts) for part in parts_of(question, language)])
+    texts, units = texts_of(evidence)
+    ranked = best_of([rank(part, texts, units) for part in parts_of(question, language)])
     if unlike(ranked) and detect(question) in {detect(e.text) for e in evidence}:
         return []
-    found = _found(ranked, evidence, most_chars, FEWEST_TERMS) or _found(ranked, evidence, most_chars, 0)
+    limits = Limits(most_chars, max(most_chars, most_whole))
+    found = (
+        _found(ranked, evidence, limits, FEWEST_TERMS)
+        or _found(ranked, evidence, limits, 0)
+        or _found(ranked, evidence, limits, 0, whole=False)
+    )
     # A span shows its language better than one short sentence of it.
-    own = [q for q in found if detect(q.evidence.text) in (language, "und")]
+    own = [q for q in found if q.kind in ("table_row", "code") or detect(q.evidence.text) in (language, "und")]
     return own or found
 
 
-def _found(ranked: list[Ranked], evidence: tuple[Evidence, ...], most_chars: int, fewest_terms: int) -> list[Quoted]:
+def texts_of(evidence: tuple[Evidence, ...]) -> tuple[tuple[str, ...], tuple[tuple[Unit, ...], ...]]:
+    """The texts of the evidence, and the units of each."""
+    return tuple(e.text for e in evidence), tuple(e.units for e in evidence)
+
+
+def _found(
+    ranked: list[Ranked], evidence: tuple[Evidence, ...], limits: Limits, fewest_terms: int, *, whole: bool = True
+) -> list[Quoted]:
     said: set[int] = set()
+    shown: set[tuple[int, int]] = set()
     found: list[Quoted] = []
     for k, r in enumerate(ranked):
         if r.read.passage in said and (ROW in r.text or (k > 0 and r.probability < WORTH_SAYING)):
             continue
-        quoted = _quoted(r, evidence[r.read.passage], most_chars, fewest_terms)
+        if (r.read.passage, r.read.position) in shown:
+            continue
+        quoted = _quoted(r, evidence[r.read.passage], limits, fewest_terms, whole=whole)
         if quoted is not None:
             said.add(r.read.passage)
+            shown.update((r.read.passage, position) for position in quoted.positions)
             found.append(quoted)
     return found
 
@@ -79,13 +124,15 @@ def clean(text: str) -> str:
     return _LIST_MARK.sub("", " ".join(_FOREIGN_MARKER.sub("", text).split())).rstrip(" |")
 
 
-def cite(text: str, n: int) -> str:
+def cite(text: str, n: int, *, capital: bool = True) -> str:
     """The sentence `text` with its marker before the final full stop, which is added if missing.
 
-    It begins with a capital, as a lower-case word after a full stop would read as the same sentence.
+    It begins with a `capital`, as a lower-case word after a full stop would read as the same sentence; what is no word, such
+    as a name in a program, stays as it is.
     """
     text = clean(text)
-    if text.split(" ", 1)[0].islower():
+    first = text.split(" ", 1)[0]
+    if capital and first.islower() and first.rstrip(".,;:!?…’").isalpha():
         text = text[0].upper() + text[1:]
     if _CLOSED.search(text):
         return f"{text} [{n}]."
@@ -106,12 +153,110 @@ def shorten(text: str, limit: int) -> str:
     return text[: clause if clause > limit // 3 else word if word > limit // 2 else limit].rstrip(" ,;，；、،")
 
 
-def _quoted(r: Ranked, evidence: Evidence, most_chars: int, fewest_terms: int) -> Quoted | None:
-    text = shorten(r.text, most_chars - len(f" [{evidence.n}].")) if most_chars else clean(r.text)
-    if len(terms(text)) < fewest_terms or (fewest_terms and says_nothing(r.text)) or not any(map(str.isalnum, text)):
+def laid_out(quoted: list[Quoted]) -> str:
+    """The parts of an answer in this order: sentences in one paragraph, the items of one list below what introduces them."""
+    text, alone = "", False
+    k = 0
+    while k < len(quoted):
+        same = 1
+        while quoted[k].item and k + same < len(quoted) and _of_one_list(quoted[k], quoted[k + same]):
+            same += 1
+        if same > 1:
+            one = quoted[k]
+            above = [announced(one.intro, one.evidence.n)] if one.intro else []
+            lines = [*above, *(f"- {q.item}" for q in quoted[k : k + same])]
+            part, stands_alone = "\n".join(lines), True
+        else:
+            part, stands_alone = quoted[k].cited, quoted[k].stands_alone
+        text += f"{'' if not text else PARAGRAPH if alone or stands_alone else ' '}{part}"
+        alone = stands_alone
+        k += same
+    return text
+
+
+def announced(text: str, n: int) -> str:
+    """What introduces something, with its marker: before the colon that ends it, or with a colon if nothing ends it."""
+    text = clean(text)
+    ending = _ENDING.search(text)
+    return cite(text, n) if ending and ending.group()[-1] not in ":：" else f"{_ENDING.sub('', text).rstrip()} [{n}]:"
+
+
+def _of_one_list(one: Quoted, other: Quoted) -> bool:
+    """Whether both are items below the same introduction, or without any in the same evidence."""
+    if not other.item or one.intro != other.intro:
+        return False
+    return one.evidence.source_id == other.evidence.source_id if one.intro else one.evidence.n == other.evidence.n
+
+
+def _quoted(r: Ranked, evidence: Evidence, limits: Limits, fewest_terms: int, *, whole: bool) -> Quoted | None:
+    unit, n = r.read.unit, evidence.n
+    if unit.kind in ("heading", "table_header"):
         return None
-    # Lines that were one sentence on several lines may be several on one.
-    cited = " ".join(cite(text[start:end], evidence.n) for start, end in split(text))
+    positions = [r.read.position]
+    intro = clean(unit.intro) if unit.kind in ("list_item", "definition") else ""
+    text = f"{intro}{' ' if _ENDING.search(intro) else ': '}{clean(r.text)}" if intro else clean(r.text)
+    item = ""
+    if unit.kind == "code":
+        cited = _code(r, evidence)
+        text = " ".join(cited.split())
+    elif below := _introduced(r, evidence, limits.whole):
+        cited = "\n".join(
+            [
+                announced(text, n),
+                *(f"- {_cited(clean(evidence.text[u.start : u.end]), n, capital=False)}" for _, u in below),
+            ]
+        )
+        positions += [position for position, _ in below]
+    else:
+        if unit.kind in ("", "prose", "quotation") or not whole:
+            if whole and text.endswith(_COLONS):
+                return None
+            text = shorten(text, limits.sentence - len(f" [{n}].")) if limits.sentence else text
+        cited = _cited(text, n)
+        item = _cited(clean(r.text), n, capital=False) if unit.kind == "list_item" else ""
+    if whole and limits.whole and len(cited) > limits.whole:
+        return None
+    if len(terms(text)) < fewest_terms or (fewest_terms and r.silent) or not any(map(str.isalnum, text)):
+        return None
     if withholds(check_sentence(cited, (evidence,))):
         return None
-    return Quoted(evidence, text, cited, r.covered, r.score, r.read.position)
+    return Quoted(evidence, text, cited, r.covered, r.score, r.read.position, tuple(positions), unit.kind, intro, item)
+
+
+def _cited(text: str, n: int, *, capital: bool = True) -> str:
+    # Lines that were one sentence on several lines may be several on one.
+    return " ".join(cite(text[start:end], n, capital=capital) for start, end in split(text))
+
+
+def _code(r: Ranked, evidence: Evidence) -> str:
+    """Code in a fence, below the sentence that introduces it, or else its heading."""
+    unit = r.read.unit
+    code = evidence.text[unit.code : unit.end]
+    sentence = clean(evidence.text[unit.start : unit.code]) or clean(unit.intro)
+    above = sentence or clean(_nearest(evidence.section) or evidence.title or evidence.source_id)
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
+    syntax = unit.syntax if _SYNTAX.fullmatch(unit.syntax) else ""
+    return f"{announced(above, evidence.n)}\n\n{fence}{syntax}\n{code}\n{fence}"
+
+
+def _nearest(section: str) -> str:
+    """The last two of the headings that lead to a place."""
+    return SECTIONS.join(section.split(SECTIONS)[-2:])
+
+
+def _introduced(r: Ranked, evidence: Evidence, most: int) -> list[tuple[int, Unit]]:
+    """The units below this one that it introduces, with their positions: as many as fit in `most` characters (0: all)."""
+    if r.read.unit.kind != "prose":
+        return []
+    below: list[tuple[int, Unit]] = []
+    length = len(r.text)
+    for position, unit in enumerate(evidence.units):
+        if position <= r.read.position or unit.kind in ("heading", "table_header"):
+            continue
+        if unit.kind == "code" or not unit.intro or not r.text.endswith(unit.intro):
+            break
+        length += len(f"- {evidence.text[unit.start : unit.end]} [{evidence.n}].\n")
+        if below and most and length > most:
+            break
+        below.append((position, unit))
+    return below

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from prompts.contracts import Unit
 from runtime.engines.extractive.features import (
     FEATURES,
     Featured,
@@ -12,7 +13,6 @@ from runtime.engines.extractive.features import (
     read_question,
     read_sentences,
 )
-from runtime.engines.extractive.headings import says_nothing
 
 # A listwise softmax, fitted once over the sentences of the five passages retrieved for 7,170 answerable questions of
 # SQuAD 2.0, XQuAD (en, zh, ar) and KorQuAD 1.0; on held-out articles, the two top sentences hold the
@@ -63,6 +63,10 @@ class Ranked:
     def text(self) -> str:
         return self.read.text
 
+    @property
+    def silent(self) -> bool:
+        return self.read.silent
+
     def value(self, feature: str) -> float:
         return self.values[_PLACE[feature]]
 
@@ -81,15 +85,15 @@ class Ranking:
 
     def best(self) -> list[Ranked]:
         """The sentences worth citing, best first: up to four likely ones, and two if the second is from another passage."""
-        telling = [r for r in self.ranked if not says_nothing(r.text)] or self.ranked
+        telling = [r for r in self.ranked if not r.silent] or self.ranked
         return [
             r for k, r in enumerate(telling[:MOST]) if r.probability >= WORTH_CITING or _speaks_first(k, r, telling)
         ]
 
 
-def rank(question: str, passages: tuple[str, ...]) -> Ranking:
-    """Rank every sentence of `passages`, which are in retrieval order, best first."""
-    asked, read = read_question(question), read_sentences(passages)
+def rank(question: str, passages: tuple[str, ...], units: tuple[tuple[Unit, ...], ...] = ()) -> Ranking:
+    """Rank every unit of `passages`, which are in retrieval order, best first; `units` are those of each passage."""
+    asked, read = read_question(question), read_sentences(passages, units)
     rows = [(row, _score(row)) for row in features(asked, read)]
     highest = max((score for _, score in rows), default=0.0)
     whole = sum(math.exp(score - highest) for _, score in rows)
@@ -118,4 +122,4 @@ def _speaks_first(k: int, r: Ranked, telling: list[Ranked]) -> bool:
 
 def _score(row: Featured) -> float:
     score = sum(weight * value for weight, value in zip(_IN_ORDER, row.values, strict=True))
-    return score - SAYS_NOTHING if says_nothing(row.read.text) else score
+    return score - SAYS_NOTHING if row.read.silent else score

@@ -6,7 +6,7 @@ from actors.gate.check import check_sentence, withholds
 from index.languages import spoken
 from index.languages.tables.phrases import QuotationMarks
 from prompts.contracts import AnswerReport
-from runtime.engines.extractive.quoting import Quoted, clean, in_reading_order, quote
+from runtime.engines.extractive.quoting import Quoted, clean, in_reading_order, laid_out, quote
 
 CONCLUSION_SENTENCES = 3
 MOST_ARGUMENTS = 8
@@ -26,7 +26,7 @@ def answer_report(prompt: AnswerReport) -> str:
         "",
         f"## {phrases.headings.conclusion}",
         "",
-        " ".join(q.cited for q in conclusion),
+        laid_out(conclusion),
         "",
         f"## {phrases.headings.arguments}",
         "",
@@ -42,5 +42,6 @@ def _argument(q: Quoted, marks: QuotationMarks) -> str:
     """Title and quotation; without quotation marks if the text has its own, and without what the gate would withhold."""
     name = clean(q.evidence.title or q.evidence.source_id)
     marked = f"**{name}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
-    forms = (marked, f"**{name}**: {q.cited}") if not _QUOTE_SIGN.search(q.text) else (f"**{name}**: {q.cited}",)
+    own_marks = "\n" in q.cited or _QUOTE_SIGN.search(q.text)
+    forms = (f"**{name}**: {q.cited}",) if own_marks else (marked, f"**{name}**: {q.cited}")
     return next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)

@@ -291,3 +291,17 @@ def test_what_leads_in_is_layout(lead: str) -> None:
     evidence = (Evidence(n=1, source_id="a", title="Règlement", text="L'inscription coûte 25 euros pour la session."),)
     assert check_sentence(f"{lead}L'inscription coûte 25 euros pour la session [1].", evidence) == ()
     assert withholds(check_sentence(f"{lead}L'inscription coûte 35 euros pour la session [1].", evidence))
+
+
+def test_what_introduces_the_evidence_supports_a_sentence() -> None:
+    item = Evidence(n=1, source_id="a", title="", text="- the keys of 12 rooms", intro="On 4 May every guest gets:")
+    assert not check_sentence("On 4 May every guest gets the keys of 12 rooms [1].", [item])
+    assert withholds(check_sentence("On 5 May every guest gets the keys of 12 rooms [1].", [item]))
+
+
+@pytest.mark.parametrize(
+    ("code", "strong"), [("x = a[7]\nmust not wait 30", False), ("x = a[7]\nmust not wait 31", True)]
+)
+def test_code_is_held_against_the_code_of_the_evidence(code: str, strong: bool) -> None:
+    item = Evidence(n=1, source_id="a", title="", text="Run this:\n\nx = a[7]\nmust not wait 30")
+    assert withholds(check_sentence(f"Run this [1]:\n\n```\n{code}\n```", [item])) == strong

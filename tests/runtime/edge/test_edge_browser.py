@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from bus.events import Done, Emitter, References, TokensEnd, Withheld, tokens_of
-from bus.messages import About, Flag, QuestionAsked, RunFinished, Settled
+from bus.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
 from tests.browser import browser, find_chromium
 from tests.runtime.edge.conftest import SOURCE, Pipeline
@@ -123,6 +123,48 @@ async def test_headings_and_bold_words_are_shown_as_such(page: Page) -> None:
     await expect(page.locator("#status")).to_have_text("Done.")
     await expect(page.locator("#answer strong")).to_have_text(["The conclusion", "House rules"])
     await expect(page.locator("#answer")).to_have_text("The conclusion\n\n1. House rules 2 * 3 ** 4 [1]. [1]")
+
+
+async def test_code_is_shown_as_code(page: Page) -> None:
+    await ask(page, "Run `a[1]` **now**:\n\n```bash\n**make** a[1]\n\nmake b\n```\n\nDone")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer pre code")).to_have_text("**make** a[1]\n\nmake b\n", use_inner_text=True)
+    await expect(page.locator("#answer > code")).to_have_text("a[1]")
+    assert await page.locator("#answer button.cite").count() == 1
+
+
+async def test_a_citation_shows_its_headings_and_a_line_for_each_cell(page: Page, pipeline: Pipeline) -> None:
+    async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.text("Five euros [1].")
+        cited = Citation(
+            n=1,
+            source_id=SOURCE.source_id,
+            title=SOURCE.title,
+            url="https://example.org/refunds#fees",
+            page=None,
+            source_start=0,
+            source_end=29,
+            cited_text="Plan: Basic | Price: 5 euros",
+            answer_start=11,
+            answer_end=14,
+            block="table_row",
+            anchor="Fees!A2:B2",
+            intro="Fees by plan:",
+            headings=("Shop", "Fees"),
+        )
+        settled = Settled(outcome="answered", answer="Five euros [1].", references=(SOURCE,), citations=(cited,))
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
+
+    pipeline.scripts["cite"] = cite
+    await ask(page, "cite the fee")
+    quote = page.locator("#references blockquote")
+    await expect(quote.locator("a")).to_have_text("Shop › Fees")
+    await expect(quote.locator("a")).to_have_attribute("href", "https://example.org/refunds#fees")
+    await expect(quote.locator("p")).to_have_text("Fees by plan:")
+    await expect(quote.locator("pre")).to_have_text("Plan: Basic\nPrice: 5 euros", use_inner_text=True)
+    await expect(quote).to_contain_text("Fees!A2:B2")
 
 
 async def test_the_page_speaks_arabic_from_right_to_left_and_remembers_it(page: Page) -> None:
