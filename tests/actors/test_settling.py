@@ -197,6 +197,8 @@ async def test_citations_and_references_tell_what_their_source_says_of_itself_if
         "title",
         "url",
         "score",
+        "n",
+        "cited",
     }
 
 

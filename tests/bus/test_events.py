@@ -96,7 +96,7 @@ async def test_the_default_stream_byte_for_byte(wire: Wire, run_id: str) -> None
         '{"type":"token","content":" 14일.","status":"in_progress","index":2}'.encode(),
         b'{"type":"token","content":"[1]","status":"in_progress","index":3}',
         b'{"type":"token","content":"","status":"end"}',
-        '{"type":"references","items":[{"source_id":"환불.md","title":"환불","url":"","score":0.5,"n":[1],"cited":[]}],"status":"end"}'.encode(),
+        '{"type":"references","items":[{"source_id":"환불.md","title":"환불","url":"","score":0.5,"n":[1]}],"status":"end"}'.encode(),
         DONE_LINE,
     ]
 

@@ -13,7 +13,7 @@ GOLDEN = (
     'id: 3\ndata: {"type":"token","content":" [1]","status":"in_progress","index":3}\n\n'
     'id: 4\ndata: {"type":"token","content":"","status":"end"}\n\n'
     'id: 5\ndata: {"type":"references","items":[{"source_id":"refunds","title":"환불 규정",'
-    '"url":"https://example.org/refunds","score":0.5,"n":[],"cited":[]}],"status":"end"}\n\n'
+    '"url":"https://example.org/refunds","score":0.5}],"status":"end"}\n\n'
     'id: 6\ndata: {"type":"DONE"}\n\n'
 ).encode()
 
