@@ -20,7 +20,7 @@ from index.model import Block, BlockKind, Document, Passage
 from index.sentences import split
 
 #: Change this whenever documents would be cut differently, so that unchanged files are read again.
-VERSION = "2"
+VERSION = "3"
 #: A passage is closed at weight TARGET, never exceeds LIMIT, and is merged with its neighbour below LEAST.
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
@@ -29,6 +29,8 @@ LONGEST_INTRO = 300
 #: What is running text, of which a language can be told, and how many blocks of it are looked at.
 _RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
 _LOOKED_AT = 400
+#: What is repeated of a table row's beginning in a passage that holds only a later part of it.
+_LONGEST_ROW_NAME = 120
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
 
 _HAN = re.compile(f"[{WIDE}{HAN_MORE}]")
@@ -134,10 +136,15 @@ def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ..
 
 
 def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterator[str]:
-    """What introduces these blocks and stands before `start`."""
+    """What introduces these blocks and stands before `start`, and the first cells of a row that began before it."""
     for block in blocks:
         if block.intro is not None and block.intro[0] < start:
             yield document.text[block.intro[0] : block.intro[1]][:LONGEST_INTRO]
+    if blocks and blocks[0].kind == "table_row":
+        whole = document.blocks[bisect_right(document.blocks, start, key=lambda block: block.end)]
+        cells = document.text[whole.start : min(start, whole.start + _LONGEST_ROW_NAME)]
+        if cells:
+            yield cells.rpartition(" | ")[0] or cells
 
 
 def _atoms(document: Document) -> Iterator[Atom]:
@@ -198,7 +205,7 @@ def _lines(text: str, atom: Atom) -> Iterator[Atom]:
 
 
 def _fitting(text: str, atom: Atom) -> Iterator[Atom]:
-    """The atom weighed, or several cut at white space (anywhere, if there is none) when it alone exceeds the limit."""
+    """The atom weighed, or several, cut between cells, at white space, or anywhere, when it alone exceeds the limit."""
     start, end = atom.start, atom.end
     weight = weigh(text[start:end])
     if weight <= LIMIT:
@@ -208,8 +215,9 @@ def _fitting(text: str, atom: Atom) -> Iterator[Atom]:
     while start < end:
         stop = min(end, start + size)
         if stop < end:
-            space = next((at for at in range(stop, start + size // 2, -1) if _SPACE.match(text, at)), stop)
-            stop = space
+            bar = text.rfind(" | ", start + size // 2, stop) if atom.kind == "table_row" else -1
+            spaces = (at for at in range(stop, start + size // 2, -1) if _SPACE.match(text, at))
+            stop = bar + len(" |") if bar > 0 else next(spaces, stop)
         yield atom._replace(start=start, end=stop, weight=weigh(text[start:stop]))
         start = stop
         while start < end and text[start].isspace():

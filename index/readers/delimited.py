@@ -1,22 +1,96 @@
-"""CSV and TSV by the csv module: a header and rows that say their column names."""
+"""CSV and TSV by the csv module, row by row: a header, if there is one, and rows that say their column names."""
 
 import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import NamedTuple
 
 from index.model import Document
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode
 from index.readers.formats import Format, Source
+from index.readers.tabular import SAMPLE, head
+
+_DELIMITERS = ",;\t|"
+#: As many lines are looked at for the delimiter.
+_LINES = 100
+
+
+class _Dialect(NamedTuple):
+    delimiter: str
+    quoting: int
+    strict: bool
 
 
 def read_delimited(source: Source) -> Document:
+    """The delimiter is found by counting, whatever the suffix says."""
     text = decode(source.data)
-    rows = list(csv.reader(text.splitlines(), delimiter="\t" if source.suffix == ".tsv" else ","))
+    delimiter = _delimiter(text, "\t" if source.suffix == ".tsv" else ",")
+    dialect = _dialect(text, delimiter)
+    rows = _rows(text, dialect)
+    sample = list(islice(rows, SAMPLE))
     builder = TextBuilder()
-    if rows:
-        builder.table(rows[1:], rows[0])
+    first = head(sample)
+    for title in first.titles:
+        builder.add(title)
+    builder.table(chain(sample[first.rows :], rows), first.names)
     return builder.finish(source.source_id, source.title)
 
 
+def _rows(text: str, dialect: _Dialect) -> Iterator[list[str]]:
+    """The rows that are not empty. Raises csv.Error."""
+    # A file, not lines: a line break inside quotes belongs to its cell.
+    for cells in csv.reader(io.StringIO(text, newline=""), **dialect._asdict(), skipinitialspace=True):
+        if any(map(str.strip, cells)):
+            yield cells
+
+
+def _delimiter(text: str, usual: str) -> str:
+    """The one that gives most rows the same number of columns, more than one; `usual` when none does.
+
+    Quotes that stand right around cells count for more: another delimiter may well stand inside them.
+    """
+    lines = "".join(line for line in islice(io.StringIO(text), _LINES))
+    best, found = (False, 0.0, 0), usual
+    for delimiter in sorted(_DELIMITERS, key=lambda one: one != usual):
+        problem, widths = "", list[int]()
+        try:
+            widths.extend(len(cells) for cells in _rows(lines, _Dialect(delimiter, csv.QUOTE_MINIMAL, strict=True)))
+        except csv.Error as error:
+            problem = str(error)
+        if not problem.startswith("unexpected end") and problem:
+            rows = _rows(lines, _Dialect(delimiter, csv.QUOTE_NONE, strict=False))
+            widths = [len(cells) for cells in rows]
+        width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
+        score = ("expected after" not in problem, times / max(1, len(widths)), width)
+        if width > 1 and score > best:
+            best, found = score, delimiter
+    return found
+
+
+def _dialect(text: str, delimiter: str) -> _Dialect:
+    """How quotes are read: one that is never closed would take in the rest of the file, and is then an ordinary sign."""
+    for strict in (True, False):
+        dialect = _Dialect(delimiter, csv.QUOTE_MINIMAL, strict)
+        try:
+            for _ in _rows(text, dialect):
+                pass
+        except csv.Error as error:
+            if "unexpected end" in str(error) or "field larger" in str(error):
+                break
+        else:
+            return dialect
+    return _Dialect(delimiter, csv.QUOTE_NONE, strict=False)
+
+
 FORMATS = (
-    Format("CSV, TSV", (".csv", ".tsv"), read_delimited, "the standard library", "rows, each with its column names"),
+    Format(
+        "CSV, TSV",
+        (".csv", ".tsv", ".tab"),
+        read_delimited,
+        "the standard library",
+        "rows, each with its column names; the delimiter, quotes and header are found, whichever they are",
+    ),
 )

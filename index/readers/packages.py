@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import ParseError, fromstring, tostring
 
 from index.readers.unreadable import Unreadable
 
@@ -33,6 +33,22 @@ def opened(data: bytes, name: str) -> Iterator[None]:
         if type(error).__name__ not in ("PackageNotFoundError", "InvalidFileException", "XMLSyntaxError"):
             raise
         raise Unreadable(f"no readable {name} ({type(error).__name__}: {str(error)[:120]})") from error
+
+
+def retyped(data: bytes, part: str, content_type: str) -> bytes:
+    """The package with its main part declared as `content_type`: templates and files with macros differ in nothing else."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(changed, "w") as copy:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "[Content_Types].xml":
+                types = fromstring(content)
+                for one in types:
+                    if one.get("PartName") == part:
+                        one.set("ContentType", content_type)
+                content = tostring(types, encoding="utf-8")
+            copy.writestr(name, content)
+    return changed.getvalue()
 
 
 def look_over(data: bytes) -> None:

@@ -1,77 +1,209 @@
-"""DOCX by python-docx."""
+"""DOCX by python-docx, which opens the package; its body is walked here, since the library leaves out what it does not model."""
 
 import io
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from index.languages import every
-from index.model import Document
+from index.model import BlockKind, Document
 from index.readers.building import TextBuilder, row
 from index.readers.formats import Format, Source
-from index.readers.packages import opened
+from index.readers.packages import opened, retyped
+from index.readers.properties import language, metadata
 from index.readers.unreadable import Unreadable
+from index.readers.word_styles import Role, Styles
+from index.readers.word_tables import head_of, in_a_cell, rows_of
+from index.readers.word_text import WRAPPERS, Notes, Piece, W, boxes_in, paragraph_text, pieces_of
 
 if TYPE_CHECKING:
-    from docx.table import Table
-    from docx.text.paragraph import Paragraph
+    from docx.document import Document as WordDocument
+    from lxml.etree import _Element as Element
 
-_STYLES = "|".join(every(lambda language: language.headings.style.split()))
-_HEADING = re.compile(rf"(?:{_STYLES}) (\d)", re.IGNORECASE)
+_MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
 
 
 def read_word(source: Source) -> Document:
     """Raises Unreadable."""
     import docx
-    from docx.table import Table
 
-    builder = TextBuilder()
     with opened(source.data, "DOCX"):
-        document = docx.Document(io.BytesIO(source.data))
-        items: list[str] = []
-        for part in document.iter_inner_content():
-            if isinstance(part, Table):
-                _close_list(builder, items)
-                for line in _docx_rows(part):
-                    builder.add(line, "table_row")
-                continue
-            style = (part.style.name if part.style is not None else None) or ""
-            heading = _HEADING.search(style)
-            if part.text.strip() and (style.startswith("List") or _is_numbered(part)) and not heading:
-                items.append(f"- {part.text.strip()}")
-                continue
-            _close_list(builder, items)
-            if heading or style == "Title":
-                builder.add(part.text, "heading", int(next(filter(None, heading.groups()))) if heading else 1)
-            else:
-                builder.add(part.text)
-        _close_list(builder, items)
-        title = document.core_properties.title or ""
+        data = source.data if source.suffix == ".docx" else retyped(source.data, "/word/document.xml", _MAIN)
+        document = docx.Document(io.BytesIO(data))
+        body = _Body(document)
+        body.walk(document.element.body)
+        builder = body.finish()
+        core = document.core_properties
+        said = metadata(core, core.author)
+        title = (core.title or "").strip() or body.title or source.title
+        tongue = language(core.language)
     if not builder:
         raise Unreadable("the document has no text", failed=False)
-    return builder.finish(source.source_id, title.strip() or source.title)
+    return builder.finish(source.source_id, title, language=tongue, metadata=said)
 
 
-def _is_numbered(paragraph: "Paragraph") -> bool:
-    properties = paragraph._p.pPr  # the library has no public access to a paragraph's numbering
-    return properties is not None and properties.numPr is not None
+class _Body:
+    """Walks block by block. A block is held until it is known that the next paragraph does not go on with it."""
+
+    def __init__(self, document: "WordDocument") -> None:
+        self.title = ""
+        self._builder = TextBuilder()
+        related = _related(document)
+        self._styles = Styles(document.styles.element, related.get("numbering"))
+        self._notes = Notes({})
+        self._notes = Notes(
+            {
+                (kind, note.get(W + "id", "")): " ".join(filter(None, map(self._text, note.iter(W + "p"))))
+                for kind in ("footnote", "endnote")
+                if (part := related.get(f"{kind}s")) is not None
+                for note in part.findall(W + kind)
+            }
+        )
+        self._held: list[str] = []
+        self._kind: BlockKind = "prose"
+        self._level = 0
+        self._is_term = False
+        self._pending: list[str] = []
+        self._caption: tuple[int, int] | None = None
+
+    def finish(self) -> TextBuilder:
+        self._let_go()
+        self._pending += self._notes.take()
+        self._add_notes()
+        return self._builder
+
+    def walk(self, container: "Element") -> None:
+        for child in container:
+            if child.tag == W + "p":
+                self._paragraph(child)
+            elif child.tag == W + "tbl":
+                self._table(child)
+            elif child.tag in WRAPPERS or child.tag == W + "sdt":
+                self.walk(child)
+
+    def _paragraph(self, paragraph: "Element") -> None:
+        self._pending += self._notes.take()
+        pieces = list(pieces_of(paragraph, self._notes, self._styles.name))
+        if not any(piece.text.strip() for piece in pieces) and paragraph.find(W + "del") is not None:
+            return
+        role = self._styles.role(paragraph)
+        if role.kind == "prose" and _is_all_code(pieces):
+            role = Role("code")
+        if role.kind is not None:
+            text = "".join(piece.text for piece in pieces) if role.kind == "code" else paragraph_text(pieces).strip()
+            self._take(role, text)
+        for box in boxes_in(paragraph):
+            self.walk(box)
+
+    def _take(self, role: Role, text: str) -> None:
+        if role.kind == "code":
+            if self._held and self._kind == "code":
+                self._held.append(text)
+            elif text.strip():
+                self._hold(role, text)
+        elif not text:
+            return
+        elif role.continues and self._held and self._kind == "list_item":
+            self._held.append(text)
+        elif self._is_term and role.kind == "definition" and not role.term:
+            self._held[-1] += f": {text}"
+            self._is_term = False
+        else:
+            self._hold(role._replace(kind="prose") if role.continues else role, (role.marker or "") + text)
+            if role.kind == "heading" and not self.title:
+                self.title = text
+
+    def _hold(self, role: Role, text: str) -> None:
+        self._let_go()
+        alone = role.kind in ("heading", "prose", "quotation")
+        if alone:
+            self._add_notes()
+        self._held, self._kind, self._level = [text], role.kind or "prose", role.level
+        self._is_term = role.term
+        if alone:
+            stretch = self._let_go()
+            self._caption = stretch if role.caption else None
+
+    def _let_go(self) -> tuple[int, int] | None:
+        stretch = self._builder.add("\n".join(self._held), self._kind, self._level)
+        self._held.clear()
+        self._is_term = False
+        self._caption = None
+        return stretch
+
+    def _add_notes(self) -> None:
+        for note in self._pending:
+            self._builder.add(note)
+        self._pending.clear()
+
+    def _text(self, paragraph: "Element") -> str:
+        return paragraph_text(list(pieces_of(paragraph, self._notes, self._styles.name))).strip()
+
+    def _table(self, table: "Element") -> None:
+        self._pending += self._notes.take()
+        rows = rows_of(table, self._cell)
+        if max(map(len, rows.cells), default=0) == 1:
+            for cell in table.iter(W + "tc"):  # a frame around text
+                if cell.getparent().getparent() is table:
+                    self.walk(cell)
+            return
+        caption = self._caption
+        self._let_go()
+        first = head_of(rows)
+        for title in first.titles:
+            caption = self._builder.add(title)
+        self._builder.add(row(first.names), "table_header", intro=caption)
+        for at, cells in enumerate(rows.cells[first.rows :], first.rows):
+            if at in rows.wide:
+                self._builder.add(cells[0])
+            else:
+                self._builder.add(row(cells, first.names), "table_row", intro=caption)
+
+    def _cell(self, cell: "Element") -> str:
+        """A cell's paragraphs on one line, the items of a list and the rows of a table in it set apart."""
+        parts: list[str] = []
+        for child in cell.iter(W + "p", W + "tbl"):
+            if next(child.iterancestors(W + "tc", W + "txbxContent")) is not cell:
+                continue
+            item = False
+            if child.tag == W + "tbl":
+                text = in_a_cell(rows_of(child, self._cell))
+            else:
+                role = self._styles.role(child)
+                item = role.kind == "list_item"
+                text = (role.marker or "").removeprefix("- ") + self._text(child)
+                text = " ".join((text, *(self._cell_of_box(box) for box in boxes_in(child))))
+            if text.strip():
+                separator = "; " if parts and (item or child.tag == W + "tbl") and parts[-1][-1] not in ":：;" else " "
+                parts.append((separator if parts else "") + text.strip())
+        return "".join(parts)
+
+    def _cell_of_box(self, box: "Element") -> str:
+        return " ".join(filter(None, map(self._text, box.iter(W + "p"))))
 
 
-def _close_list(builder: TextBuilder, items: list[str]) -> None:
-    for item in items:
-        builder.add(item, "list_item", 1)
-    items.clear()
+def _is_all_code(pieces: list[Piece]) -> bool:
+    return any(piece.text.strip() for piece in pieces) and all(piece.code for piece in pieces if piece.text.strip())
 
 
-def _docx_rows(table: "Table") -> Iterator[str]:
-    for one in table.rows:
-        cells: list[str] = []
-        last = None
-        for cell in one.cells:
-            if cell._tc is not last:  # a merged cell is returned once per column
-                cells.append(cell.text)
-            last = cell._tc
-        yield row(cells)
+def _related(document: "WordDocument") -> dict[str, "Element"]:
+    """The parts beside the body, by the last word of their relationship: numbering, footnotes, endnotes."""
+    from docx.oxml import parse_xml
+
+    wanted = ("numbering", "footnotes", "endnotes")
+    parts = {
+        one.reltype.rpartition("/")[2]: one.target_part
+        for one in document.part.rels.values()
+        if not one.is_external and one.reltype.rpartition("/")[2] in wanted
+    }
+    return {name: parse_xml(part.blob) for name, part in parts.items()}
 
 
-FORMATS = (Format("Word", (".docx",), read_word, "python-docx", "headings, lists, tables"),)
+FORMATS = (
+    Format(
+        "Word",
+        (".docx", ".docm", ".dotx", ".dotm"),
+        read_word,
+        "python-docx",
+        "headings, nested and numbered lists, tables with merged and nested cells, notes, quotations, code, definitions,"
+        " text boxes, content controls, insertions, equations as text, properties",
+        "the table of contents, headers and footers, comments, deletions, hidden text, pictures and charts",
+    ),
+)

@@ -50,44 +50,6 @@ def test_lines_that_the_page_broke_are_joined(page: str, paragraphs: list[str]) 
     assert join_lines(page) == paragraphs
 
 
-def test_word() -> None:
-    document = read(files.word(), "t.docx", ".docx", "t")
-    assert document.title == "Travel rules"
-    assert blocks(document) == [
-        ("heading", "Travel"),
-        ("prose", "Trips are approved by the head of department."),
-        ("heading", "Rates"),
-        ("list_item", "- Breakfast is paid."),
-        ("list_item", "- Dinner is paid."),
-        ("table_row", "City | Rate"),
-        ("table_row", "Lyon | 90 euros"),
-    ]
-
-
-def test_slides_are_pages() -> None:
-    document = read(files.slides(), "s.pptx", ".pptx", "s")
-    assert [number for _, number in document.pages] == [1, 2]
-    assert ("heading", "Closing") in blocks(document)
-    assert cut(document, 0)[-1].text.endswith("The gate closes at ten.")
-
-
-def test_sheet() -> None:
-    document = read(files.sheet(), "s.xlsx", ".xlsx", "s")
-    assert blocks(document) == [
-        ("heading", "Fees"),
-        ("table_header", "Course | Fee"),
-        ("table_row", "Course: Welding | Fee: 320"),
-        ("table_row", "Course: Casting | Fee: 410.5"),
-    ]
-
-
-def test_csv_is_one_table() -> None:
-    assert blocks(read(b"a,b\n1,2\n", "t.csv", ".csv", "t")) == [
-        ("table_header", "a | b"),
-        ("table_row", "a: 1 | b: 2"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("suffix", "data", "reason"),
     [

@@ -1,0 +1,194 @@
+"""The filled cells of a sheet, and the tables in them: separated by empty rows or columns, each with its title and header."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from index.readers.building import TextBuilder, row
+from index.readers.tabular import SAMPLE, head, is_certain
+from index.readers.unreadable import Unreadable
+
+#: Of one workbook. A cell takes about 200 bytes while its sheet is read.
+MAX_CELLS = 2_000_000
+
+
+class Range(NamedTuple):
+    """A rectangle of cells, counted from 1, its last row and column included."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+class Table(NamedTuple):
+    """Rows without an empty one between them, and the columns that they fill."""
+
+    rows: list[int]
+    columns: list[int]
+
+
+class Grid:
+    """The cells with content of a sheet, by row and column, counted from 1."""
+
+    def __init__(self, room: int = MAX_CELLS) -> None:
+        self.rows: dict[int, dict[int, str]] = {}
+        self.count = 0
+        self._room = room
+        self._wide: dict[int, list[Range]] = {}
+        self._hidden: set[int] = set()
+
+    def put(self, number: int, column: int, text: str) -> None:
+        """Raises Unreadable when the sheet has more than there is room for."""
+        if not text.strip():
+            return
+        self.count += 1
+        if self.count > self._room:
+            raise Unreadable(f"more than {MAX_CELLS:,} filled cells; split it, or save its sheets as CSV")
+        self.rows.setdefault(number, {})[column] = text
+
+    def hide_rows(self, numbers: Iterable[int]) -> None:
+        """Leave rows out; the table that they stand in is still one."""
+        for number in numbers:
+            self.rows.pop(number, None)
+            self._hidden.add(number)
+
+    def hide_columns(self, first: int, last: int) -> None:
+        for cells in self.rows.values():
+            for column in [column for column in cells if first <= column <= last]:
+                del cells[column]
+        self.rows = {number: cells for number, cells in self.rows.items() if cells}
+
+    def spread(self, ranges: Iterable[Range]) -> None:
+        """Write what stands in a merged cell into each row and column that it covers, as far as the sheet is filled."""
+        numbers = sorted(self.rows)
+        used = sorted({column for cells in self.rows.values() for column in cells})
+        for one in ranges:
+            text = self.rows.get(one.top, {}).get(one.left)
+            if text is None:
+                continue
+            columns = used[bisect_left(used, one.left) : bisect_left(used, one.right + 1)]
+            for number in numbers[bisect_left(numbers, one.top) : bisect_left(numbers, one.bottom + 1)]:
+                for column in columns:
+                    if column not in self.rows[number]:
+                        self.put(number, column, text)
+                if one.right > one.left:
+                    self._wide.setdefault(number, []).append(one)
+
+    def tables(self) -> Iterator[Table]:
+        block: list[int] = []
+        expected = 0
+        for number in sorted(self.rows):
+            while expected in self._hidden:
+                expected += 1
+            if block and number > expected:
+                yield from self._beside(block)
+                block = []
+            block.append(number)
+            expected = number + 1
+        if block:
+            yield from self._beside(block)
+
+    def _beside(self, numbers: list[int]) -> Iterator[Table]:
+        """The tables that stand side by side in these rows; a column left empty inside one table does not cut it."""
+        used = sorted({column for number in numbers for column in self.rows[number]})
+        groups: list[list[int]] = []
+        for column in used:
+            if groups and column == groups[-1][-1] + 1:
+                groups[-1].append(column)
+            else:
+                groups.append([column])
+        if len(groups) == 1 or any(len(group) < 2 for group in groups):
+            yield Table(numbers, used)
+            return
+        for group in groups:
+            filled = [number for number in numbers if any(column in self.rows[number] for column in group)]
+            yield Table(filled, group)
+
+    def cells(self, table: Table) -> list[list[str]]:
+        return [[self.rows[number].get(column, "") for column in table.columns] for number in table.rows]
+
+    def is_wide(self, number: int, table: Table) -> bool:
+        """Whether one merged cell covers the row from the table's first column to its last."""
+        return any(
+            one.left <= table.columns[0] and one.right >= table.columns[-1] for one in self._wide.get(number, ())
+        )
+
+    def grouping(self, table: Table) -> set[int]:
+        """The positions of rows with a cell merged over several of the table's columns, but not over all."""
+        return {
+            at
+            for at, number in enumerate(table.rows)
+            if not self.is_wide(number, table)
+            and any(one.right > table.columns[0] and one.left < table.columns[-1] for one in self._wide.get(number, ()))
+        }
+
+
+def add_sheet(builder: TextBuilder, name: str, grid: Grid) -> None:
+    """A heading with the sheet's name, and its tables; an empty sheet adds nothing."""
+    if not grid.rows:
+        return
+    sheet = name if name.isidentifier() else "'" + name.replace("'", "''") + "'"
+    builder.add(name, "heading", 1, anchor=f"{sheet}!A1")
+    names: Sequence[str] = ()
+    before: Table | None = None
+    for table in grid.tables():
+        rows = grid.cells(table)
+        if len(table.columns) == 1:
+            for number, cells in zip(table.rows, rows, strict=True):
+                builder.add(cells[0], anchor=_cells(sheet, number, table))
+            continue
+        first = head(rows[: SAMPLE + 10], grid.grouping(table))
+        goes_on = (
+            before is not None
+            and before.columns == table.columns
+            and before.rows[-1] + 2 >= table.rows[0]
+            and not first.titles
+            and not is_certain(first.names, rows[first.rows :])
+        )
+        start = 0
+        if not goes_on:
+            for title in first.titles:
+                builder.add(title)
+            names, start = first.names, first.rows
+            if names:
+                builder.add(row(names), "table_header")
+        _add_rows(builder, sheet, grid, table, rows, names, start)
+        before = table
+
+
+def _add_rows(
+    builder: TextBuilder,
+    sheet: str,
+    grid: Grid,
+    table: Table,
+    rows: list[list[str]],
+    names: Sequence[str],
+    start: int,
+) -> None:
+    """The rows from `start`. One merged over all columns is a title within the table; single cells at the end are notes."""
+    notes = len(rows)
+    if len(table.columns) > 2:
+        while notes > start + 1 and sum(map(bool, rows[notes - 1])) == 1 and rows[notes - 1][0]:
+            notes -= 1
+    for at in range(start, len(rows)):
+        number = table.rows[at]
+        anchor = _cells(sheet, number, table)
+        if at >= notes or (len(table.columns) > 2 and grid.is_wide(number, table)):
+            builder.add(rows[at][0], anchor=anchor)
+        else:
+            builder.add(row(rows[at], names), "table_row", anchor=anchor)
+
+
+def _cells(sheet: str, number: int, table: Table) -> str:
+    first, last = letters(table.columns[0]), letters(table.columns[-1])
+    return f"{sheet}!{first}{number}" + (f":{last}{number}" if last != first else "")
+
+
+def letters(column: int) -> str:
+    """A column's name, A for 1."""
+    name = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name

@@ -1,0 +1,102 @@
+"""Find in rows of cells what a person sees at once: the title above a table, its header, and where the rows begin."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+#: As many rows are looked at to tell a header from a first row of data.
+SAMPLE = 200
+_MOST_HEADER_ROWS = 3
+_LONGEST_NAME = 200
+_VALUE = re.compile(
+    r"[-+(]?\s*[^\w\s]{0,3}\s*\d[\d.,\s'’/:TZ+-]*\s*[%°)]?\s*[^\W\d]{0,3}|\S+://\S+|\S+@\S+\.\w+|true|false|[-–—?]|n/?a",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+class Head(NamedTuple):
+    """`titles` stand above the table; `names` are those of its columns, none where no row is a header.
+
+    `rows`: how many rows these are.
+    """
+
+    titles: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: int
+
+
+def head(rows: Sequence[Sequence[str]], grouping: Collection[int] = ()) -> Head:
+    """What the first rows are. `grouping`: the positions of rows with a cell that is merged over several columns."""
+    width = max(map(len, rows), default=0)
+    skipped = 0
+    while width > 1 and skipped < len(rows) - 1 and len(_distinct(rows[skipped])) <= 1:
+        skipped += 1
+    if skipped == len(rows) - 1 and skipped:
+        skipped = 0  # a list of single cells, not a title
+    titles = tuple("".join(_distinct(line)) for line in rows[:skipped] if _distinct(line))
+    last = skipped
+    while last in grouping and last - skipped + 1 < _MOST_HEADER_ROWS and last + 2 < len(rows):
+        last += 1
+    names = joined(rows[skipped : last + 1])
+    body = rows[last + 1 :]
+    if not body or not _is_header(names, body, several=last > skipped):
+        return Head(titles, (), skipped)
+    return Head(titles, names, last + 1)
+
+
+def joined(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The names of columns whose header has several rows: `Group Name`."""
+    width = max(map(len, rows), default=0)
+    names: list[str] = []
+    for column in range(width):
+        parts = (" ".join(cells[column].split()) for cells in rows if column < len(cells))
+        names.append(" ".join(dict.fromkeys(part for part in parts if part)))
+    return tuple(names)
+
+
+def is_certain(names: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether columns of values have words above them, so that the first row can be nothing but a header."""
+    supporting, against = _votes(names, body)
+    return supporting > 0 and against == 0
+
+
+def _is_header(names: Sequence[str], body: Sequence[Sequence[str]], *, several: bool) -> bool:
+    filled = [name for name in names if name]
+    if len(filled) * 2 < len(names) or any(len(name) > _LONGEST_NAME or name.endswith((":", "：")) for name in filled):
+        return False
+    supporting, against = _votes(names, body)
+    if supporting or against:
+        return supporting > against
+    if several:
+        return True
+    if len(set(filled)) < len(filled):
+        return False
+    return not any(name in _column(body, at) for at, name in enumerate(names) if name)
+
+
+def _votes(names: Sequence[str], body: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """How many columns of values have a name above them, and how many begin with one more value."""
+    supporting = against = 0
+    for at, name in enumerate(names):
+        cells = [cell for cell in _column(body[:SAMPLE], at) if cell]
+        if not name or sum(map(_is_value, cells)) < 0.8 * max(1, len(cells)):
+            continue
+        is_year = _YEAR.fullmatch(name) is not None and not all(map(_YEAR.fullmatch, cells))
+        if _is_value(name) and not is_year:
+            against += 1
+        else:
+            supporting += 1
+    return supporting, against
+
+
+def _column(body: Sequence[Sequence[str]], at: int) -> list[str]:
+    return [" ".join(cells[at].split()) for cells in body if at < len(cells)]
+
+
+def _is_value(text: str) -> bool:
+    return _VALUE.fullmatch(text) is not None
+
+
+def _distinct(cells: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(cell for cell in cells if cell.strip()))

@@ -1,0 +1,122 @@
+"""PPTX: a slide is a page, with what stands on it in the order in which it is read."""
+
+import datetime as dt
+from typing import Any
+
+import pptx
+from lxml import etree
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from index.model import Metadata
+from index.passages import cut
+from tests.index import files
+from tests.index.readers.office import blocks, given, saved, slides
+
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+
+
+def test_slides_are_pages() -> None:
+    document = given(files.slides(), ".pptx")
+    assert [number for _, number in document.pages] == [1, 2]
+    assert ("heading", "Closing") in blocks(document)
+    assert cut(document, 0)[-1].text.endswith("The gate closes at ten.")
+
+
+def box(slide: Any, left: float, top: float, *texts: str) -> Any:
+    shape = slide.shapes.add_textbox(Inches(left), Inches(top), Inches(2), Inches(0.5))
+    shape.text_frame.text = "\n".join(texts)
+    return shape
+
+
+def test_bullets_have_levels_and_a_text_box_has_none() -> None:
+    def fill(slide: Any) -> None:
+        slide.shapes.title.text = "Opening\vhours"
+        frame = slide.placeholders[1].text_frame
+        frame.text = "Days"
+        for text, level in (("Monday", 1), ("Tuesday", 1), ("Nights", 0)):
+            paragraph = frame.add_paragraph()
+            paragraph.text, paragraph.level = text, level
+        plain = frame.add_paragraph()
+        plain.text = "No bullet here."
+        etree.SubElement(plain._p.get_or_add_pPr(), f"{A}buNone")
+        box(slide, 1, 6.5, "A note below.", "Another.")
+
+    document = slides(fill)
+    assert [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks] == [
+        ("heading", 1, "Opening hours"),
+        ("list_item", 1, "- Days"),
+        ("list_item", 2, "- Monday"),
+        ("list_item", 2, "- Tuesday"),
+        ("list_item", 1, "- Nights"),
+        ("prose", 0, "No bullet here."),
+        ("prose", 0, "A note below."),
+        ("prose", 0, "Another."),
+    ]
+    assert document.title == "Opening hours"
+
+
+def test_numbered_paragraphs() -> None:
+    def fill(slide: Any) -> None:
+        shape = box(slide, 1, 1, "one", "two", "three")
+        for paragraph, form in zip(
+            shape.text_frame.paragraphs, ("arabicPeriod",) * 2 + ("alphaUcParenR",), strict=True
+        ):
+            properties = paragraph._p.get_or_add_pPr()
+            etree.SubElement(properties, f"{A}buAutoNum", type=form)
+
+    assert slides(fill, layout=6).text == "1. one\n2. two\nC) three"
+
+
+def test_shapes_are_read_from_top_to_bottom_and_left_to_right() -> None:
+    def fill(slide: Any) -> None:
+        box(slide, 5, 3, "fourth")
+        box(slide, 5, 1.1, "second")
+        group = slide.shapes.add_group_shape()
+        for left, text in ((3, "grouped right"), (1, "grouped left")):
+            shape = group.shapes.add_textbox(Inches(left), Inches(3), Inches(1), Inches(0.4))
+            shape.text_frame.text = text
+        box(slide, 1, 1, "first")
+
+    assert slides(fill, layout=6).text.split("\n\n") == ["first", "second", "grouped left", "grouped right", "fourth"]
+
+
+def test_tables_charts_and_notes() -> None:
+    def fill(slide: Any) -> None:
+        grid = slide.shapes.add_table(3, 3, Inches(1), Inches(1), Inches(6), Inches(1)).table
+        for row, cells in enumerate((("Course", "Fee", "Room"), ("Welding", "320", "A1"), ("Casting", "", "B1"))):
+            for column, text in enumerate(cells):
+                grid.cell(row, column).text = text
+        grid.cell(1, 1).merge(grid.cell(2, 1))
+        data = CategoryChartData()
+        data.categories = ["North", "South"]
+        data.add_series("2023", (3, 4.5))
+        data.add_series("2024", (5, None))
+        kind = XL_CHART_TYPE.COLUMN_CLUSTERED
+        chart = slide.shapes.add_chart(kind, Inches(1), Inches(3), Inches(4), Inches(3), data).chart
+        chart.has_title = True
+        chart.chart_title.text_frame.text = "Sales by region"
+        slide.notes_slide.notes_text_frame.text = "Say why the south grew."
+
+    assert blocks(slides(fill, layout=6)) == [
+        ("table_header", "Course | Fee | Room"),
+        ("table_row", "Course: Welding | Fee: 320 | Room: A1"),
+        ("table_row", "Course: Casting | Fee: 320 | Room: B1"),
+        ("prose", "Sales by region"),
+        ("table_header", "2023 | 2024"),
+        ("table_row", "North | 2023: 3 | 2024: 5"),
+        ("table_row", "South | 2023: 4.5"),
+        ("prose", "Say why the south grew."),
+    ]
+
+
+def test_properties() -> None:
+    deck = pptx.Presentation()
+    deck.slides.add_slide(deck.slide_layouts[0]).shapes.title.text = "Opening"
+    core = deck.core_properties
+    core.title, core.author, core.keywords, core.language = "Hours", "A. Kim", "gate", "en-GB"
+    core.modified = dt.datetime(2024, 5, 1, 9, 30, tzinfo=dt.UTC)
+    document = given(saved(deck), ".pptx")
+    assert (document.title, document.language) == ("Hours", "en")
+    assert document.metadata == Metadata(author="A. Kim", date="2024-05-01T09:30:00+00:00", tags=("gate",))
