@@ -10,6 +10,8 @@ from index.readers.unreadable import Unreadable
 
 #: Of one workbook. A cell takes about 200 bytes while its sheet is read.
 MAX_CELLS = 2_000_000
+#: Of one sheet. A text that many cells share is one in the file.
+MAX_CHARACTERS = 50_000_000
 
 
 class Range(NamedTuple):
@@ -35,6 +37,7 @@ class Grid:
         self.rows: dict[int, dict[int, str]] = {}
         self.count = 0
         self._room = room
+        self._characters = 0
         self._wide: dict[int, list[Range]] = {}
         self._hidden: set[int] = set()
 
@@ -45,6 +48,9 @@ class Grid:
         self.count += 1
         if self.count > self._room:
             raise Unreadable(f"more than {MAX_CELLS:,} filled cells; split it, or save its sheets as CSV")
+        self._characters += len(text)
+        if self._characters > MAX_CHARACTERS:
+            raise Unreadable(f"more than {MAX_CHARACTERS:,} characters on one sheet; split it")
         self.rows.setdefault(number, {})[column] = text
 
     def hide_rows(self, numbers: Iterable[int]) -> None:

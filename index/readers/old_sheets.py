@@ -40,6 +40,12 @@ def read_old_sheets(source: Source) -> Document:
         raise Unreadable("protected by a password; save it without one") from error
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise Unreadable(f"no readable XLS or XLSB ({str(error)[:120]})") from error
+    except BaseException as error:
+        if (
+            type(error).__name__ != "PanicException"
+        ):  # what a bug in the library raises, of a class that it does not export
+            raise
+        raise Unreadable(f"no readable XLS or XLSB ({str(error)[:120]})") from error
     if not builder:
         raise Unreadable("the document has no text", failed=False)
     return builder.finish(source.source_id, source.title)

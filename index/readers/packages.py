@@ -1,16 +1,19 @@
 """Formats that are ZIP archives of XML: the check for a ZIP bomb, and what a damaged one raises."""
 
 import io
+import re
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from xml.etree.ElementTree import ParseError, fromstring, tostring
+from xml.etree.ElementTree import ParseError
 
 from index.readers.unreadable import Unreadable
 
 _OLE = b"\xd0\xcf\x11\xe0"
+_TYPES = "[Content_Types].xml"
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _MAX_UNPACKED = 400 * 1024 * 1024
 _MAX_RATIO = 120
 
@@ -30,25 +33,36 @@ def opened(data: bytes, name: str) -> Iterator[None]:
         raise Unreadable(f"no readable {name} ({type(error).__name__}: {str(error)[:120]})") from error
     except Exception as error:
         # Each library has an exception class of its own for "not one of mine", and none shares a base with the others.
-        if type(error).__name__ not in ("PackageNotFoundError", "InvalidFileException", "XMLSyntaxError"):
+        if type(error).__name__ not in (
+            "PackageNotFoundError",
+            "InvalidFileException",
+            "XMLSyntaxError",
+            "InvalidXmlError",
+        ):
             raise
         raise Unreadable(f"no readable {name} ({type(error).__name__}: {str(error)[:120]})") from error
 
 
-def retyped(data: bytes, part: str, content_type: str) -> bytes:
-    """The package with its main part declared as `content_type`: templates and files with macros differ in nothing else."""
-    changed = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(changed, "w") as copy:
-        for name in archive.namelist():
-            content = archive.read(name)
-            if name == "[Content_Types].xml":
-                types = fromstring(content)
-                for one in types:
-                    if one.get("PartName") == part:
-                        one.set("ContentType", content_type)
-                content = tostring(types, encoding="utf-8")
-            copy.writestr(name, content)
-    return changed.getvalue()
+def usual(data: bytes, program: str, content_type: str) -> bytes:
+    """The package in the one form that its library knows; templates, shows and files with macros differ in their type alone.
+
+    `program` is a pattern for the types of its main part; `content_type` is the usual one. A file saved as Strict Open XML
+    has other names for everything, and gets the usual ones.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        types, relations = archive.read(_TYPES), archive.read("_rels/.rels")
+        strict = _STRICT.search(relations) is not None
+        changed = re.sub(rf"application/vnd\.(?:{program})\.[\w.]+\.main\+xml".encode(), content_type.encode(), types)
+        if changed == types and not strict:
+            return data
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as copy:
+            for name in archive.namelist():
+                content = changed if name == _TYPES else archive.read(name)
+                if strict and name.endswith((".xml", ".rels")):
+                    content = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", content)
+                copy.writestr(name, content)
+    return file.getvalue()
 
 
 def look_over(data: bytes) -> None:

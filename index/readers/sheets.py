@@ -12,13 +12,15 @@ from index.readers.building import TextBuilder
 from index.readers.cell_text import shown
 from index.readers.formats import Format, Source
 from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet
-from index.readers.packages import opened
+from index.readers.packages import opened, usual
 from index.readers.properties import language, metadata
 from index.readers.unreadable import Unreadable
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+_MAIN = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
 
 
 def read_sheets(source: Source) -> Document:
@@ -27,7 +29,8 @@ def read_sheets(source: Source) -> Document:
 
     builder = TextBuilder()
     with opened(source.data, "XLSX"):
-        book = openpyxl.load_workbook(io.BytesIO(source.data), read_only=True, data_only=True)
+        data = usual(source.data, r"ms-excel|openxmlformats-officedocument\.spreadsheetml", _MAIN)
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         left = MAX_CELLS
         for sheet in book.worksheets:
             if sheet.sheet_state == "visible":

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from index.readers.building import TextBuilder
-from index.readers.word_text import roman
+from index.readers.word_text import MONOSPACED, roman
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -20,8 +20,15 @@ _BULLETS = (f"{_A}buNone", f"{_A}buChar", f"{_A}buAutoNum", f"{_A}buBlip")
 def add_paragraphs(builder: TextBuilder, shape: "Shape", body: "Element | None") -> None:
     """`body`: how the slide's master writes the text of bodies."""
     counts: dict[int, int] = {}
+    code: list[str] = []
     for paragraph in shape.text_frame.paragraphs:
         text = _text(paragraph)
+        if _is_code(paragraph) or (code and not text):
+            code.append(_text(paragraph, strip=False))
+            continue
+        if code:
+            builder.add("\n".join(code), "code")
+            code = []
         if not text:
             continue
         level = paragraph.level
@@ -36,15 +43,24 @@ def add_paragraphs(builder: TextBuilder, shape: "Shape", body: "Element | None")
             counts[level] = counts.get(level, int(bullet.get("startAt", "1")) - 1) + 1
             marker = _number(counts[level], bullet.get("type", ""))
         builder.add(f"{marker} {text}", "list_item", level + 1)
+    builder.add("\n".join(code), "code")
 
 
-def _text(paragraph: "Paragraph") -> str:
+def _is_code(paragraph: "Paragraph") -> bool:
+    """Whether all of it is in a monospaced font."""
+    whole = paragraph._p.find(f"{_A}pPr/{_A}defRPr/{_A}latin")
+    fonts = [run.find(f"{_A}rPr/{_A}latin") for run in paragraph._p.iter(f"{_A}r")]
+    names = [(whole if font is None else font) for font in fonts]
+    return bool(names) and all(font is not None and MONOSPACED.search(font.get("typeface", "")) for font in names)
+
+
+def _text(paragraph: "Paragraph", *, strip: bool = True) -> str:
     """A line break within the paragraph is one in the text; an equation is its signs."""
     parts: list[str] = []
     for element in paragraph._p.iter(f"{_A}t", f"{_A}br", _MATH):
         if next(element.iterancestors(_FALLBACK), None) is None:
             parts.append("\n" if element.tag == f"{_A}br" else element.text or "")
-    return "".join(parts).strip()
+    return "".join(parts).strip() if strip else "".join(parts)
 
 
 def _bullet(styles: Iterable["Element"]) -> "Element | None":

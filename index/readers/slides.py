@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from index.model import Document
 from index.readers.building import TextBuilder, row
 from index.readers.formats import Format, Source
-from index.readers.packages import opened, retyped
+from index.readers.packages import opened, usual
 from index.readers.properties import language, metadata
 from index.readers.slide_text import add_paragraphs
+from index.readers.tabular import Head, head
 from index.readers.unreadable import Unreadable
 
 if TYPE_CHECKING:
     from pptx.chart.chart import Chart
+    from pptx.shapes.autoshape import Shape
     from pptx.shapes.base import BaseShape
     from pptx.slide import Slide
     from pptx.table import Table
@@ -32,7 +34,7 @@ def read_slides(source: Source) -> Document:
 
     builder = TextBuilder()
     with opened(source.data, "PPTX"):
-        data = source.data if source.suffix == ".pptx" else retyped(source.data, "/ppt/presentation.xml", _MAIN)
+        data = usual(source.data, r"ms-powerpoint|openxmlformats-officedocument\.presentationml", _MAIN)
         presentation = pptx.Presentation(io.BytesIO(data))
         near = int((presentation.slide_height or 0) * _BESIDE)
         for number, slide in enumerate(presentation.slides, 1):
@@ -40,7 +42,7 @@ def read_slides(source: Source) -> Document:
             _add_slide(builder, slide, near)
         core = presentation.core_properties
         named = (core.title or "").strip()
-        first = next((slide.shapes.title for slide in presentation.slides), None)
+        first = next(map(_title, presentation.slides), None)
         said = metadata(core, core.author)
         tongue = language(core.language)
     if not builder:
@@ -55,7 +57,7 @@ def _add_slide(builder: TextBuilder, slide: "Slide", near: int) -> None:
     from pptx.shapes.graphfrm import GraphicFrame
 
     body = slide.slide_layout.slide_master._element.find(f"{_P}txStyles/{_P}bodyStyle")
-    title = slide.shapes.title
+    title = _title(slide)
     if title is not None:
         builder.add(" ".join(title.text_frame.text.split()), "heading", 1)
     for shape in _in_order(slide.shapes, near):
@@ -73,6 +75,12 @@ def _add_slide(builder: TextBuilder, slide: "Slide", near: int) -> None:
                 builder.add(f"- {text}", "list_item", 1)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         builder.add(slide.notes_slide.notes_text_frame.text.replace("\v", "\n"))
+
+
+def _title(slide: "Slide") -> "Shape | None":
+    """The slide's title; a picture may stand in its place."""
+    title = slide.shapes.title
+    return title if title is not None and title.has_text_frame else None
 
 
 def _in_order(shapes: Iterable["BaseShape"], near: int) -> Iterator["BaseShape"]:
@@ -106,22 +114,29 @@ def _is_on_every_slide(shape: "BaseShape") -> bool:
 
 def _add_table(builder: TextBuilder, table: "Table") -> None:
     rows = [["" if cell.is_spanned else cell.text for cell in line.cells] for line in table.rows]
+    grouping: set[int] = set()
     for top, line in enumerate(table.rows):
         for left, cell in enumerate(line.cells):
             if cell.is_merge_origin:
                 for at in range(top, min(top + cell.span_height, len(rows))):
                     rows[at][left : left + cell.span_width] = [cell.text] * cell.span_width
-    if table.first_row and len(rows) > 1:
-        builder.table(rows[1:], rows[0])
-    else:
-        builder.table(rows)
+                    if 1 < cell.span_width < len(line.cells):
+                        grouping.add(at)
+    first = head(rows, grouping) if table.first_row else Head((), (), 0)
+    for title in first.titles:
+        builder.add(title)
+    builder.table(rows[first.rows :], first.names)
 
 
 def _add_chart(builder: TextBuilder, chart: "Chart") -> None:
     """The title, and the categories with the values of each series; only the title of a kind without categories."""
     if chart.has_title and chart.chart_title.has_text_frame:
         builder.add(chart.chart_title.text_frame.text)
-    for plot in chart.plots:
+    try:
+        plots = list(chart.plots)
+    except ValueError:  # a kind of chart that the library does not know
+        return
+    for plot in plots:
         categories = [str(category) for category in plot.categories]
         series = [one for one in plot.series if one.values]
         if not categories or not series:

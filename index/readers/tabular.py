@@ -63,7 +63,9 @@ def is_certain(names: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 def _is_header(names: Sequence[str], body: Sequence[Sequence[str]], *, several: bool) -> bool:
     filled = [name for name in names if name]
-    if len(filled) * 2 < len(names) or any(len(name) > _LONGEST_NAME or name.endswith((":", "：")) for name in filled):
+    if len(filled) < min(2, len(names)) or len(filled) * 2 < len(names):
+        return False
+    if any(len(name) > _LONGEST_NAME or name.endswith((":", "：")) for name in filled):
         return False
     supporting, against = _votes(names, body)
     if supporting or against:

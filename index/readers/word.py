@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from index.model import BlockKind, Document
 from index.readers.building import TextBuilder, row
 from index.readers.formats import Format, Source
-from index.readers.packages import opened, retyped
+from index.readers.packages import opened, usual
 from index.readers.properties import language, metadata
 from index.readers.unreadable import Unreadable
 from index.readers.word_styles import Role, Styles
-from index.readers.word_tables import head_of, in_a_cell, rows_of
+from index.readers.word_tables import cells_of, head_of, in_a_cell, rows_of
 from index.readers.word_text import WRAPPERS, Notes, Piece, W, boxes_in, paragraph_text, pieces_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def read_word(source: Source) -> Document:
     import docx
 
     with opened(source.data, "DOCX"):
-        data = source.data if source.suffix == ".docx" else retyped(source.data, "/word/document.xml", _MAIN)
+        data = usual(source.data, r"ms-word|openxmlformats-officedocument\.wordprocessingml", _MAIN)
         document = docx.Document(io.BytesIO(data))
         body = _Body(document)
         body.walk(document.element.body)
@@ -140,9 +140,8 @@ class _Body:
         self._pending += self._notes.take()
         rows = rows_of(table, self._cell)
         if max(map(len, rows.cells), default=0) == 1:
-            for cell in table.iter(W + "tc"):  # a frame around text
-                if cell.getparent().getparent() is table:
-                    self.walk(cell)
+            for cell in cells_of(table):  # a frame around text
+                self.walk(cell)
             return
         caption = self._caption
         self._let_go()

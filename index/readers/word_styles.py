@@ -15,6 +15,7 @@ _NAMES = "|".join(every(lambda language: language.headings.style.split()))
 _HEADING = re.compile(rf"(?:{_NAMES}) ?(\d)\b", re.IGNORECASE)
 _QUOTE = re.compile(r"quot|block text", re.IGNORECASE)
 _CONTENTS = re.compile(r"toc \d|toc heading", re.IGNORECASE)
+_LIST_STYLE = re.compile(r"list (?:bullet|number) (\d)", re.IGNORECASE)
 _PLACE = re.compile(r"%(\d)")
 _BODY_TEXT = 9  # the outline level of what is no heading
 
@@ -82,6 +83,8 @@ class Styles:
         elif any(map(CODE_STYLE.search, names)) or any(map(is_monospaced, _run_properties(chain))):
             role = Role("code")
         elif marker is not None or continues:
+            deeper = next(filter(None, map(_LIST_STYLE.match, names)), None)
+            depth = int(deeper[1]) if deeper and depth == 1 else depth
             role = Role("list_item", depth, marker, continues)
         elif any(map(_QUOTE.search, names)):
             role = Role("quotation")

@@ -71,6 +71,11 @@ def in_a_cell(rows: Rows) -> str:
     return "; ".join((*first.titles, *filter(None, lines)))
 
 
+def cells_of(table: "Element") -> Iterator["Element"]:
+    for tr in _inside(table, "tr"):
+        yield from _inside(tr, "tc")
+
+
 def _inside(element: "Element", name: str) -> Iterator["Element"]:
     """The rows of a table or cells of a row, those in content controls too."""
     for child in element:

@@ -17,7 +17,7 @@ WRAPPERS = frozenset(
     for name in ("hyperlink", "ins", "moveTo", "smartTag", "customXml", "fldSimple", "dir", "bdo", "sdtContent")
 )
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_MONOSPACED = re.compile(r"courier|consolas|menlo|monaco|lucida console|\bmono\b|cascadia|source code", re.IGNORECASE)
+MONOSPACED = re.compile(r"courier|consolas|menlo|monaco|lucida console|\bmono\b|cascadia|source code", re.IGNORECASE)
 CODE_STYLE = re.compile(r"\b(?:code|preformatted|verbatim|listing|macro)", re.IGNORECASE)
 
 
@@ -119,7 +119,7 @@ def is_on(element: "Element | None") -> bool:
 
 def is_monospaced(properties: "Element") -> bool:
     fonts = properties.find(W + "rFonts")
-    return fonts is not None and bool(_MONOSPACED.search(fonts.get(W + "ascii", "")))
+    return fonts is not None and bool(MONOSPACED.search(fonts.get(W + "ascii", "")))
 
 
 def roman(number: int) -> str:

@@ -1,0 +1,61 @@
+"""Six documents in every format that a program here writes, each read as its golden list of blocks says.
+
+pandoc and LibreOffice write some of them too, on a machine that has them.
+"""
+
+import msgspec
+import pytest
+
+from index.model import Document
+from index.readers.formats import formats
+from tests.documents.described import Table, described, words
+from tests.documents.golden import able, document, kept, listed, told
+from tests.documents.writers import WRITERS
+
+EACH = [
+    pytest.param(suffix, language, id=f"{suffix[1:]}-{language}") for suffix in listed() for language in able(suffix)
+]
+#: Formats that nothing here writes, with the reason.
+NOT_WRITTEN = {
+    "Excel 97–2003, Excel binary": "no library that is kept writes it",
+    "HTML": "its golden list comes with its reader",
+    "Markdown": "its golden list comes with its reader",
+    "PDF": "its golden list comes with its reader",
+    "Plain text": "its golden list comes with its reader",
+}
+
+
+def test_every_format_is_here() -> None:
+    here = set(listed())
+    absent = {one.name for one in formats() if not here & set(one.suffixes)}
+    assert absent == set(NOT_WRITTEN)
+
+
+@pytest.mark.parametrize(("suffix", "language"), EACH)
+def test_a_document_is_read_as_its_golden_list_says(suffix: str, language: str) -> None:
+    assert told(suffix, language) == kept(suffix)[language]
+
+
+@pytest.mark.parametrize(("suffix", "language"), EACH)
+def test_every_block_is_a_slice_and_every_word_is_in_one(suffix: str, language: str) -> None:
+    made = document(suffix, language)
+    assert_sliced(made)
+    holds = WRITERS[suffix].holds
+    source = described(language)
+    parts = [block for block in source.blocks if not holds or block.__struct_config__.tag in holds]
+    if holds:  # and a table's caption has no place either
+        parts = [msgspec.structs.replace(block, caption="") if isinstance(block, Table) else block for block in parts]
+    text = "\n".join(made.text[block.start : block.end] for block in made.blocks)
+    said = words(msgspec.structs.replace(source, blocks=parts))
+    assert [word for word in said if word not in text] == []
+
+
+def assert_sliced(made: Document) -> None:
+    """Blocks are in order, do not overlap, and leave nothing out that can be seen."""
+    end = 0
+    for block in made.blocks:
+        assert end <= block.start < block.end <= len(made.text)
+        assert not made.text[end : block.start].strip()
+        assert block.intro is None or 0 <= block.intro[0] < block.intro[1] <= len(made.text)
+        end = block.end
+    assert not made.text[end:].strip()

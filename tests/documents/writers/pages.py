@@ -1,0 +1,98 @@
+"""PDF by reportlab."""
+
+import io
+
+from reportlab.lib import colors
+from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont
+from reportlab.platypus import ListFlowable, ListItem, Paragraph, Preformatted, SimpleDocTemplate, Spacer
+from reportlab.platypus import Table as DrawnTable
+
+from tests.documents.described import (
+    Code,
+    Definition,
+    Described,
+    Heading,
+    Item,
+    Items,
+    Prose,
+    Quotation,
+    Table,
+    flat,
+    inline,
+    placed,
+)
+
+#: Fonts that every PDF program has; the names are Adobe's.
+_FONTS = {"ko": "HYSMyeongJo-Medium", "zh": "STSong-Light"}
+
+
+def pdf(described: Described) -> bytes:
+    font = _FONTS.get(described.language, "Helvetica")
+    if described.language in _FONTS:
+        registerFont(UnicodeCIDFont(font))
+    sample = getSampleStyleSheet()
+    wrap = "CJK" if described.language in _FONTS else None
+    styles = {
+        name: ParagraphStyle(name, parent=sample[name], fontName=font, wordWrap=wrap)
+        for name in ("Normal", "Heading1", "Heading2", "Code")
+    }
+    story: list[object] = []
+    for block in described.blocks:
+        match block:
+            case Heading():
+                story.append(Paragraph(block.text, styles[f"Heading{block.level}"]))
+            case Prose():
+                story.append(
+                    Paragraph(_inline(block.text) + ("<super>1</super>" if block.note else ""), styles["Normal"])
+                )
+                if block.note:
+                    story += [Spacer(1, 12), Paragraph(f"<super>1</super> {block.note}", styles["Normal"])]
+            case Items():
+                story.append(_list(block.items, styles, ordered=block.ordered))
+            case Table():
+                story += [Spacer(1, 12), Paragraph(block.caption, styles["Normal"]), Spacer(1, 6), _table(block, font)]
+            case Code():
+                story.append(Preformatted(block.text, styles["Code"]))
+            case Quotation():
+                story.append(Paragraph(block.text, ParagraphStyle("Quote", parent=styles["Normal"], leftIndent=30)))
+            case Definition():
+                story.append(Paragraph(f"{block.term}: {block.text}", styles["Normal"]))
+        story.append(Spacer(1, 12))
+    file = io.BytesIO()
+    template = SimpleDocTemplate(
+        file, title=described.title, author=described.author, keywords=", ".join(described.tags), invariant=True
+    )
+    template.build(story)
+    return file.getvalue()
+
+
+def _inline(text: str) -> str:
+    return "".join(f'<font name="Courier">{part}</font>' if code else part for part, code in inline(text))
+
+
+def _list(items: list[Item], styles: dict[str, ParagraphStyle], *, ordered: bool = False) -> ListFlowable:
+    made = []
+    for item in items:
+        inside: list[object] = [Paragraph(_inline(item.text), styles["Normal"])]
+        if item.code:
+            inside.append(Preformatted(item.code, styles["Code"]))
+        if item.inner:
+            inside.append(_list(item.inner, styles))
+        made.append(ListItem(inside))
+    return ListFlowable(made, bulletType="1" if ordered else "bullet", bulletFormat="%s." if ordered else None)
+
+
+def _table(table: Table, font: str) -> DrawnTable:
+    styles: list[tuple[object, ...]] = [
+        ("GRID", (0, 0), (-1, -1), 0.5, colors.black),
+        ("FONTNAME", (0, 0), (-1, -1), font),
+    ]
+    rows = []
+    for at, line in enumerate(placed(table)):
+        rows.append(["" if one is None else flat(one.cell) for one in line])
+        for column, one in enumerate(line):
+            if one is not None and (one.down > 1 or one.across > 1):
+                styles.append(("SPAN", (column, at), (column + one.across - 1, at + one.down - 1)))
+    return DrawnTable(rows, style=styles)
