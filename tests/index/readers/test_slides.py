@@ -111,6 +111,32 @@ def test_tables_charts_and_notes() -> None:
     ]
 
 
+def test_of_a_chart_that_the_library_does_not_know_the_title_is_kept() -> None:
+    def fill(slide: Any) -> None:
+        slide.shapes.title.text = "Sales"
+        data = CategoryChartData()
+        data.categories = ["North", "South"]
+        data.add_series("2023", (3, 4.5))
+        kind = XL_CHART_TYPE.COLUMN_CLUSTERED
+        chart = slide.shapes.add_chart(kind, Inches(1), Inches(3), Inches(4), Inches(3), data).chart
+        chart.has_title = True
+        chart.chart_title.text_frame.text = "Sales by region"
+        for bars in chart._chartSpace.iter("{http://schemas.openxmlformats.org/drawingml/2006/chart}barChart"):
+            bars.tag = bars.tag.replace("barChart", "bar3DChart")
+
+    assert blocks(slides(fill, layout=5)) == [("heading", "Sales"), ("prose", "Sales by region")]
+
+
+def test_code_is_what_stands_in_a_monospaced_font() -> None:
+    def fill(slide: Any) -> None:
+        shape = box(slide, 1, 1, "Run it:", "for x in y:", "    go()", "Done.")
+        for paragraph in shape.text_frame.paragraphs[1:3]:
+            paragraph.runs[0].font.name = "Consolas"
+
+    found = blocks(slides(fill, layout=6))
+    assert found == [("prose", "Run it:"), ("code", "for x in y:\n    go()"), ("prose", "Done.")]
+
+
 def test_properties() -> None:
     deck = pptx.Presentation()
     deck.slides.add_slide(deck.slide_layouts[0]).shapes.title.text = "Opening"

@@ -256,6 +256,16 @@ def test_notes_stand_behind_the_block_they_belong_to() -> None:
     ]
 
 
+def test_a_frame_whose_cell_is_a_control() -> None:
+    control = f"<w:sdt><w:sdtContent>{tc('The cover.')}</w:sdtContent></w:sdt>"
+    assert blocks(word(table(f"<w:tr>{control}</w:tr>"))) == [("prose", "The cover.")]
+
+
+def test_lists_by_the_name_of_their_style() -> None:
+    document = word(p("one", "ListBullet") + p("inner", "ListBullet2") + p("deep", "ListBullet3"))
+    assert [(block.kind, block.level) for block in document.blocks] == [("list_item", level) for level in (1, 2, 3)]
+
+
 def test_text_boxes_frames_and_controls_are_read_once() -> None:
     box = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
     drawing = (
