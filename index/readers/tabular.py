@@ -30,7 +30,7 @@ def head(rows: Sequence[Sequence[str]], grouping: Collection[int] = ()) -> Head:
     """What the first rows are. `grouping`: the positions of rows with a cell that is merged over several columns."""
     width = max(map(len, rows), default=0)
     skipped = 0
-    while width > 1 and skipped < len(rows) - 1 and len(_distinct(rows[skipped])) <= 1:
+    while width > 1 and skipped < len(rows) - 1 and _is_title(rows[skipped], width):
         skipped += 1
     if skipped == len(rows) - 1 and skipped:
         skipped = 0  # a list of single cells, not a title
@@ -63,7 +63,8 @@ def is_certain(names: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 def _is_header(names: Sequence[str], body: Sequence[Sequence[str]], *, several: bool) -> bool:
     filled = [name for name in names if name]
-    if len(filled) < min(2, len(names)) or len(filled) * 2 < len(names):
+    corner = not names[0]
+    if len(filled) < min(2, len(names) - corner) or len(filled) * 2 < len(names):
         return False
     if any(len(name) > _LONGEST_NAME or name.endswith((":", "：")) for name in filled):
         return False
@@ -98,6 +99,11 @@ def _column(body: Sequence[Sequence[str]], at: int) -> list[str]:
 
 def _is_value(text: str) -> bool:
     return _VALUE.fullmatch(text) is not None
+
+
+def _is_title(cells: Sequence[str], width: int) -> bool:
+    """A single text, or none; above two columns, what stands over the second is its name."""
+    return len(_distinct(cells)) <= 1 and (width > 2 or not any(cells) or bool(cells[0]))
 
 
 def _distinct(cells: Sequence[str]) -> list[str]:

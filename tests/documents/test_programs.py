@@ -43,6 +43,9 @@ BY_PANDOC = [
 ]
 #: What pandoc has no place for in a format, or no longer says there.
 LOST_BY_PANDOC = {
+    ".dbk": ("heading",),  # a level deeper, below the title of the article
+    ".nxml": ("heading", "list_item", "definition"),
+    ".odt": ("definition",),
     ".pptx": ("code", "definition", "heading", "quotation", "list_item"),
 }
 #: What LibreOffice makes of our own files: the suffix of the file, that of the one wanted, the language.
