@@ -39,7 +39,6 @@ BY_PANDOC = [
     ("docbook5", ".dbk", "ko"),
     ("jats", ".nxml", "fr"),
     ("ipynb", ".ipynb", "zh"),
-    ("rtf", ".rtf", "es"),
 ]
 #: What pandoc has no place for in a format, or no longer says there.
 LOST_BY_PANDOC = {

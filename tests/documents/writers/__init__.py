@@ -34,6 +34,7 @@ WRITERS: dict[str, Writer] = {
     ".epub": Writer(letters.epub),
     ".html": Writer(markup.html),
     ".ipynb": Writer(letters.notebook),
+    ".mbox": Writer(letters.mbox),
     ".md": Writer(markup.markdown),
     ".mdx": Writer(markup.mdx),
     ".nxml": Writer(tree.jats),

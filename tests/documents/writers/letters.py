@@ -22,6 +22,16 @@ def eml(described: Described) -> bytes:
     return message.as_bytes()
 
 
+def mbox(described: Described) -> bytes:
+    """A mailbox with this letter and another."""
+    other = EmailMessage(policy=SMTP)
+    other["Subject"], other["From"], other["Date"] = "Keys", "shed@example.org", described.date
+    other.set_content("The keys are with the keeper.")
+    start = b"From shed@example.org Sat Mar  2 08:30:00 2024\n"
+    letters = (eml(described), other.as_bytes())
+    return b"".join(start + letter.replace(b"\r\n", b"\n") + b"\n" for letter in letters)
+
+
 def epub(described: Described) -> bytes:
     subjects = "".join(f"<dc:subject>{escape(tag)}</dc:subject>" for tag in described.tags)
     package = (
