@@ -18,9 +18,7 @@ EACH = [
 #: Formats that nothing here writes, with the reason; those that need an extra have their tests where it is installed.
 NOT_WRITTEN = {
     "Excel 97–2003, Excel binary": "no library that is kept writes it",
-    "Markdown": "its golden list comes with its reader",
     "PDF": "its golden list comes with its reader",
-    "Plain text": "its golden list comes with its reader",
 }
 
 
