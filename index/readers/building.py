@@ -18,8 +18,9 @@ class TextBuilder:
         self._blocks: list[Block] = []
         self._pages: list[tuple[int, int]] = []
 
-    def page(self, number: int) -> None:
-        self._pages.append((self._length, number))
+    def page(self, number: int, back: int = 0) -> None:
+        """A page begins with the next block, or that many characters before the end of the last one."""
+        self._pages.append((self._length - back, number))
 
     def add(
         self,

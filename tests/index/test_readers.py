@@ -10,7 +10,6 @@ from index.passages import cut
 from index.readers.decoding import decode
 from index.readers.formats import Source
 from index.readers.formats import read as read_source
-from index.readers.pdf import join_lines
 from index.readers.unreadable import Unreadable
 from tests.index import files
 
@@ -33,21 +32,6 @@ def test_pdf_knows_its_pages() -> None:
     assert document.text[document.pages[1][0] :].startswith("Gloves")
 
 
-@pytest.mark.parametrize(
-    ("page", "paragraphs"),
-    [
-        (
-            "The furnace is opened by the\nforeman alone.\nGloves are worn.",
-            ["The furnace is opened by the foreman alone.", "Gloves are worn."],
-        ),
-        ("The regula-\ntion holds", ["The regulation holds"]),
-        ("每年检查一次视力并且记录\n在档案里。", ["每年检查一次视力并且记录在档案里。"]),
-        ("A long line of text without end\n\nanother", ["A long line of text without end", "another"]),
-        ("1. one item of the list here\n2. two", ["1. one item of the list here", "2. two"]),
-    ],
-)
-def test_lines_that_the_page_broke_are_joined(page: str, paragraphs: list[str]) -> None:
-    assert join_lines(page) == paragraphs
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,261 @@
+"""The words of a PDF page with their places, in the direction in which the page is read.
+
+Places are in points from the upper left corner of the page as a reader turns it: a page set sideways, or in lines that run
+downwards, is turned so that lines run to the right and follow each other downwards.
+"""
+
+import ctypes
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from index.languages.scripts import HANGUL, WIDE
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
+
+#: What stands for a hyphen that may only divide a word at the end of a line.
+DIVIDED = "\u00ad"
+#: PDFium's own mark, a soft hyphen, and what PDFium makes of the mark in a copied text.
+_HYPHENS = frozenset((0x02, 0xAD, 0xFFFE))
+_NEWLINE, _SPACE = frozenset((0x0A, 0x0D)), frozenset((0x09, 0x20, 0xA0, 0x3000))
+#: Ligatures and the shapes that a letter takes within a word.
+_SHAPES = re.compile("[\ufb00-\ufdff\ufe70-\ufeff]+")
+_BOLD = re.compile(r"(?i:bold|black|heavy|semibd|demi)|BX\d")
+_FIXED = re.compile(r"(?i:mono|courier|consol|menlo|typewriter)|NimbusMon|TT\d")
+_WIDE, _UPRIGHT = re.compile(f"[{WIDE}]"), re.compile(f"[{WIDE}{HANGUL}]")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MOST_OBJECTS = 5000
+
+
+class Run(NamedTuple):
+    """Words of one line without a wide gap between them."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    size: float
+    bold: bool
+    fixed: bool
+
+
+class Rule(NamedTuple):
+    """A drawn line, thin either way, such as tables have."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+class Page(NamedTuple):
+    """`aside`: what is set in another direction than the page, such as a stamp."""
+
+    number: int
+    height: float
+    runs: list[Run]
+    aside: str
+    rules: list[Rule]
+
+
+class _Word(NamedTuple):
+    text: str
+    box: tuple[float, float, float, float]  # left, right, bottom, top
+    size: float
+    bold: bool
+    fixed: bool
+    angle: int  # of its line: 0, 90, 180 or 270 degrees; -1 for anything else
+    before: str  # what stands between it and the word before: a space, a line break or nothing
+
+
+def read_page(page: "PdfPage", number: int) -> Page:
+    """The runs of a page in the order of the file. Raises PdfiumError."""
+    words = list(_words(page))
+    letters = Counter({0: 0})
+    for word in words:
+        letters[word.angle] += len(word.text) * (word.angle >= 0)
+    angle = letters.most_common(1)[0][0]
+    frame = 270 if angle == 0 and _runs_downwards(words) else angle
+    left, bottom, right, top = page.get_bbox()
+    across, _, down, end = _turned(frame, (left, right, bottom, top))
+    runs = list(_runs((word for word in words if word.angle == angle), frame, across, down))
+    aside = " ".join(word.text for word in words if word.angle != angle)
+    rules = []
+    for box in _thin(page):
+        one, two, three, four = _turned(frame, box)
+        rules.append(Rule(one - across, two - across, three - down, four - down))
+    return Page(number, end - down, runs, aside, rules)
+
+
+def _turned(angle: int, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    """A box as left, right, top, bottom when the text at this angle is read; the vertical axis points downwards."""
+    left, right, bottom, top = box
+    if angle == 90:
+        return bottom, top, left, right
+    if angle == 180:
+        return -right, -left, bottom, top
+    if angle == 270:
+        return -top, -bottom, -right, -left
+    return left, right, -top, -bottom
+
+
+def _words(page: "PdfPage") -> Iterator[_Word]:
+    """PDFium's order keeps a line together, and its letters in the order in which they are read, also from the right."""
+    from pypdfium2 import raw
+
+    text_page = page.get_textpage()
+    handle, rect = text_page.raw, raw.FS_RECTF()
+    at_rect, read_code, read_box = ctypes.byref(rect), raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox
+    letters: list[str] = []
+    box = (0.0, 0.0, 0.0, 0.0)
+    first, before = 0, ""
+    for at in range(raw.FPDFText_CountChars(handle)):
+        code = read_code(handle, at)
+        if code in _NEWLINE or code in _SPACE or code == 0:
+            if letters:
+                yield _Word("".join(letters), box, *_style(handle, first), before)
+                letters, before = [], ""
+            before = "\n" if code in _NEWLINE else before or " "
+            continue
+        read_box(handle, at, at_rect)
+        left, right, bottom, top = rect.left, rect.right, rect.bottom, rect.top
+        if letters and _goes_on(box, left, right, bottom, top):
+            box = (min(box[0], left), max(box[1], right), min(box[2], bottom), max(box[3], top))
+        else:
+            if letters:
+                yield _Word("".join(letters), box, *_style(handle, first), before)
+                letters, before = [], ""
+            first, box = at, (left, right, bottom, top)
+        if letters and letters[-1] == DIVIDED:
+            letters[-1] = "-"
+        letters.append(DIVIDED if code in _HYPHENS else chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd")
+    if letters:
+        yield _Word("".join(letters), box, *_style(handle, first), before)
+
+
+def _goes_on(box: tuple[float, float, float, float], left: float, right: float, bottom: float, top: float) -> bool:
+    """Whether a letter belongs to the word in `box`: as high as that, and beside or below it."""
+    height, width = box[3] - box[2], box[1] - box[0]
+    beside = abs(top - bottom - height) < 0.25 * height and min(top, box[3]) - max(bottom, box[2]) > 0.5 * height
+    return beside or (abs(right - left - width) < 0.25 * width and min(right, box[1]) - max(left, box[0]) > 0.5 * width)
+
+
+def _style(handle: object, at: int) -> tuple[float, bool, bool, int]:
+    """Size in points, whether bold, whether of fixed width, and the angle, of the letter at `at`."""
+    from pypdfium2 import raw
+
+    matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(80)
+    raw.FPDFText_GetMatrix(handle, at, matrix)
+    raw.FPDFText_GetFontInfo(handle, at, name, 80, flags)
+    font = name.value.decode("utf-8", "replace")
+    bold = _BOLD.search(font) is not None or raw.FPDFText_GetFontWeight(handle, at) >= 650
+    fixed = bool(flags.value & 1) or _FIXED.search(font) is not None
+    quarter = math.degrees(math.atan2(matrix.b, matrix.a)) / 90
+    angle = round(quarter) % 4 * 90 if abs(quarter - round(quarter)) < 0.05 else -1
+    return raw.FPDFText_GetFontSize(handle, at) * math.hypot(matrix.c, matrix.d), bold, fixed, angle
+
+
+def _runs_downwards(words: list[_Word]) -> bool:
+    """Whether Chinese, Japanese or Korean stands in lines that run downwards, the first at the right."""
+    votes: Counter[bool] = Counter()
+    before: _Word | None = None
+    for word in words:
+        if not _UPRIGHT.match(word.text):
+            before = None
+            continue
+        left, right, bottom, top = word.box
+        if len(word.text) > 1:
+            votes[top - bottom > 1.5 * (right - left)] += len(word.text)
+        elif before is not None:
+            same = min(right, before.box[1]) - max(left, before.box[0]) > 0.5 * (right - left)
+            votes[same and 0 < before.box[3] - top < 2 * word.size] += 1
+        before = word
+    return votes[True] > max(4, votes[False])
+
+
+def _runs(words: Iterable[_Word], frame: int, across: float, down: float) -> Iterator[Run]:
+    """Words of one line joined as far as no gap parts them that is wider than a letter is high."""
+    run: Run | None = None
+    bold = 0
+    sizes: Counter[float] = Counter()
+    for word in words:
+        left, right, top, bottom = _turned(frame, word.box)
+        left, right, top, bottom = left - across, right - across, top - down, bottom - down
+        text, size = _SHAPES.sub(_letters, word.text), word.size
+        glue = None if run is None else _glue(run, word.before, text, left, right, top, bottom)
+        if run is None or glue is None:
+            if run is not None:
+                yield run
+            bold = len(text) * word.bold
+            sizes = Counter({size: len(text)})
+            run = Run(text, left, right, top, bottom, size, word.bold, word.fixed)
+            continue
+        if not glue:
+            text = raised(text, run, size, bottom)
+        bold += len(text) * word.bold
+        sizes[size] += len(text)
+        # The size and height are those of most letters: a bullet or a word in another font says nothing of its line.
+        if sizes[size] > sizes[run.size]:
+            run = run._replace(size=size, top=top, bottom=bottom)
+        run = run._replace(
+            text=run.text + glue + text,
+            left=min(run.left, left),
+            right=max(run.right, right),
+            bold=2 * bold > sizes.total(),
+            fixed=run.fixed and word.fixed,
+        )
+    if run is not None:
+        yield run
+
+
+def _glue(run: Run, before: str, text: str, left: float, right: float, top: float, bottom: float) -> str | None:
+    """What separates a word from the run before it; None when it does not go on with it."""
+    height = min(run.bottom - run.top, bottom - top)
+    if min(run.bottom, bottom) - max(run.top, top) < 0.5 * height:
+        return None
+    gap = max(left - run.right, run.left - right)
+    if gap > 1.0 * run.size or gap < -0.5 * run.size:
+        return None
+    if not before:
+        return ""
+    close = gap < (0.2 if before == "\n" else 0.5 if _WIDE.match(run.text[-1]) and _WIDE.match(text) else -1) * run.size
+    return "" if close else " "
+
+
+def raised(text: str, run: Run, size: float, bottom: float) -> str:
+    """A footnote's number as the reader sees it, smaller and higher than the run it follows; any other text as it is."""
+    return text.translate(_RAISED) if text.isdecimal() and size < 0.8 * run.size and bottom < run.bottom else text
+
+
+def _letters(shapes: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", shapes[0])
+
+
+def _thin(page: "PdfPage") -> Iterator[tuple[float, float, float, float]]:
+    """The drawn lines of a page, and the edges of its rectangles: left, right, bottom, top."""
+    from pypdfium2 import raw
+
+    handle = page.raw
+    count = raw.FPDFPage_CountObjects(handle)
+    if count > _MOST_OBJECTS:
+        return
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    for at in range(count):
+        part = raw.FPDFPage_GetObject(handle, at)
+        if raw.FPDFPageObj_GetType(part) != raw.FPDF_PAGEOBJ_PATH:
+            continue
+        if not raw.FPDFPageObj_GetBounds(part, left, bottom, right, top):
+            continue
+        box = left.value, right.value, bottom.value, top.value
+        if box[1] - box[0] < 3 or box[3] - box[2] < 3:
+            yield box
+        elif raw.FPDFPath_CountSegments(part) in (4, 5):
+            yield box[0], box[1], box[2], box[2]
+            yield box[0], box[1], box[3], box[3]
+            yield box[0], box[0], box[2], box[3]
+            yield box[1], box[1], box[2], box[3]
