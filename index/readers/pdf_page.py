@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from index.languages.scripts import HANGUL, WIDE
@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 
 #: What stands for a hyphen that may only divide a word at the end of a line.
 DIVIDED = "\u00ad"
-#: PDFium's own mark, a soft hyphen, and what PDFium makes of the mark in a copied text.
-_HYPHENS = frozenset((0x02, 0xAD, 0xFFFE))
-_NEWLINE, _SPACE = frozenset((0x0A, 0x0D)), frozenset((0x09, 0x20, 0xA0, 0x3000))
+#: PDFium's own marks for that.
+_HYPHEN = re.compile("[\x02\ufffe]")
+_WORD = re.compile(r"[^\s\0]+")
 #: Ligatures and the shapes that a letter takes within a word.
-_SHAPES = re.compile("[\ufb00-\ufdff\ufe70-\ufeff]+")
+_SHAPES = re.compile(f"[{chr(0xFB00)}-{chr(0xFDFF)}{chr(0xFE70)}-{chr(0xFEFE)}]+")
 _BOLD = re.compile(r"(?i:bold|black|heavy|semibd|demi)|BX\d")
 _FIXED = re.compile(r"(?i:mono|courier|consol|menlo|typewriter)|NimbusMon|TT\d")
 _WIDE, _UPRIGHT = re.compile(f"[{WIDE}]"), re.compile(f"[{WIDE}{HANGUL}]")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_OBJECTS = 5000
+
+
+_Box = tuple[float, float, float, float]  # left, right, bottom, top
 
 
 class Run(NamedTuple):
@@ -65,7 +68,7 @@ class Page(NamedTuple):
 
 class _Word(NamedTuple):
     text: str
-    box: tuple[float, float, float, float]  # left, right, bottom, top
+    box: _Box
     size: float
     bold: bool
     fixed: bool
@@ -92,7 +95,7 @@ def read_page(page: "PdfPage", number: int) -> Page:
     return Page(number, end - down, runs, aside, rules)
 
 
-def _turned(angle: int, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+def _turned(angle: int, box: _Box) -> tuple[float, float, float, float]:
     """A box as left, right, top, bottom when the text at this angle is read; the vertical axis points downwards."""
     left, right, bottom, top = box
     if angle == 90:
@@ -108,56 +111,103 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
     """PDFium's order keeps a line together, and its letters in the order in which they are read, also from the right."""
     from pypdfium2 import raw
 
-    text_page = page.get_textpage()
-    handle, rect = text_page.raw, raw.FS_RECTF()
-    at_rect, read_code, read_box = ctypes.byref(rect), raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox
-    letters: list[str] = []
-    box = (0.0, 0.0, 0.0, 0.0)
-    first, before = 0, ""
-    for at in range(raw.FPDFText_CountChars(handle)):
-        code = read_code(handle, at)
-        if code in _NEWLINE or code in _SPACE or code == 0:
-            if letters:
-                yield _Word("".join(letters), box, *_style(handle, first), before)
-                letters, before = [], ""
-            before = "\n" if code in _NEWLINE else before or " "
-            continue
-        read_box(handle, at, at_rect)
-        left, right, bottom, top = rect.left, rect.right, rect.bottom, rect.top
-        if letters and _goes_on(box, left, right, bottom, top):
-            box = (min(box[0], left), max(box[1], right), min(box[2], bottom), max(box[3], top))
-        else:
-            if letters:
-                yield _Word("".join(letters), box, *_style(handle, first), before)
-                letters, before = [], ""
-            first, box = at, (left, right, bottom, top)
-        if letters and letters[-1] == DIVIDED:
-            letters[-1] = "-"
-        letters.append(DIVIDED if code in _HYPHENS else chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd")
-    if letters:
-        yield _Word("".join(letters), box, *_style(handle, first), before)
+    text_page, rect = page.get_textpage(), raw.FS_RECTF()
+    handle = text_page.raw
+    at_rect = ctypes.byref(rect)
+
+    def box(at: int) -> _Box:
+        raw.FPDFText_GetLooseCharBox(handle, at, at_rect)
+        return rect.left, rect.right, rect.bottom, rect.top
+
+    style = _styles(handle)
+    text, end = _text(handle), 0
+    for found in _WORD.finditer(text):
+        gap, end = text[end : found.start()], found.end()
+        before = "\n" if "\n" in gap or "\r" in gap else " " if gap else ""
+        first = found.start()
+        around = box(first)
+        for at in _checked(found[0], first):
+            if not _goes_on(around, letter := box(at)):
+                yield _Word(_visible(text[first:at]), _hull(around, box(at - 1)), *style(first), before)
+                first, around, before = at, letter, ""
+            else:
+                around = _hull(around, letter)
+        yield _Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style(first), before)
 
 
-def _goes_on(box: tuple[float, float, float, float], left: float, right: float, bottom: float, top: float) -> bool:
-    """Whether a letter belongs to the word in `box`: as high as that, and beside or below it."""
-    height, width = box[3] - box[2], box[1] - box[0]
-    beside = abs(top - bottom - height) < 0.25 * height and min(top, box[3]) - max(bottom, box[2]) > 0.5 * height
-    return beside or (abs(right - left - width) < 0.25 * width and min(right, box[1]) - max(left, box[0]) > 0.5 * width)
-
-
-def _style(handle: object, at: int) -> tuple[float, bool, bool, int]:
-    """Size in points, whether bold, whether of fixed width, and the angle, of the letter at `at`."""
+def _text(handle: object) -> str:
+    """One character for each of PDFium's."""
     from pypdfium2 import raw
 
+    count = raw.FPDFText_CountChars(handle)
+    buffer = (ctypes.c_ushort * (count + 1))()
+    if raw.FPDFText_GetText(handle, 0, count, buffer) == count + 1:
+        whole = bytes(buffer)[:-2].decode("utf-16-le", "replace")
+        if len(whole) == count:
+            return whole
+    codes = (raw.FPDFText_GetUnicode(handle, at) for at in range(count))
+    return "".join(chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes)
+
+
+def _checked(word: str, start: int) -> Iterator[int]:
+    """The letters whose place is looked at: digits that may be raised, and all where lines may run downwards."""
+    if word.isascii() and word.isalpha():
+        return
+    upright = not word.isascii() and _UPRIGHT.search(word) is not None
+    for at in range(1, len(word)):
+        if upright or (word[at].isdecimal() and not word[at - 1].isdecimal()):
+            yield start + at
+
+
+def _visible(word: str) -> str:
+    """The word as it is drawn: ligatures and shapes as letters, a hyphen within it as one."""
+    if word.isascii():
+        return word
+    word = _HYPHEN.sub(DIVIDED, _SHAPES.sub(_letters, word))
+    return word[:-1].replace(DIVIDED, "-") + word[-1:]
+
+
+def _hull(one: _Box, two: _Box) -> _Box:
+    return min(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), max(one[3], two[3])
+
+
+def _goes_on(around: _Box, letter: _Box) -> bool:
+    """Whether a letter belongs to the word in `around`: as high as that, and beside it, or as wide and below it."""
+    left, right, bottom, top = around
+    height, width = top - bottom, right - left
+    if (
+        abs(letter[3] - letter[2] - height) < 0.25 * height
+        and min(letter[3], top) - max(letter[2], bottom) > 0.5 * height
+    ):
+        return True
+    return (
+        abs(letter[1] - letter[0] - width) < 0.25 * width and min(letter[1], right) - max(letter[0], left) > 0.5 * width
+    )
+
+
+def _styles(handle: object) -> Callable[[int], tuple[float, bool, bool, int]]:
+    """Size in points, whether bold, whether of fixed width, and the angle, of a letter; asked once for each text object."""
+    from pypdfium2 import raw
+
+    known: dict[int, tuple[float, bool, bool, int]] = {}
     matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(80)
-    raw.FPDFText_GetMatrix(handle, at, matrix)
-    raw.FPDFText_GetFontInfo(handle, at, name, 80, flags)
-    font = name.value.decode("utf-8", "replace")
-    bold = _BOLD.search(font) is not None or raw.FPDFText_GetFontWeight(handle, at) >= 650
-    fixed = bool(flags.value & 1) or _FIXED.search(font) is not None
-    quarter = math.degrees(math.atan2(matrix.b, matrix.a)) / 90
-    angle = round(quarter) % 4 * 90 if abs(quarter - round(quarter)) < 0.05 else -1
-    return raw.FPDFText_GetFontSize(handle, at) * math.hypot(matrix.c, matrix.d), bold, fixed, angle
+
+    def style(at: int) -> tuple[float, bool, bool, int]:
+        part = raw.FPDFText_GetTextObject(handle, at)
+        address = ctypes.addressof(part.contents) if part else 0
+        if address not in known:
+            raw.FPDFText_GetMatrix(handle, at, matrix)
+            raw.FPDFText_GetFontInfo(handle, at, name, 80, flags)
+            font = name.value.decode("utf-8", "replace")
+            bold = _BOLD.search(font) is not None or raw.FPDFText_GetFontWeight(handle, at) >= 650
+            fixed = bool(flags.value & 1) or _FIXED.search(font) is not None
+            quarter = math.degrees(math.atan2(matrix.b, matrix.a)) / 90
+            angle = round(quarter) % 4 * 90 if abs(quarter - round(quarter)) < 0.05 else -1
+            size = raw.FPDFText_GetFontSize(handle, at) * math.hypot(matrix.c, matrix.d)
+            known[address] = size, bold, fixed, angle
+        return known[address]
+
+    return style
 
 
 def _runs_downwards(words: list[_Word]) -> bool:
@@ -186,7 +236,7 @@ def _runs(words: Iterable[_Word], frame: int, across: float, down: float) -> Ite
     for word in words:
         left, right, top, bottom = _turned(frame, word.box)
         left, right, top, bottom = left - across, right - across, top - down, bottom - down
-        text, size = _SHAPES.sub(_letters, word.text), word.size
+        text, size = word.text, word.size
         glue = None if run is None else _glue(run, word.before, text, left, right, top, bottom)
         if run is None or glue is None:
             if run is not None:
@@ -236,7 +286,7 @@ def _letters(shapes: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", shapes[0])
 
 
-def _thin(page: "PdfPage") -> Iterator[tuple[float, float, float, float]]:
+def _thin(page: "PdfPage") -> Iterator[_Box]:
     """The drawn lines of a page, and the edges of its rectangles: left, right, bottom, top."""
     from pypdfium2 import raw
 
