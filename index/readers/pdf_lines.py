@@ -126,7 +126,7 @@ def _line(runs: list[Run]) -> Line:
             cells.append(run)
         else:
             glue = "" if gap < 0.2 * run.size else " "
-            text = run.text if glue else raised(run.text, last, run.size, run.bottom)
+            text = run.text if glue else raised(run.text, last.size, last.bottom, run.size, run.bottom)
             longer = max(last, run, key=lambda one: len(one.text))
             cells[-1] = longer._replace(
                 text=last.text + glue + text,

@@ -95,6 +95,10 @@ def read_page(page: "PdfPage", number: int) -> Page:
     return Page(number, end - down, runs, aside, rules)
 
 
+def _upright(box: _Box) -> _Box:
+    return box[0], box[1], -box[3], -box[2]
+
+
 def _turned(angle: int, box: _Box) -> tuple[float, float, float, float]:
     """A box as left, right, top, bottom when the text at this angle is read; the vertical axis points downwards."""
     left, right, bottom, top = box
@@ -104,7 +108,7 @@ def _turned(angle: int, box: _Box) -> tuple[float, float, float, float]:
         return -right, -left, bottom, top
     if angle == 270:
         return -top, -bottom, -right, -left
-    return left, right, -top, -bottom
+    return _upright(box)
 
 
 def _words(page: "PdfPage") -> Iterator[_Word]:
@@ -230,56 +234,71 @@ def _runs_downwards(words: list[_Word]) -> bool:
 
 def _runs(words: Iterable[_Word], frame: int, across: float, down: float) -> Iterator[Run]:
     """Words of one line joined as far as no gap parts them that is wider than a letter is high."""
-    run: Run | None = None
-    bold = 0
-    sizes: Counter[float] = Counter()
+    growing: _Growing | None = None
     for word in words:
         left, right, top, bottom = _turned(frame, word.box)
-        left, right, top, bottom = left - across, right - across, top - down, bottom - down
-        text, size = word.text, word.size
-        glue = None if run is None else _glue(run, word.before, text, left, right, top, bottom)
-        if run is None or glue is None:
-            if run is not None:
-                yield run
-            bold = len(text) * word.bold
-            sizes = Counter({size: len(text)})
-            run = Run(text, left, right, top, bottom, size, word.bold, word.fixed)
-            continue
-        if not glue:
-            text = raised(text, run, size, bottom)
-        bold += len(text) * word.bold
-        sizes[size] += len(text)
-        # The size and height are those of most letters: a bullet or a word in another font says nothing of its line.
-        if sizes[size] > sizes[run.size]:
-            run = run._replace(size=size, top=top, bottom=bottom)
-        run = run._replace(
-            text=run.text + glue + text,
-            left=min(run.left, left),
-            right=max(run.right, right),
-            bold=2 * bold > sizes.total(),
-            fixed=run.fixed and word.fixed,
-        )
-    if run is not None:
-        yield run
+        place = left - across, right - across, top - down, bottom - down
+        if growing is None or not growing.take(word, *place):
+            if growing is not None:
+                yield growing.run()
+            growing = _Growing(word, *place)
+    if growing is not None:
+        yield growing.run()
 
 
-def _glue(run: Run, before: str, text: str, left: float, right: float, top: float, bottom: float) -> str | None:
-    """What separates a word from the run before it; None when it does not go on with it."""
-    height = min(run.bottom - run.top, bottom - top)
-    if min(run.bottom, bottom) - max(run.top, top) < 0.5 * height:
-        return None
-    gap = max(left - run.right, run.left - right)
-    if gap > 1.0 * run.size or gap < -0.5 * run.size:
-        return None
-    if not before:
-        return ""
-    close = gap < (0.2 if before == "\n" else 0.5 if _WIDE.match(run.text[-1]) and _WIDE.match(text) else -1) * run.size
-    return "" if close else " "
+class _Growing:
+    """A run that may go on. Its size and height are those of most letters: a bullet says nothing of its line."""
+
+    __slots__ = ("_bold", "_bottom", "_fixed", "_left", "_right", "_size", "_sizes", "_texts", "_top")
+
+    def __init__(self, word: _Word, left: float, right: float, top: float, bottom: float) -> None:
+        self._texts = [word.text]
+        self._left, self._right, self._top, self._bottom = left, right, top, bottom
+        self._size, self._sizes = word.size, {word.size: len(word.text)}
+        self._bold, self._fixed = len(word.text) * word.bold, word.fixed
+
+    def take(self, word: _Word, left: float, right: float, top: float, bottom: float) -> bool:
+        """Add a word, unless it stands on another line or too far off."""
+        shared = (bottom if bottom < self._bottom else self._bottom) - (top if top > self._top else self._top)
+        gap = left - self._right if left > self._left else self._left - right
+        size, text = self._size, word.text
+        if gap > size or gap < -0.5 * size or shared < 0.5 * min(self._bottom - self._top, bottom - top):
+            return False
+        if not word.before:
+            text = raised(text, size, self._bottom, word.size, bottom)
+        elif gap > 0.5 * size or not _close(self._texts[-1], word, gap / size if size else 1):
+            self._texts.append(" ")
+        self._texts.append(text)
+        self._left = min(self._left, left)
+        self._right = max(self._right, right)
+        self._bold += len(text) * word.bold
+        self._fixed = self._fixed and word.fixed
+        self._sizes[word.size] = self._sizes.get(word.size, 0) + len(text)
+        if word.size != size and self._sizes[word.size] > self._sizes[size]:
+            self._size, self._top, self._bottom = word.size, top, bottom
+        return True
+
+    def run(self) -> Run:
+        bold = 2 * self._bold > sum(self._sizes.values())
+        place = self._left, self._right, self._top, self._bottom
+        return Run("".join(self._texts), *place, self._size, bold, self._fixed)
 
 
-def raised(text: str, run: Run, size: float, bottom: float) -> str:
-    """A footnote's number as the reader sees it, smaller and higher than the run it follows; any other text as it is."""
-    return text.translate(_RAISED) if text.isdecimal() and size < 0.8 * run.size and bottom < run.bottom else text
+def _close(before: str, word: _Word, gap: float) -> bool:
+    """Whether no space stands before a word after all; the gap is measured in its size."""
+    if word.before == "\n":
+        return gap < 0.2
+    return (
+        not word.text.isascii()
+        and gap < 0.5
+        and _WIDE.match(before[-1]) is not None
+        and _WIDE.match(word.text) is not None
+    )
+
+
+def raised(text: str, size: float, bottom: float, own_size: float, own_bottom: float) -> str:
+    """A footnote's number as the reader sees it, smaller and higher than the line; any other text as it is."""
+    return text.translate(_RAISED) if text.isdecimal() and own_size < 0.8 * size and own_bottom < bottom else text
 
 
 def _letters(shapes: re.Match[str]) -> str:
