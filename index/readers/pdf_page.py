@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from index.languages.scripts import HANGUL, WIDE
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
     from pypdfium2 import PdfPage
 
 #: What stands for a hyphen that may only divide a word at the end of a line.
@@ -29,6 +30,9 @@ _FIXED = re.compile(r"(?i:mono|courier|consol|menlo|typewriter)|NimbusMon|TT\d")
 _WIDE, _UPRIGHT = re.compile(f"[{WIDE}]"), re.compile(f"[{WIDE}{HANGUL}]")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_OBJECTS = 5000
+#: Text is recognised in pictures with so many dots in a point: 300 an inch.
+SCALE = 300 / 72
+_MOST_DOTS = 40_000_000
 
 
 _Box = tuple[float, float, float, float]  # left, right, bottom, top
@@ -303,6 +307,19 @@ def raised(text: str, size: float, bottom: float, own_size: float, own_bottom: f
 
 def _letters(shapes: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", shapes[0])
+
+
+def has_picture(page: "PdfPage") -> bool:
+    from pypdfium2 import raw
+
+    return next(iter(page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=4)), None) is not None
+
+
+def drawn(page: "PdfPage") -> "Image":
+    """The page as a picture, as sharp as text recognition wants it."""
+    width, height = page.get_size()
+    picture: Image = page.render(scale=min(SCALE, math.sqrt(_MOST_DOTS / (width * height)))).to_pil()
+    return picture
 
 
 def _thin(page: "PdfPage") -> Iterator[_Box]:

@@ -1,0 +1,159 @@
+"""The blocks of a document out of its laid-out pages, with what only all pages together tell.
+
+The size of the prose tells headings; what stands at the same place of most pages is left out; paragraphs go on over pages.
+"""
+
+import re
+from collections import Counter
+
+from index.readers.building import TextBuilder, row
+from index.readers.hyphenation import joined, words_of
+from index.readers.pdf_blocks import LONGEST_HEADING, Body, Part, parts_of
+from index.readers.pdf_page import Page, Run
+from index.readers.pdf_properties import Bookmark
+from index.readers.pdf_tables import Table
+from index.readers.text import chapters
+
+_NUMBERS = re.compile(r"\d+|^[ivxlc]+$")
+_NO_LETTER = re.compile(r"[\W_]+")
+#: A line is a running header or footer when it stands in this share of a page's height, at this share of the pages.
+_MARGIN, _REPEATED = 0.12, 0.3
+_LEAST_PAGES = 3
+
+
+def fill(builder: TextBuilder, pages: list[Page], outline: list[Bookmark]) -> str:
+    """Add every block. The title is the first heading of the first page, if it is of the highest level."""
+    body = _body(pages)
+    repeated = _repeated(pages, body)
+    words = words_of(run.text for page in pages for run in page.runs)
+    parts: list[Part] = []
+    for page in pages:
+        runs = [run for run in page.runs if _place(page, run) not in repeated]
+        for part in parts_of(page, runs, body):
+            _append(parts, part, page.number)
+    level_of = _Levels(parts, outline)
+    title = ""
+    columns: tuple[str, ...] = ()
+    shown = 0
+    for part in parts:
+        first = part.pages[0][1]
+        if first != shown:
+            builder.page(first)
+            shown = first
+        if part.table is not None:
+            _add_table(builder, part.table, columns)
+            columns = part.table.columns
+            continue
+        columns = ()
+        if part.kind == "code":
+            builder.add("\n".join(part.texts), "code")
+            continue
+        text = joined(part.texts, words)
+        level = level_of(part, text)
+        builder.add(text, "heading" if level else part.kind, level or part.level)
+        if level == 1 and not title and first == pages[0].number:
+            title = text
+        for place, number in part.pages[1:]:
+            shown = number
+            builder.page(number, back=len(text) - _offset(text, joined(part.texts[:place], words)))
+    return title
+
+
+def _body(pages: list[Page]) -> Body:
+    """The size in which most letters are set, and whether most of those are bold."""
+    sizes: Counter[float] = Counter()
+    bold: Counter[float] = Counter()
+    for page in pages:
+        for run in page.runs:
+            size = round(run.size * 2) / 2
+            sizes[size] += len(run.text)
+            bold[size] += len(run.text) * run.bold
+    if not sizes:
+        return Body(10, bold=False)
+    size = sizes.most_common(1)[0][0]
+    return Body(size, bold=2 * bold[size] > sizes[size])
+
+
+def _place(page: Page, run: Run) -> tuple[str, bool] | None:
+    """What a running header or footer has in common on all its pages; None for a run that is not near an edge."""
+    if _MARGIN * page.height < run.bottom and run.top < (1 - _MARGIN) * page.height:
+        return None
+    return _NUMBERS.sub("#", run.text), run.bottom <= _MARGIN * page.height
+
+
+def _repeated(pages: list[Page], body: Body) -> set[tuple[str, bool] | None]:
+    """Running headers, footers and page numbers. What is larger than the prose is a title that comes again."""
+    times: Counter[tuple[str, bool] | None] = Counter()
+    for page in pages:
+        times.update({_place(page, run) for run in page.runs if run.size <= 1.15 * body.size})
+    del times[None]
+    least = max(_LEAST_PAGES, _REPEATED * len(pages))
+    found = {place for place, count in times.items() if count >= least}
+    # The name of a chapter beside the page number repeats on fewer pages.
+    for page in pages:
+        numbers = [run for run in page.runs if (place := _place(page, run)) in found and place and place[0] == "#"]
+        for run in page.runs if numbers else ():
+            place = _place(page, run)
+            if times[place] > 1 and any(abs(run.bottom - number.bottom) < 0.5 * run.size for number in numbers):
+                found.add(place)
+    return found
+
+
+def _append(parts: list[Part], part: Part, number: int) -> None:
+    """Add a block, to the one before if that goes on in it: at the top of a column, after a line that ends no sentence."""
+    before = next((one for one in reversed(parts) if not one.note), None)
+    if part.top and before is not None and before.open and part.kind == "prose" and not part.note:
+        first = part.texts[0][:1]
+        if abs(before.size - part.size) < 0.1 * part.size and first.isalpha() and first == first.lower():
+            if before.pages[-1][1] != number:
+                before.pages.append((len(before.texts), number))
+            before.texts += part.texts
+            before.open = part.open
+            return
+    parts.append(part)
+
+
+def _add_table(builder: TextBuilder, table: Table, columns: tuple[str, ...]) -> None:
+    """A table that goes on from the page before does not repeat the names of its columns."""
+    if not table.columns or table.columns != columns:
+        builder.table(table.rows, table.columns)
+        return
+    for cells in table.rows:
+        builder.add(row(cells, columns), "table_row")
+
+
+def _offset(text: str, before: str) -> int:
+    """Where the text goes on that began with these lines, whose last word may have been divided."""
+    at = len(before) - (before.endswith("-") and not text.startswith(before))
+    return at + (text[at : at + 1] == " ")
+
+
+class _Levels:
+    """The level of each heading: its bookmark's, else that of its size among all headings; 0 for what is none."""
+
+    def __init__(self, parts: list[Part], outline: list[Bookmark]) -> None:
+        self._marked = {_plain(mark.title): mark.level for mark in outline}
+        sizes: dict[tuple[float, bool], Counter[int]] = {}
+        for part in parts:
+            if part.kind == "heading":
+                marked = self._marked.get(_plain(" ".join(part.texts)), 0)
+                sizes.setdefault(part.style, Counter()).update([marked] if marked else [])
+        self._levels: dict[tuple[float, bool], int] = {}
+        level = 0
+        for style in sorted(sizes, reverse=True):
+            level = max(level, sizes[style].most_common(1)[0][0]) if sizes[style] else level + 1
+            self._levels[style] = min(level, 6)
+
+    def __call__(self, part: Part, text: str) -> int:
+        if part.kind not in ("heading", "prose") or len(text) > LONGEST_HEADING or part.note:
+            return 0
+        if marked := self._marked.get(_plain(text)):
+            return marked
+        if part.kind == "heading":
+            return self._levels[part.style]
+        named = chapters(text) if len(part.texts) == 1 else ()
+        return named[0].level if len(named) == 1 and named[0].kind == "heading" else 0
+
+
+def _plain(text: str) -> str:
+    return _NO_LETTER.sub("", text).casefold()
