@@ -46,7 +46,7 @@ def read_rst(source: Source) -> Document:
     """Raises Unreadable when it nests deeper than docutils can follow."""
     from docutils.core import publish_doctree
 
-    from index.readers.rst_sphinx import admit
+    from index.readers.sphinx.directives import admit
 
     text = decode(source.data)
     admit(text)
