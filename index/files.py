@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from index.archives import is_archive
 from index.ignoring import Ignoring
-from index.readers.formats import by_suffix
+from index.readers.formats import KNOWN_UNREAD, by_suffix
 from index.readers.unreadable import Unreadable
 from index.roots import WHOLE, Plan, Root, printable
 
@@ -158,6 +158,8 @@ def unsupported(name: str) -> Unreadable | None:
     suffix = Path(name).suffix.lower()
     if suffix in RECORDS or suffix in by_suffix() or is_archive(name):
         return None
+    if suffix in KNOWN_UNREAD:
+        return Unreadable(f"not read: {KNOWN_UNREAD[suffix]}", failed=False)
     return Unreadable(f"unsupported file type {suffix or '(no suffix)'}", failed=False)
 
 

@@ -35,6 +35,27 @@ class Format(NamedTuple):
     extra: str = ""
 
 
+#: Formats that are known and not read, with what to do about a file of theirs.
+KNOWN_UNREAD: dict[str, str] = {
+    ".doc": "the old Word format; save it as .docx",
+    ".ppt": "the old PowerPoint format; save it as .pptx",
+    ".adoc": "AsciiDoc; convert it to HTML with asciidoctor",
+    ".asciidoc": "AsciiDoc; convert it to HTML with asciidoctor",
+    ".pages": "Apple Pages; export it as .docx",
+    ".key": "Apple Keynote; export it as .pptx",
+    ".numbers": "Apple Numbers; export it as .xlsx",
+    ".tex": "LaTeX; index the PDF that it makes",
+    ".ps": "PostScript; convert it to PDF with ps2pdf",
+    ".djvu": "DjVu; convert it to PDF with ddjvu",
+    ".mobi": "a Kindle book; convert it to .epub with Calibre",
+    ".azw3": "a Kindle book; convert it to .epub with Calibre",
+    ".chm": "compiled HTML help; unpack it to HTML with 7-Zip",
+    ".one": "OneNote; export it as PDF",
+    ".vsdx": "Visio; export it as PDF",
+    ".xps": "XPS; print it as PDF",
+}
+
+
 @cache
 def formats() -> tuple[Format, ...]:
     """Every format, in the order of their names."""

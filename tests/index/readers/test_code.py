@@ -1,0 +1,136 @@
+"""What a person reads in source code and in data files."""
+
+import json
+
+import pytest
+
+from index.files import unsupported
+from index.model import Document
+from index.readers.formats import Source, read
+from index.readers.unreadable import Unreadable
+
+
+def document(text: str, name: str) -> Document:
+    return read(Source(text.encode(), name, "a", "." + name.rpartition(".")[2]))
+
+
+def blocks(text: str, name: str) -> list[tuple[str, str]]:
+    found = document(text, name)
+    return [(block.kind, found.text[block.start : block.end]) for block in found.blocks]
+
+
+def test_python() -> None:
+    text = '''#!/usr/bin/env python
+"""Bells and how
+they are cast.
+
+Second part."""
+
+x = 1  # type: ignore
+
+
+class Furnace:
+    """A hot place."""
+
+    # noqa: E501
+    def pour(
+        self,
+    ) -> None:
+        """Pour it:
+        - slowly
+        - all of it
+        """
+'''
+    assert blocks(text, "a.py") == [
+        ("prose", "Bells and how they are cast."),
+        ("prose", "Second part."),
+        ("heading", "Furnace"),
+        ("code", "class Furnace:"),
+        ("prose", "A hot place."),
+        ("heading", "pour"),
+        ("code", "    def pour(\n        self,\n    ) -> None:"),
+        ("prose", "Pour it:"),
+        ("prose", "- slowly"),
+        ("prose", "- all of it"),
+    ]
+    assert document(text, "a.py").title == "a.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kept"),
+    [
+        (
+            "a.js",
+            "/**\n * Pours.\n * @param m metal\n */\nexport function pour(m) {\n}\n",
+            [("heading", "pour"), ("prose", "Pours."), ("prose", "@param m metal"), ("code", "export function pour(m) {")],
+        ),
+        (
+            "a.go",
+            "// Pour pours\n// it.\nfunc (f *F) Pour() error {\n",
+            [("heading", "Pour"), ("prose", "Pour pours it."), ("code", "func (f *F) Pour() error {")],
+        ),
+        ("a.sql", "-- The courses.\nCREATE TABLE course (\n  id int\n);\n", [
+            ("heading", "course"), ("prose", "The courses."), ("code", "CREATE TABLE course (\n  id int\n);")
+        ]),
+        ("a.c", "/* Once.\n   Twice. */\nint x; /* why */\n", [("prose", "Once. Twice."), ("prose", "why")]),
+        ("a.sh", "#!/bin/sh\n# Starts it.\n./start\n", [("prose", "Starts it.")]),
+    ],
+)  # fmt: skip
+def test_comments_and_what_they_tell_about(name: str, text: str, kept: list[tuple[str, str]]) -> None:
+    assert blocks(text, name) == kept
+
+
+def test_data_is_code_with_its_comments() -> None:
+    assert blocks("# How hot.\nheat: 900\n\n# Where.\nplace: hall\n", "a.yaml") == [
+        ("prose", "How hot."),
+        ("code", "heat: 900"),
+        ("prose", "Where."),
+        ("code", "place: hall"),
+    ]
+    assert blocks('{"a": 1}', "a.json") == [("code", '{\n  "a": 1\n}')]
+    many = json.dumps({f"key{number}": [1] * 8 for number in range(40)})
+    assert len(blocks(many, "a.json")) > 10
+    assert blocks('{"a": 1} // broken', "a.json") == [("code", '{"a": 1} // broken')]
+
+
+def test_an_api_is_told_as_its_documentation() -> None:
+    api = {
+        "openapi": "3.1.0",
+        "info": {"title": "Bells", "version": "2.1", "description": "All *bells*."},
+        "paths": {
+            "/bells/{id}": {
+                "parameters": [{"name": "id", "in": "path", "required": True, "description": "Which one"}],
+                "get": {"summary": "One bell", "responses": {"200": {"description": "The bell"}, "404": None}},
+                "x-more": 3,
+            }
+        },
+        "components": {"schemas": {"Bell": {"properties": {"tone": {"type": "string", "description": "Its tone"}}}}},
+    }
+    found = document(json.dumps(api), "api.json")
+    assert (found.title, found.metadata.version) == ("Bells", "2.1")
+    texts = [text for _, text in blocks(json.dumps(api), "api.json")]
+    assert "GET /bells/{id}" in texts
+    assert "One bell" in texts
+    assert "Parameter: id | In: path | Required: yes | Description: Which one" in texts
+    assert "Response: 200 | Description: The bell" in texts
+    assert "Property: tone | Type: string | Description: Its tone" in texts
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.js", "x" * 6000, "minified"),
+        ("a.json", '{"a": "' + "x" * 1_100_000 + '"}', "more than 1 MB"),
+        ("package-lock.json", "{}", "list of versions"),
+    ],
+)
+def test_what_programs_wrote_is_left_out(name: str, text: str, reason: str) -> None:
+    with pytest.raises(Unreadable, match=reason) as caught:
+        document(text, name)
+    assert not caught.value.failed
+
+
+def test_a_known_format_that_is_not_read_has_its_remedy() -> None:
+    assert str(unsupported("plans.DOC")) == "not read: the old Word format; save it as .docx"
+    assert "asciidoctor" in str(unsupported("guide.adoc"))
+    assert unsupported("a.py") is None
