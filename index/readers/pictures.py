@@ -6,7 +6,7 @@ from index.model import Document, Metadata
 from index.readers.building import TextBuilder
 from index.readers.formats import Format, Source
 from index.readers.pdf_document import fill
-from index.readers.recognition import INSTALL, recognized
+from index.readers.recognition import INSTALL, available, missing, recognized
 from index.readers.unreadable import Unreadable
 
 _MOST_PAGES = 500
@@ -16,6 +16,8 @@ def read_picture(source: Source) -> Document:
     """Raises Unreadable for what is no picture, and where no program that recognises text is installed."""
     from PIL import Image, ImageSequence, UnidentifiedImageError
 
+    if not available():
+        raise missing()
     try:
         with Image.open(io.BytesIO(source.data)) as image:
             frames = [frame.copy() for _, frame in zip(range(_MOST_PAGES), ImageSequence.Iterator(image), strict=False)]

@@ -25,11 +25,15 @@ def available() -> bool:
 
 
 def recognized(image: "Image", number: int) -> Page:
-    """A picture as a page, its lines as runs with their places. Raises Unreadable when nothing is installed that reads it."""
+    """A picture as a page, its lines as runs with their places. Raises Unreadable where nothing is installed that reads it."""
     recognizer = _recognizer()
     if recognizer is None:
-        raise Unreadable(f"a picture; to have its text recognised (OCR), {INSTALL}", failed=False)
+        raise missing()
     return Page(number, image.height / SCALE, _even(recognizer(image)), "", [])
+
+
+def missing() -> Unreadable:
+    return Unreadable(f"a picture; to have its text recognised (OCR), {INSTALL}", failed=False)
 
 
 def _even(runs: list[Run]) -> list[Run]:

@@ -80,7 +80,7 @@ def test_add_keeps_what_is_there_and_remove_takes_out(folder: Path, tmp_path: Pa
 def test_bad_files_are_named_and_the_rest_is_indexed(folder: Path, tmp_path: Path) -> None:
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     (folder / "empty.txt").touch()
-    (folder / "image.png").write_bytes(b"\x89PNG")
+    (folder / "film.mp4").write_bytes(b"\x89PNG")
     (folder / "line\nbreak.txt").write_text("A name with a line break in it.")
     (folder / "records.jsonl").write_text(
         '{"source_id":"ok","text":"fine"}\nrubbish\n{"source_id":"ok","text":"again"}\n'
@@ -98,7 +98,7 @@ def test_bad_files_are_named_and_the_rest_is_indexed(folder: Path, tmp_path: Pat
     reasons = {skip.name: skip.reason for skip in report.skipped}
     assert "no readable PDF" in reasons["broken.pdf"]
     assert reasons["empty.txt"] == "empty"
-    assert ".png" in reasons["image.png"]
+    assert ".mp4" in reasons["film.mp4"]
     assert "leaves" in reasons["leaves.txt"]
     assert "not followed" in reasons["circle"]
     assert "nothing" in reasons["dangling.txt"]

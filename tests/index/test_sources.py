@@ -361,7 +361,7 @@ INSIDE = {
     "/root.txt": b"A path from the root is harmless, too.",
     "more.jsonl": b'{"source_id":"r1","text":"A record in an archive."}\n',
     "inner.zip": b"PK",
-    "image.png": b"PNG",
+    "film.mp4": b"PNG",
     ".hidden.md": b"hidden",
 }
 OUTSIDE = {"a{0}/guide/install.md", "a{0}/etc/odd.md", "a{0}/root.txt", "r1"}
@@ -388,7 +388,7 @@ def test_an_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
     assert entries(tmp_path / "index")[f"a{suffix}/guide/install.md"].url == "https://example.org/guide/install"
     reasons = {skip.name: skip.reason for skip in report.skipped}
     assert "archive in an archive" in reasons[f"a{suffix}/inner.zip"]
-    assert ".png" in reasons[f"a{suffix}/image.png"]
+    assert ".mp4" in reasons[f"a{suffix}/film.mp4"]
     assert suffix == ".zip" or "link" in reasons[f"a{suffix}/link.md"]
     again = bring_in(tmp_path / "index", [str(folder)], only=True)
     assert (again.files, again.unchanged_files, again.snapshot) == (0, 1, report.snapshot)
