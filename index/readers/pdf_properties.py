@@ -66,8 +66,8 @@ def language_of(document: "PdfDocument") -> str | None:
 def bookmarks(document: "PdfDocument") -> list[Bookmark]:
     """The outline. PDFium ends one that leads back to itself."""
     found: list[Bookmark] = []
-    for bookmark in document.get_toc(max_depth=6):
-        found.append(Bookmark(" ".join(bookmark.get_title().split()), bookmark.level + 1))
+    for bookmark in document.get_toc():
+        found.append(Bookmark(" ".join(bookmark.get_title().split()), min(bookmark.level + 1, 6)))
         if len(found) >= _LONGEST_OUTLINE:
             break
     return found
