@@ -12,6 +12,8 @@ _FROM_RIGHT = re.compile(f"[{''.join(LETTERS[script] for script in FROM_RIGHT)}]
 _WIDE = re.compile(f"[{WIDE}]")
 #: A column of prose has lines of this many letters at least; a wide character counts as two.
 _PROSE = 18
+#: So many edges of columns are tried, and so many stretches of each, the tallest.
+_MOST_EDGES, _MOST_PLACES = 40, 3
 
 
 class Line(NamedTuple):
@@ -49,10 +51,11 @@ def _columns(runs: Sequence[Run]) -> tuple[list[Run], list[Run], list[Run], list
     """The runs above, left, right and below of the tallest gutter that no run crosses; None where there are no columns."""
     best: tuple[float, float, float, float] | None = None
     edges_of = Counter([*(round(run.left) - 1 for run in runs), *(round(run.right) + 1 for run in runs)])
-    for x in (float(x) for x, times in edges_of.items() if times >= 3):
+    for x in (float(x) for x, times in edges_of.most_common(_MOST_EDGES) if times >= 3):
         crossing = sorted((run.top, run.bottom) for run in runs if run.left < x < run.right)
         edges = [float("-inf"), *(edge for pair in crossing for edge in pair), float("inf")]
-        for top, bottom in zip(edges[::2], edges[1::2], strict=True):
+        free = sorted(zip(edges[::2], edges[1::2], strict=True), key=lambda pair: pair[0] - pair[1])
+        for top, bottom in free[:_MOST_PLACES]:
             inside = [run for run in runs if top <= (run.top + run.bottom) / 2 <= bottom]
             left, right = [run for run in inside if run.right <= x], [run for run in inside if run.left >= x]
             height = _shared_height(left, right)
