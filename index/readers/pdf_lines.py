@@ -13,7 +13,7 @@ _WIDE = re.compile(f"[{WIDE}]")
 #: A column of prose has lines of this many letters at least; a wide character counts as two.
 _PROSE = 18
 #: So many edges of columns are tried, and so many stretches of each, the tallest.
-_MOST_EDGES, _MOST_PLACES = 40, 3
+_MOST_EDGES, _MOST_PLACES = 40, 6
 
 
 class Line(NamedTuple):
