@@ -37,8 +37,6 @@ class Format(NamedTuple):
 
 #: Formats that are known and not read, with what to do about a file of theirs.
 KNOWN_UNREAD: dict[str, str] = {
-    ".doc": "the old Word format; save it as .docx",
-    ".ppt": "the old PowerPoint format; save it as .pptx",
     ".adoc": "AsciiDoc; convert it to HTML with asciidoctor",
     ".asciidoc": "AsciiDoc; convert it to HTML with asciidoctor",
     ".pages": "Apple Pages; export it as .docx",

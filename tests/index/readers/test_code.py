@@ -131,6 +131,6 @@ def test_what_programs_wrote_is_left_out(name: str, text: str, reason: str) -> N
 
 
 def test_a_known_format_that_is_not_read_has_its_remedy() -> None:
-    assert str(unsupported("plans.DOC")) == "not read: the old Word format; save it as .docx"
+    assert str(unsupported("plans.XPS")) == "not read: XPS; print it as PDF"
     assert "asciidoctor" in str(unsupported("guide.adoc"))
     assert unsupported("a.py") is None
