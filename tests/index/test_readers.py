@@ -32,8 +32,6 @@ def test_pdf_knows_its_pages() -> None:
     assert document.text[document.pages[1][0] :].startswith("Gloves")
 
 
-
-
 @pytest.mark.parametrize(
     ("suffix", "data", "reason"),
     [

@@ -79,16 +79,17 @@ def test_a_record_without_an_end_costs_only_itself(tmp_path: Path) -> None:
 
 def test_files_without_an_end_are_read_within_the_limits_or_named(tmp_path: Path) -> None:
     hard = [
-        task(tmp_path / "corner.xlsx", files.far_corner()),
         task(tmp_path / "loop.pdf", files.looping_pdf()),
         task(tmp_path / "word.txt", b"a" * 10_000_000),
         task(tmp_path / "line.md", b"*a[b](c" * 1_400_000),
     ]
+    corner = task(tmp_path / "corner.xlsx", files.far_corner())
     honest = [task(tmp_path / f"{number}.txt", b"An honest text.") for number in range(9)]
     with Pool(SHORT) as pool:
-        found = said([one for _, outcomes in pool.read([(0, one) for one in hard + honest]) for one in outcomes])
+        found = said([one for _, outcomes in pool.read([(0, one) for one in [*hard, corner, *honest]]) for one in outcomes])
     for one in hard:
         assert found[one.source_id].endswith(("; split it", "(SIGABRT); it may be damaged: save it again"))
+    assert found[corner.source_id].endswith("end")
     assert [found[one.source_id] for one in honest] == ["An honest text."] * 9
 
 
