@@ -43,8 +43,10 @@ BY_PANDOC = [
 #: What pandoc has no place for in a format, or no longer says there.
 LOST_BY_PANDOC = {
     ".dbk": ("heading",),  # a level deeper, below the title of the article
+    ".ipynb": ("definition",),
     ".nxml": ("heading", "list_item", "definition"),
     ".odt": ("definition",),
+    ".rst": ("heading",),  # below the title, which is a heading of its own
     ".pptx": ("code", "definition", "heading", "quotation", "list_item"),
 }
 #: What LibreOffice makes of our own files: the suffix of the file, that of the one wanted, the language.

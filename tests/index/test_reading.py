@@ -86,7 +86,9 @@ def test_files_without_an_end_are_read_within_the_limits_or_named(tmp_path: Path
     corner = task(tmp_path / "corner.xlsx", files.far_corner())
     honest = [task(tmp_path / f"{number}.txt", b"An honest text.") for number in range(9)]
     with Pool(SHORT) as pool:
-        found = said([one for _, outcomes in pool.read([(0, one) for one in [*hard, corner, *honest]]) for one in outcomes])
+        found = said(
+            [one for _, outcomes in pool.read([(0, one) for one in [*hard, corner, *honest]]) for one in outcomes]
+        )
     for one in hard:
         assert found[one.source_id].endswith(("; split it", "(SIGABRT); it may be damaged: save it again"))
     assert found[corner.source_id].endswith("end")

@@ -59,7 +59,7 @@ def test_show_prints_json_whose_blocks_are_slices(page: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("image.png", b"PNG", "unsupported file type .png; read are "),
+        ("film.mp4", b"MP4", "unsupported file type .mp4; read are "),
         ("broken.pdf", b"nothing", "no readable PDF"),
         ("missing.md", None, "No such file"),
         ("empty.txt", b"", "no text in it"),
