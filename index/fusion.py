@@ -1,45 +1,52 @@
 """Merge the results of BM25 and the vectors into one ranking.
 
-A candidate's score is the mean of five shares, each 0 to 1: its BM25 score relative to the best, its cosine relative to the
-best, its coverage of the question relative to the best, the share of the question's phrases it contains, and the share of the
-question that the lead of its document covers (coverage.py). Two more count a quarter: the share that its own headings cover, and
-whether it begins its document. The weights are equal for all languages and embedders; DECISIONS.md says what each share
-contributes. Reciprocal rank remains for rankings without comparable scores.
+A candidate's score is the mean of six shares, each 0 to 1: its BM25 score relative to the best, its cosine relative to the best,
+its coverage of the question relative to the best, the share of the question's phrases it contains, and the shares of the
+question that the lead of its document covers (coverage.py) and that its title and headings cover. Two more count a quarter: the
+share that the heading it stands directly below covers, and whether it begins its document. The weights are equal for all
+languages and embedders; DECISIONS.md says what each share contributes. Reciprocal rank remains for rankings without comparable
+scores.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Set
+from typing import NamedTuple
 
 _LIGHT = 0.25
 
 
-def mean_of_shares(
-    bm25: Mapping[int, float],
-    cosines: Mapping[int, float],
-    covered: Mapping[int, float],
-    phrases: Mapping[int, float],
-    leads: Mapping[int, float],
-    headings: Mapping[int, float],
-    beginnings: Set[int],
-) -> list[tuple[int, float]]:
-    """Every number of `covered` and its score, 0 to 1, best first; a side that lacks a number gives it 0.
+class Covers(NamedTuple):
+    """The shares of the question, 0 to 1, that a passage covers: itself, in phrases, and by what stands around it."""
 
-    The best of a side is the best in its mapping, candidate or not.
+    text: float = 0.0
+    phrases: float = 0.0
+    lead: float = 0.0
+    headings: float = 0.0
+    own_headings: float = 0.0
+
+
+def mean_of_shares(
+    bm25: Mapping[int, float], cosines: Mapping[int, float], covers: Mapping[int, Covers], beginnings: Set[int]
+) -> list[tuple[int, float]]:
+    """Every number of `covers` and its score, 0 to 1, best first; a side that lacks a number gives it 0.
+
+    The best of a side is the best in its mapping, candidate or not. `beginnings`: the passages that begin their document.
     """
     best_bm25 = max(bm25.values(), default=0.0)
     best_cosine = max(cosines.values(), default=0.0)
-    best_cover = max(covered.values(), default=0.0)
+    best_cover = max((covered.text for covered in covers.values()), default=0.0)
     scores = {
         number: (
             _share(bm25.get(number, 0.0), best_bm25)
             + _share(cosines.get(number, 0.0), best_cosine)
-            + _share(cover, best_cover)
-            + min(phrases.get(number, 0.0), 1.0)
-            + min(leads.get(number, 0.0), 1.0)
-            + _LIGHT * min(headings.get(number, 0.0), 1.0)
+            + _share(covered.text, best_cover)
+            + min(covered.phrases, 1.0)
+            + min(covered.lead, 1.0)
+            + min(covered.headings, 1.0)
+            + _LIGHT * min(covered.own_headings, 1.0)
             + _LIGHT * (number in beginnings)
         )
-        / (5 + 2 * _LIGHT)
-        for number, cover in covered.items()
+        / (6 + 2 * _LIGHT)
+        for number, covered in covers.items()
     }
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 

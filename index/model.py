@@ -114,6 +114,11 @@ def own_headings(passage: Passage) -> str:
     )
 
 
+def all_headings(passage: Passage) -> str:
+    """The title and every heading above a passage or in it."""
+    return "\n".join([passage.title, *passage.headings[:-1], own_headings(passage)])
+
+
 def first_places(passages: Sequence[Passage]) -> list[int]:
     """For each passage, the position here of its document's first passage; the passages of a document are adjacent."""
     places: list[int] = []

@@ -14,9 +14,9 @@ from index.duplicates import groups
 from index.embedder import Embedder, Vectors
 from index.errors import IndexProblem
 from index.filters import Filter
-from index.fusion import mean_of_shares
+from index.fusion import Covers, mean_of_shares
 from index.languages.detection import detect
-from index.model import Hit, Passage, ScoreType, own_headings
+from index.model import Hit, Passage, ScoreType, all_headings, own_headings
 from index.opened import Opened, open_snapshot
 from index.question_words import without_question_words
 from index.store import PassageStore
@@ -176,22 +176,24 @@ def _fuse(
     unknown = [number for number in candidates if number not in cosines]
     cosines.update(zip(unknown, opened.vectors.cosines(vector, unknown), strict=True))
     store = opened.passages
-    covered, together, leads, below = (dict.fromkeys(candidates, 0.0) for _ in range(4))
-    grams_of, phrases_of, leads_of = store.grams(candidates), store.phrases(candidates), store.leads(candidates)
-    headings_of = [gram_set(with_codes(own_headings(store.get(number)))) for number in candidates]
+    passages = [store.get(number) for number in candidates]
+    sets = (
+        store.grams(candidates),
+        store.leads(candidates),
+        [gram_set(with_codes(all_headings(passage))) for passage in passages],
+        [gram_set(with_codes(own_headings(passage))) for passage in passages],
+    )
+    covers: dict[int, Covers] = {}
     for asking in askings:
         grams, phrases = hash_sets(with_codes(asking))
-        shares = (
-            cover(grams, store.rarity, grams_of),
-            cover(phrases, store.phrase_rarity, phrases_of),
-            cover(grams, store.rarity, leads_of),
-            cover(grams, store.rarity, headings_of),
-        )
-        for place, number in enumerate(candidates):
-            if asking is askings[0] or shares[0][place] > covered[number]:
-                covered[number], together[number], leads[number], below[number] = (share[place] for share in shares)
-    beginnings = store.beginnings(candidates)
-    return mean_of_shares(bm25, cosines, covered, together, leads, below, beginnings), covered
+        text, lead, headings, own = (cover(grams, store.rarity, held) for held in sets)
+        together = cover(phrases, store.phrase_rarity, store.phrases(candidates))
+        for number, *shares in zip(candidates, text, together, lead, headings, own, strict=True):
+            found = Covers(*shares)
+            if number not in covers or found.text > covers[number].text:
+                covers[number] = found
+    fused = mean_of_shares(bm25, cosines, covers, store.beginnings(candidates))
+    return fused, {number: found.text for number, found in covers.items()}
 
 
 def _by_words(opened: Opened, asked: str, language: str, k: int, allowed: Allowed | None) -> tuple[Found, list[str]]:

@@ -46,7 +46,7 @@ LOST_BY_PANDOC = {
     ".ipynb": ("definition",),
     ".nxml": ("heading", "list_item", "definition"),
     ".odt": ("definition",),
-    ".rst": ("heading",),  # below the title, which is a heading of its own
+    ".rst": ("heading", "definition"),  # below the title, which is a heading of its own
     ".pptx": ("code", "definition", "heading", "quotation", "list_item"),
 }
 #: What LibreOffice makes of our own files: the suffix of the file, that of the one wanted, the language.

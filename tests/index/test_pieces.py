@@ -14,7 +14,7 @@ from index.codes import code_words
 from index.coverage import cover, gram_set, hash_sets, rarity
 from index.duplicates import groups, sketch
 from index.errors import IndexProblem
-from index.fusion import mean_of_shares, reciprocal_rank
+from index.fusion import Covers, mean_of_shares, reciprocal_rank
 from index.lsa import Lsa, fit
 from index.model import Block, Document, Passage, first_places
 from index.ngrams import encode, grams
@@ -142,37 +142,26 @@ SCORES = st.dictionaries(st.integers(0, 20), st.floats(0, 50), max_size=10)
 @given(
     SCORES,
     SCORES,
-    *[st.dictionaries(st.integers(0, 20), st.floats(0, 1), max_size=10)] * 4,
+    st.dictionaries(st.integers(0, 20), st.builds(Covers, *[st.floats(0, 1)] * 5), max_size=10),
     st.sets(st.integers(0, 20)),
 )
 def test_the_mean_of_shares_is_a_share_and_keeps_every_candidate(
-    bm25: dict[int, float],
-    cosines: dict[int, float],
-    covered: dict[int, float],
-    phrases: dict[int, float],
-    leads: dict[int, float],
-    headings: dict[int, float],
-    beginnings: set[int],
+    bm25: dict[int, float], cosines: dict[int, float], covers: dict[int, Covers], beginnings: set[int]
 ) -> None:
-    fused = mean_of_shares(bm25, cosines, covered, phrases, leads, headings, beginnings)
-    assert {number for number, _ in fused} == covered.keys()
+    fused = mean_of_shares(bm25, cosines, covers, beginnings)
+    assert {number for number, _ in fused} == covers.keys()
     assert all(-1e-9 <= score <= 1 + 1e-9 for _, score in fused)
     assert fused == sorted(fused, key=lambda item: (-item[1], item[0]))
 
 
 def test_better_on_every_side_is_better() -> None:
-    nothing: dict[int, float] = {}
-    equal = {1: 0.5, 2: 0.5}
-    both = mean_of_shares({1: 9, 2: 4}, {1: 0.8, 2: 0.3}, {1: 0.9, 2: 0.4}, nothing, nothing, nothing, set())
+    both = mean_of_shares({1: 9, 2: 4}, {1: 0.8, 2: 0.3}, {1: Covers(0.9), 2: Covers(0.4)}, set())
     assert [number for number, _ in both] == [1, 2]
-    for place in range(4):
-        shares: list[dict[int, float]] = [nothing] * 4
-        if place < 3:
-            shares[place] = {2: 0.1}
-        beginnings = {2} if place == 3 else set[int]()
-        phrases, leads, headings, _ = shares
-        fused = mean_of_shares(nothing, nothing, equal, phrases, leads, headings, beginnings)
-        assert [number for number, _ in fused] == [2, 1]
+    equal = Covers(0.5)
+    for field in ("phrases", "lead", "headings", "own_headings"):
+        better = equal._replace(**{field: 0.1})
+        assert [number for number, _ in mean_of_shares({}, {}, {1: equal, 2: better}, set())] == [2, 1]
+    assert [number for number, _ in mean_of_shares({}, {}, {1: equal, 2: equal}, {2})] == [2, 1]
 
 
 @pytest.mark.parametrize(
