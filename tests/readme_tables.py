@@ -13,12 +13,14 @@ import msgspec
 
 from actors.pipeline import ACTORS, pipeline
 from bus.messages import CATALOGUE, message_type
+from index.readers.formats import KNOWN_UNREAD, formats
 from prompts.documentation import documentation
 from runtime import settings
 from runtime.cli import COMMANDS, groundwire
 
 ROOT = Path(__file__).parent.parent
-FILES = ("docs/architecture.md", "docs/reference.md")
+EXTRAS = ("formats", "ocr")
+FILES = ("docs/architecture.md", "docs/documents.md", "docs/reference.md")
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
@@ -90,6 +92,18 @@ def cli() -> str:
     return "\n".join(rows)
 
 
+def formats_read() -> str:
+    rows = ["| format | | by | kept | not kept |", "|---|---|---|---|---|"]
+    for one in formats():
+        suffixes = " ".join(f"`{suffix}`" for suffix in one.suffixes)
+        by = one.library + (
+            f" (`groundwire[{one.extra}]`)" if one.extra in EXTRAS else f" ({one.extra})" if one.extra else ""
+        )
+        rows.append(f"| {one.name} | {suffixes} | {by} | {one.keeps} | {one.leaves} |")
+    others = ", ".join(f"`{suffix}` ({remedy})" for suffix, remedy in KNOWN_UNREAD.items())
+    return "\n".join([*rows, "", f"Known and not read: {others}."])
+
+
 PARTS = {
     "graph": graph,
     "actors": actors,
@@ -97,6 +111,7 @@ PARTS = {
     "configuration": configuration,
     "cli": cli,
     "prompts": documentation,
+    "formats": formats_read,
 }
 
 
