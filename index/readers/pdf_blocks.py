@@ -11,9 +11,10 @@ from typing import NamedTuple
 from index.languages import union
 from index.languages.scripts import HAN_MORE, HANGUL, WIDE
 from index.model import BlockKind
+from index.readers.pdf_grids import with_grids
 from index.readers.pdf_lines import Line, regions
-from index.readers.pdf_page import Page, Run
-from index.readers.pdf_tables import Table, with_tables
+from index.readers.pdf_page import Page, Run, Table
+from index.readers.pdf_tables import with_tables
 
 _ARTICLE = union(lambda language: language.headings.numbered_line).pattern
 _BULLET = re.compile(r"[-–—*•·▪●○□■◆◇※‣⁃∙◦➢➤►✓✔❖\uf000-\uf0ff]\s+|[•▪●○■◆‣⁃◦➢➤►❖\uf000-\uf0ff]|o\s+(?=[A-Z])")
@@ -60,10 +61,12 @@ class Part:
 def parts_of(page: Page, runs: Sequence[Run], body: Body) -> list[Part]:
     """The blocks of a page in reading order, its footnotes at the end."""
     parts: list[Part] = []
-    for lines in regions(runs):
+    for lines in regions(with_grids(runs, page.rules)):
         first = len(parts)
         for piece in with_tables(lines, page.rules):
             if isinstance(piece, Table):
+                if piece.title:
+                    parts.append(Part("prose", [piece.title], body.size, False))
                 parts.append(Part("table_row", [], body.size, False, table=piece))
                 continue
             for chunk in _chunks(piece):

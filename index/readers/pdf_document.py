@@ -9,9 +9,9 @@ from collections import Counter
 from index.readers.building import TextBuilder, row
 from index.readers.hyphenation import joined, words_of
 from index.readers.pdf_blocks import LONGEST_HEADING, Body, Part, parts_of
-from index.readers.pdf_page import Page, Run
+from index.readers.pdf_notes import mark_notes
+from index.readers.pdf_page import Page, Run, Table
 from index.readers.pdf_properties import Bookmark
-from index.readers.pdf_tables import Table
 from index.readers.text import chapters
 
 _NUMBERS = re.compile(r"\d+|^[ivxlc]+$")
@@ -31,9 +31,10 @@ def fill(builder: TextBuilder, pages: list[Page], outline: list[Bookmark]) -> st
         runs = [run for run in page.runs if _place(page, run) not in repeated]
         for part in parts_of(page, runs, body):
             _append(parts, part, page.number)
+    mark_notes(parts)
     level_of = _Levels(parts, outline)
     title = ""
-    columns: tuple[str, ...] = ()
+    above: Table | None = None
     shown = 0
     for part in parts:
         first = part.pages[0][1]
@@ -41,10 +42,9 @@ def fill(builder: TextBuilder, pages: list[Page], outline: list[Bookmark]) -> st
             builder.page(first)
             shown = first
         if part.table is not None:
-            _add_table(builder, part.table, columns)
-            columns = part.table.columns
+            above = _add_table(builder, part.table, above, words)
             continue
-        columns = ()
+        above = None
         if part.kind == "code":
             builder.add("\n".join(part.texts), "code")
             continue
@@ -113,13 +113,23 @@ def _append(parts: list[Part], part: Part, number: int) -> None:
     parts.append(part)
 
 
-def _add_table(builder: TextBuilder, table: Table, columns: tuple[str, ...]) -> None:
-    """A table that goes on from the page before does not repeat the names of its columns."""
-    if not table.columns or table.columns != columns:
-        builder.table(table.rows, table.columns)
-        return
-    for cells in table.rows:
-        builder.add(row(cells, columns), "table_row")
+def _add_table(builder: TextBuilder, table: Table, above: Table | None, words: frozenset[str]) -> Table:
+    """A table that goes on from the one above, on the page before, has the same columns and need not repeat their names."""
+    rows = [[joined(cell.splitlines(), words) for cell in row] for row in table.rows]
+    columns = [joined(name.splitlines(), words) for name in table.columns]
+    if above is not None and above.columns and _same(above.edges, table.edges) and table.columns != above.columns:
+        rows = [columns, *rows] if any(columns) else rows
+        table = table._replace(columns=above.columns)
+        columns = [joined(name.splitlines(), words) for name in above.columns]
+    elif above is None or not table.columns or table.columns != above.columns:
+        builder.add(row(columns), "table_header")
+    for cells in rows:
+        builder.add(row(cells, columns if len(cells) > 1 else ()), "table_row")
+    return table
+
+
+def _same(one: tuple[float, ...], two: tuple[float, ...]) -> bool:
+    return len(one) == len(two) > 0 and all(abs(a - b) < 2 for a, b in zip(one, two, strict=True))
 
 
 def _offset(text: str, before: str) -> int:

@@ -87,6 +87,8 @@ def _are_columns(left: list[Run], right: list[Run]) -> bool:
         return False
     if _is_prose(one) and _is_prose(two):
         return True
+    if any(run.table for run in (*left, *right)):
+        return False
     fewer, more = (one, two) if len(one) <= len(two) else (two, one)
     beside = sum(any(abs(line.bottom - other.bottom) < 0.25 * line.size for other in more) for line in fewer)
     return beside < 0.5 * len(fewer) and len(fewer) >= 3
@@ -105,7 +107,7 @@ def lines_of(runs: Sequence[Run]) -> list[Line]:
     rows: list[list[Run]] = []
     ends: list[tuple[float, float]] = []
     for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):
-        if rows:
+        if rows and not run.table and not rows[-1][0].table:
             top, bottom = ends[-1]
             shared = min(run.bottom, bottom) - max(run.top, top)
             if shared > 0.5 * min(run.bottom - run.top, bottom - top):

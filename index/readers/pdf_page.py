@@ -38,8 +38,20 @@ _MOST_DOTS = 40_000_000
 _Box = tuple[float, float, float, float]  # left, right, bottom, top
 
 
+class Table(NamedTuple):
+    """`columns` are empty where its first row does not name them. A row of one cell reaches over all columns.
+
+    `title` is its first row, where that does so; `edges` are the places of its columns, where they are drawn.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    edges: tuple[float, ...] = ()
+
+
 class Run(NamedTuple):
-    """Words of one line without a wide gap between them."""
+    """Words of one line without a wide gap between them, or a whole table in drawn lines."""
 
     text: str
     left: float
@@ -49,6 +61,7 @@ class Run(NamedTuple):
     size: float
     bold: bool
     fixed: bool
+    table: Table | None = None
 
 
 class Rule(NamedTuple):
@@ -184,7 +197,7 @@ def _goes_on(around: _Box, letter: _Box) -> bool:
     left, right, bottom, top = around
     height, width = top - bottom, right - left
     if (
-        abs(letter[3] - letter[2] - height) < 0.25 * height
+        abs(letter[3] - letter[2] - height) < 0.15 * height
         and min(letter[3], top) - max(letter[2], bottom) > 0.5 * height
     ):
         return True
@@ -251,15 +264,19 @@ def _runs(words: Iterable[_Word], frame: int, across: float, down: float) -> Ite
 
 
 class _Growing:
-    """A run that may go on. Its size and height are those of most letters: a bullet says nothing of its line."""
+    """A run that may go on. Its size and height are those of most letters: a bullet says nothing of its line.
 
-    __slots__ = ("_bold", "_bottom", "_fixed", "_left", "_right", "_size", "_sizes", "_texts", "_top")
+    It is of fixed width when only Han and Hangul in it are not, which fonts for code lack.
+    """
+
+    __slots__ = ("_bold", "_bottom", "_fixed", "_left", "_plain", "_right", "_size", "_sizes", "_texts", "_top")
 
     def __init__(self, word: _Word, left: float, right: float, top: float, bottom: float) -> None:
         self._texts = [word.text]
         self._left, self._right, self._top, self._bottom = left, right, top, bottom
         self._size, self._sizes = word.size, {word.size: len(word.text)}
-        self._bold, self._fixed = len(word.text) * word.bold, word.fixed
+        self._bold, self._fixed = len(word.text) * word.bold, len(word.text) * word.fixed
+        self._plain = not word.fixed
 
     def take(self, word: _Word, left: float, right: float, top: float, bottom: float) -> bool:
         """Add a word, unless it stands on another line or too far off."""
@@ -268,24 +285,27 @@ class _Growing:
         size, text = self._size, word.text
         if gap > size or gap < -0.5 * size or shared < 0.5 * min(self._bottom - self._top, bottom - top):
             return False
-        if not word.before:
-            text = raised(text, size, self._bottom, word.size, bottom)
-        elif gap > 0.5 * size or not _close(self._texts[-1], word, gap / size if size else 1):
+        text = raised(text, size, self._bottom, word.size, bottom)
+        if word.before and (gap > 0.5 * size or not _close(self._texts[-1], word, gap / size if size else 1)):
             self._texts.append(" ")
         self._texts.append(text)
         self._left = min(self._left, left)
         self._right = max(self._right, right)
         self._bold += len(text) * word.bold
-        self._fixed = self._fixed and word.fixed
+        self._fixed += len(text) * word.fixed
+        self._plain = self._plain or not (word.fixed or _UPRIGHT.match(text))
         self._sizes[word.size] = self._sizes.get(word.size, 0) + len(text)
         if word.size != size and self._sizes[word.size] > self._sizes[size]:
+            if self._texts[0].isdecimal():  # the mark before a note
+                self._texts[0] = raised(self._texts[0], word.size, bottom, size, self._bottom)
             self._size, self._top, self._bottom = word.size, top, bottom
         return True
 
     def run(self) -> Run:
-        bold = 2 * self._bold > sum(self._sizes.values())
+        letters = sum(self._sizes.values())
+        bold, fixed = 2 * self._bold > letters, not self._plain and 2 * self._fixed > letters
         place = self._left, self._right, self._top, self._bottom
-        return Run("".join(self._texts), *place, self._size, bold, self._fixed)
+        return Run("".join(self._texts), *place, self._size, bold, fixed)
 
 
 def _close(before: str, word: _Word, gap: float) -> bool:
@@ -302,7 +322,8 @@ def _close(before: str, word: _Word, gap: float) -> bool:
 
 def raised(text: str, size: float, bottom: float, own_size: float, own_bottom: float) -> str:
     """A footnote's number as the reader sees it, smaller and higher than the line; any other text as it is."""
-    return text.translate(_RAISED) if text.isdecimal() and own_size < 0.8 * size and own_bottom < bottom else text
+    higher = own_size < 0.85 * size and own_bottom < bottom - 0.1 * size
+    return text.translate(_RAISED) if higher and text.isdecimal() else text
 
 
 def _letters(shapes: re.Match[str]) -> str:

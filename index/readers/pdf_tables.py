@@ -1,12 +1,10 @@
-"""Tables of a PDF page: by their drawn lines, or by columns that several lines share. What is unsure stays prose."""
+"""Tables of a PDF page: those in drawn lines, and those by columns that several lines share. What is unsure stays prose."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
 
 from index.readers.pdf_lines import Line
-from index.readers.pdf_page import Rule, Run
+from index.readers.pdf_page import Rule, Run, Table
 
 #: A table without drawn lines has as many rows at least.
 _LEAST_ROWS = 3
@@ -15,19 +13,20 @@ _NUMBER = re.compile(r"[-+–−(]?[^\w\s]?\s?\d[\d\s.,'’]*\s?[%)\w]{0,3}[^\w\
 _NAME = re.compile(r"[^\W\d_]")
 
 
-class Table(NamedTuple):
-    """`columns` are empty where its first row does not name them."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
 def with_tables(lines: Sequence[Line], rules: Sequence[Rule]) -> Iterator[Table | list[Line]]:
     """A region's lines, those between tables together, and its tables."""
     at = 0
     plain: list[Line] = []
     while at < len(lines):
-        found = _ruled(lines, at, rules) or _aligned(lines, at)
+        drawn = lines[at].cells[0].table
+        found = None if drawn else _aligned(lines, at)
+        if drawn:
+            if plain:
+                yield plain
+                plain = []
+            yield drawn
+            at += 1
+            continue
         if found is None:
             plain.append(lines[at])
             at += 1
@@ -48,59 +47,11 @@ def named(rows: list[tuple[str, ...]], *, distinct: bool) -> Table:
     """With the first row as names of columns, where it is `distinct` or stands above numbers, and has the words for it."""
     first = rows[0]
     if len(rows) > 1 and all(_NAME.search(cell) and len(cell) <= _LONGEST_CELL for cell in first):
-        numbers = any(all(_NUMBER.fullmatch(row[at]) for row in rows[1:]) for at in range(len(first)))
+        whole = [row for row in rows[1:] if len(row) == len(first)]
+        numbers = any(all(_NUMBER.fullmatch(row[at]) for row in whole) for at in range(len(first)))
         if distinct or numbers:
             return Table(first, tuple(rows[1:]))
     return Table((), tuple(rows))
-
-
-def _ruled(lines: Sequence[Line], at: int, rules: Sequence[Rule]) -> tuple[list[tuple[str, ...]], int] | None:
-    """The rows of a grid that begins with the line at `at`, and the place of the line after it."""
-    line = lines[at]
-    middle = (line.top + line.bottom) / 2
-    left, right = min(cell.left for cell in line.cells), max(cell.right for cell in line.cells)
-    upright = [rule for rule in rules if rule.right - rule.left < 3 and rule.top < middle < rule.bottom]
-    edges = _apart([rule.left for rule in upright])
-    if len(edges) < 3 or edges[0] > left + 3 or edges[-1] < right - 3:
-        return None
-    flat = [
-        rule for rule in rules
-        if rule.bottom - rule.top < 3 and rule.right > edges[0] + 3 and rule.left < edges[-1] - 3
-    ]  # fmt: skip
-    levels = _apart([rule.top for rule in flat])
-    below = [level for level in levels if level > middle]
-    above = [level for level in levels if level < middle]
-    if not below or not above:
-        return None
-    bounds = [above[-1], below[0]]
-    sides = [rule for rule in rules if rule.right - rule.left < 3 and edges[0] - 3 <= rule.left <= edges[-1] + 3]
-    for level in below[1:]:
-        if any(rule.top < (bounds[-1] + level) / 2 < rule.bottom for rule in sides):
-            bounds.append(level)
-        else:
-            break
-    end = at
-    while end < len(lines) and (lines[end].top + lines[end].bottom) / 2 < bounds[-1]:
-        end += 1
-    rows: list[tuple[str, ...]] = []
-    for top, bottom in pairwise(bounds):
-        cells = [run for row in lines[at:end] if top < (row.top + row.bottom) / 2 <= bottom for run in row.cells]
-        texts = tuple(
-            " ".join(cell.text for cell in cells if one - 2 <= (cell.left + cell.right) / 2 < two)
-            for one, two in pairwise(edges)
-        )
-        if any(texts):
-            rows.append(texts if lines[at].start >= 0 else texts[::-1])
-    return (rows, end) if len(rows) > 1 and any(sum(map(bool, texts)) > 1 for texts in rows) else None
-
-
-def _apart(places: list[float]) -> list[float]:
-    """The places in order, without those that are hardly apart."""
-    kept: list[float] = []
-    for place in sorted(places):
-        if not kept or place - kept[-1] > 3:
-            kept.append(place)
-    return kept
 
 
 def _aligned(lines: Sequence[Line], at: int) -> tuple[list[tuple[str, ...]], int] | None:
@@ -110,7 +61,7 @@ def _aligned(lines: Sequence[Line], at: int) -> tuple[list[tuple[str, ...]], int
     spans: list[tuple[float, float]] = []
     taken: list[Line] = []
     for line in lines[at:]:
-        if taken and line.top - taken[-1].bottom > 1.5 * line.size:
+        if line.cells[0].table or (taken and line.top - taken[-1].bottom > 1.5 * line.size):
             break
         wider = _merged(spans, line.cells)
         least = len(spans) if spans else 2

@@ -1,12 +1,14 @@
 """PDF by reportlab."""
 
 import io
+import re
+from xml.sax.saxutils import escape
 
 from reportlab.lib import colors
 from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.pdfmetrics import registerFont
-from reportlab.platypus import ListFlowable, ListItem, Paragraph, Preformatted, SimpleDocTemplate, Spacer
+from reportlab.platypus import ListFlowable, ListItem, Paragraph, SimpleDocTemplate, Spacer, XPreformatted
 from reportlab.platypus import Table as DrawnTable
 
 from tests.documents.described import (
@@ -36,8 +38,9 @@ def pdf(described: Described) -> bytes:
     wrap = "CJK" if described.language in _FONTS else None
     styles = {
         name: ParagraphStyle(name, parent=sample[name], fontName=font, wordWrap=wrap)
-        for name in ("Normal", "Heading1", "Heading2", "Code")
+        for name in ("Normal", "Heading1", "Heading2")
     }
+    styles["Code"] = sample["Code"]
     story: list[object] = []
     for block in described.blocks:
         match block:
@@ -50,11 +53,11 @@ def pdf(described: Described) -> bytes:
                 if block.note:
                     story += [Spacer(1, 12), Paragraph(f"<super>1</super> {block.note}", styles["Normal"])]
             case Items():
-                story.append(_list(block.items, styles, ordered=block.ordered))
+                story.append(_list(block.items, font, styles, ordered=block.ordered))
             case Table():
                 story += [Spacer(1, 12), Paragraph(block.caption, styles["Normal"]), Spacer(1, 6), _table(block, font)]
             case Code():
-                story.append(Preformatted(block.text, styles["Code"]))
+                story.append(_code(block.text, font, styles))
             case Quotation():
                 story.append(Paragraph(block.text, ParagraphStyle("Quote", parent=styles["Normal"], leftIndent=30)))
             case Definition():
@@ -72,14 +75,22 @@ def _inline(text: str) -> str:
     return "".join(f'<font name="Courier">{part}</font>' if code else part for part, code in inline(text))
 
 
-def _list(items: list[Item], styles: dict[str, ParagraphStyle], *, ordered: bool = False) -> ListFlowable:
+def _code(text: str, font: str, styles: dict[str, ParagraphStyle]) -> XPreformatted:
+    """Courier, and the document's font for the letters that Courier lacks."""
+    marked = re.sub(
+        r"[^\x00-\xff]+(?: [^\x00-\xff]+)*", lambda found: f'<font name="{font}">{found[0]}</font>', escape(text)
+    )
+    return XPreformatted(marked, styles["Code"])
+
+
+def _list(items: list[Item], font: str, styles: dict[str, ParagraphStyle], *, ordered: bool = False) -> ListFlowable:
     made = []
     for item in items:
         inside: list[object] = [Paragraph(_inline(item.text), styles["Normal"])]
         if item.code:
-            inside.append(Preformatted(item.code, styles["Code"]))
+            inside.append(_code(item.code, font, styles))
         if item.inner:
-            inside.append(_list(item.inner, styles))
+            inside.append(_list(item.inner, font, styles))
         made.append(ListItem(inside))
     return ListFlowable(made, bulletType="1" if ordered else "bullet", bulletFormat="%s." if ordered else None)
 

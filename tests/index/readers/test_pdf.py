@@ -239,7 +239,7 @@ def test_footnotes_stand_at_the_end_of_their_page() -> None:
 
     document = drawn(page)
     found = blocks(document)
-    assert found[-1] == ("prose", "1 In the old tower, of which nothing is left.")
+    assert found[-1] == ("prose", "[1] In the old tower, of which nothing is left.")
     assert "cast in 1523¹" in document.text
 
 
