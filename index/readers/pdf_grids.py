@@ -31,7 +31,7 @@ def with_grids(runs: Sequence[Run], rules: Sequence[Rule]) -> list[Run]:
         if not inside or any(run.left < edges[0] - _NEAR or run.right > edges[-1] + _NEAR for run in inside):
             continue
         cells = _cells(inside, group, edges, levels)
-        if not any(len({id(cell) for cell in row if cell}) > 1 for row in cells):
+        if not any(len({id(cell) for cell in row if cell}) > 1 for row in cells) or _crosses(cells, edges, levels):
             continue
         table = _table(cells, edges, from_right=reads_from_right(inside))
         if table is not None:
@@ -93,6 +93,21 @@ def _cells(runs: list[Run], rules: list[Rule], edges: list[float], levels: list[
         across, down = (run.left + run.right) / 2, (run.top + run.bottom) / 2
         cells[_between(down, levels)][_between(across, edges)].append(run)
     return cells
+
+
+def _crosses(cells: _Cells, edges: list[float], levels: list[float]) -> bool:
+    """Whether text reaches over the walls of its cell, as it does over the decoration of a slide."""
+    for (top, bottom), row in zip(pairwise(levels), cells, strict=True):
+        for cell in {id(cell): cell for cell in row if cell}.values():
+            at = [at for at, one in enumerate(row) if one is cell]
+            left, right = edges[at[0]] - _NEAR, edges[at[-1] + 1] + _NEAR
+            if any(run.left < left or run.right > right for run in cell):
+                return True
+            if sum(any(cell is one for one in other) for other in cells) == 1 and any(
+                run.top < top - 0.5 * run.size or run.bottom > bottom + 0.5 * run.size for run in cell
+            ):
+                return True
+    return False
 
 
 def _table(cells: _Cells, edges: list[float], *, from_right: bool) -> Table | None:
