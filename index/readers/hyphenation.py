@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from index.languages.scripts import WIDE
 
 _SOFT = "\u00ad"
+_HYPHENS = ("-", _SOFT, "\u2010")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _LAST, _FIRST = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]$"), re.compile(r"[^\W\d_]+")
 _HAN_END = re.compile(f"[{WIDE}\uff00-\uffef]$")
@@ -16,13 +17,13 @@ _LEAST = 3
 
 def words_of(lines: Iterable[str]) -> frozenset[str]:
     """The words of a document's lines, in small letters, without those that the end of a line may have divided."""
-    words: set[str] = set()
+    tokens: set[str] = set()
     divided = False
     for line in lines:
-        found = [word.lower() for word in _WORD.findall(line)]
-        after, divided = divided, _LAST.search(line) is not None
-        words.update(found[1 if after else 0 : -1 if divided else None])
-    return frozenset(words)
+        found = line.lower().split()
+        after, divided = divided, line.endswith(_HYPHENS) and _LAST.search(line) is not None
+        tokens.update(found[1 if after else 0 : -1 if divided else None])
+    return frozenset(_WORD.findall(" ".join(tokens)))
 
 
 def joined(lines: Iterable[str], words: frozenset[str]) -> str:
@@ -34,7 +35,8 @@ def joined(lines: Iterable[str], words: frozenset[str]) -> str:
 
 
 def _add(text: str, line: str, words: frozenset[str]) -> str:
-    last, first = _LAST.search(text), _FIRST.match(line)
+    last = _LAST.search(text) if text.endswith(_HYPHENS) else None
+    first = _FIRST.match(line)
     if last is None or first is None:
         if text.endswith((_SOFT, "-", "/")) and not text.endswith((" -", " /")):
             return text.rstrip(_SOFT) + line

@@ -155,5 +155,7 @@ def _line(runs: list[Run]) -> Line:
 
 def reads_from_right(runs: Sequence[Run]) -> bool:
     text = "".join(run.text for run in runs)
+    if text.isascii():
+        return False
     letters = sum(map(str.isalpha, text))
     return 2 * len(_FROM_RIGHT.findall(text)) > letters

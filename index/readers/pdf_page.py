@@ -23,6 +23,8 @@ DIVIDED = "\u00ad"
 #: PDFium's own marks for that.
 _HYPHEN = re.compile("[\x02\ufffe]")
 _WORD = re.compile(r"[^\s\0]+")
+_LINE = re.compile(r"[^\s\0][^\r\n]*")
+_INNER_DIGIT = re.compile(r"[^\d]\d")
 #: Ligatures and the shapes that a letter takes within a word.
 _SHAPES = re.compile(f"[{chr(0xFB00)}-{chr(0xFDFF)}{chr(0xFE70)}-{chr(0xFEFE)}]+")
 _BOLD = re.compile(r"(?i:bold|black|heavy|semibd|demi)|BX\d")
@@ -140,20 +142,28 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
         raw.FPDFText_GetLooseCharBox(handle, at, at_rect)
         return rect.left, rect.right, rect.bottom, rect.top
 
-    style = _styles(handle)
+    style_of = _styles(handle)
     text, end = _text(handle), 0
-    for found in _WORD.finditer(text):
-        gap, end = text[end : found.start()], found.end()
-        before = "\n" if "\n" in gap or "\r" in gap else " " if gap else ""
-        first = found.start()
-        around = box(first)
-        for at in _checked(found[0], first):
-            if not _goes_on(around, letter := box(at)):
-                yield _Word(_visible(text[first:at]), _hull(around, box(at - 1)), *style(first), before)
-                first, around, before = at, letter, ""
-            else:
-                around = _hull(around, letter)
-        yield _Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style(first), before)
+    for line in _LINE.finditer(text):
+        found = list(_WORD.finditer(text, line.start(), line.end()))
+        style, last = style_of(found[0].start()), style_of(found[-1].start())
+        # What begins and ends in one text object is all of that object.
+        uniform = style is last
+        for word in found:
+            gap, end = text[end : word.start()], word.end()
+            first = word.start()
+            before = "\n" if "\n" in gap or "\r" in gap else " " if gap else ""
+            if not uniform:
+                style = style_of(first)
+            around = box(first)
+            for at in _checked(word[0], first):
+                if not _goes_on(around, letter := box(at)):
+                    yield _Word(_visible(text[first:at]), _hull(around, box(at - 1)), *style, before)
+                    first, around, before = at, letter, ""
+                    style = style_of(first)
+                else:
+                    around = _hull(around, letter)
+            yield _Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style, before)
 
 
 def _text(handle: object) -> str:
@@ -172,9 +182,11 @@ def _text(handle: object) -> str:
 
 def _checked(word: str, start: int) -> Iterator[int]:
     """The letters whose place is looked at: digits that may be raised, and all where lines may run downwards."""
-    if word.isascii() and word.isalpha():
+    if word.isascii():
+        if not word.isalpha():
+            yield from (start + found.end() - 1 for found in _INNER_DIGIT.finditer(word))
         return
-    upright = not word.isascii() and _UPRIGHT.search(word) is not None
+    upright = _UPRIGHT.search(word) is not None
     for at in range(1, len(word)):
         if upright or (word[at].isdecimal() and not word[at - 1].isdecimal()):
             yield start + at
@@ -206,26 +218,37 @@ def _goes_on(around: _Box, letter: _Box) -> bool:
     )
 
 
-def _styles(handle: object) -> Callable[[int], tuple[float, bool, bool, int]]:
+_Style = tuple[float, bool, bool, int]
+
+
+def _styles(handle: object) -> Callable[[int], _Style]:
     """Size in points, whether bold, whether of fixed width, and the angle, of a letter; asked once for each text object."""
     from pypdfium2 import raw
 
-    known: dict[int, tuple[float, bool, bool, int]] = {}
-    matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(80)
+    known: dict[int, _Style] = {}
+    fonts: dict[int, tuple[bool, bool]] = {}
+    matrix, flags, name, size = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(80), ctypes.c_float()
+    get_object, address_of = raw.FPDFText_GetTextObject, ctypes.addressof
 
-    def style(at: int) -> tuple[float, bool, bool, int]:
-        part = raw.FPDFText_GetTextObject(handle, at)
-        address = ctypes.addressof(part.contents) if part else 0
-        if address not in known:
-            raw.FPDFText_GetMatrix(handle, at, matrix)
+    def style(at: int) -> _Style:
+        part = get_object(handle, at)
+        address = address_of(part.contents) if part else 0
+        if address in known:
+            return known[address]
+        font = raw.FPDFTextObj_GetFont(part) if part else None
+        face = address_of(font.contents) if font else 0
+        if face not in fonts:
             raw.FPDFText_GetFontInfo(handle, at, name, 80, flags)
-            font = name.value.decode("utf-8", "replace")
-            bold = _BOLD.search(font) is not None or raw.FPDFText_GetFontWeight(handle, at) >= 650
-            fixed = bool(flags.value & 1) or _FIXED.search(font) is not None
+            called = name.value.decode("utf-8", "replace")
+            bold = _BOLD.search(called) is not None or raw.FPDFText_GetFontWeight(handle, at) >= 650
+            fonts[face] = bold, bool(flags.value & 1) or _FIXED.search(called) is not None
+        raw.FPDFText_GetMatrix(handle, at, matrix)
+        angle = 0
+        if matrix.b or matrix.a < 0:
             quarter = math.degrees(math.atan2(matrix.b, matrix.a)) / 90
             angle = round(quarter) % 4 * 90 if abs(quarter - round(quarter)) < 0.05 else -1
-            size = raw.FPDFText_GetFontSize(handle, at) * math.hypot(matrix.c, matrix.d)
-            known[address] = size, bold, fixed, angle
+        points = raw.FPDFTextObj_GetFontSize(part, size) and size.value if part else raw.FPDFText_GetFontSize(handle, at)
+        known[address] = points * math.hypot(matrix.c, matrix.d), *fonts[face], angle
         return known[address]
 
     return style
