@@ -149,6 +149,11 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
         style, last = style_of(found[0].start()), style_of(found[-1].start())
         # What begins and ends in one text object is all of that object.
         uniform = style is last
+        if uniform and style[3] == 0 and line[0].isascii() and not _INNER_DIGIT.search(line[0]):
+            before = "\n" if end < line.start() else ""
+            yield from _plain(found, box, style, before)
+            end = found[-1].end()
+            continue
         for word in found:
             gap, end = text[end : word.start()], word.end()
             first = word.start()
@@ -164,6 +169,24 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
                 else:
                     around = _hull(around, letter)
             yield _Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style, before)
+
+
+def _plain(words: list[re.Match[str]], box: Callable[[int], _Box], style: "_Style", before: str) -> Iterator[_Word]:
+    """The words of a line in one text object, together as far as usual spaces part them."""
+    texts: list[str] = []
+    left = right = bottom = top = 0.0
+    for word in words:
+        first, last = box(word.start()), box(word.end() - 1)
+        if texts and first[2] == bottom and first[3] == top and 0 <= first[0] - right <= 0.5 * style[0]:
+            texts.append(word[0])
+            right = last[1]
+            continue
+        if texts:
+            yield _Word(" ".join(texts), (left, right, bottom, top), *style, before)
+            before = " "
+        texts = [word[0]]
+        left, right, bottom, top = _hull(first, last)
+    yield _Word(" ".join(texts), (left, right, bottom, top), *style, before)
 
 
 def _text(handle: object) -> str:
