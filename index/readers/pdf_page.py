@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from index.languages.scripts import HANGUL, WIDE
@@ -38,6 +39,9 @@ _MOST_DOTS = 40_000_000
 
 
 _Box = tuple[float, float, float, float]  # left, right, bottom, top
+#: Letters of one font and size differ so little in height and place, as a share of the size.
+_SLACK = 0.04
+_Style = tuple[float, bool, bool, int]
 
 
 class Table(NamedTuple):
@@ -145,46 +149,59 @@ def _words(page: "PdfPage") -> Iterator[_Word]:
     style_of = _styles(handle)
     text, end = _text(handle), 0
     for line in _LINE.finditer(text):
-        found = list(_WORD.finditer(text, line.start(), line.end()))
-        style, last = style_of(found[0].start()), style_of(found[-1].start())
-        # What begins and ends in one text object is all of that object.
-        uniform = style is last
-        if uniform and style[3] == 0 and line[0].isascii() and not _INNER_DIGIT.search(line[0]):
-            before = "\n" if end < line.start() else ""
-            yield from _plain(found, box, style, before)
-            end = found[-1].end()
-            continue
-        for word in found:
-            gap, end = text[end : word.start()], word.end()
-            first = word.start()
-            before = "\n" if "\n" in gap or "\r" in gap else " " if gap else ""
-            if not uniform:
-                style = style_of(first)
-            around = box(first)
-            for at in _checked(word[0], first):
-                if not _goes_on(around, letter := box(at)):
-                    yield _Word(_visible(text[first:at]), _hull(around, box(at - 1)), *style, before)
-                    first, around, before = at, letter, ""
-                    style = style_of(first)
-                else:
-                    around = _hull(around, letter)
-            yield _Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style, before)
+        for plain, found in groupby(_WORD.finditer(text, line.start(), line.end()), _is_plain):
+            if plain:
+                words = list(found)
+                before = "\n" if words[0].start() == line.start() and end else " " if end else ""
+                yield from _together(words, box, style_of, before)
+                end = words[-1].end()
+                continue
+            for word in found:
+                gap, end = text[end : word.start()], word.end()
+                first = word.start()
+                before = "\n" if "\n" in gap or "\r" in gap else " " if gap else ""
+                around = box(first)
+                style = style_of(first, around)
+                for at in _checked(word[0], first):
+                    if not _goes_on(around, letter := box(at)):
+                        yield _Word(_visible(text[first:at]), _hull(around, box(at - 1)), *style, before)
+                        first, around, before = at, letter, ""
+                        style = style_of(first, letter)
+                    else:
+                        around = _hull(around, letter)
+                yield _Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style, before)
 
 
-def _plain(words: list[re.Match[str]], box: Callable[[int], _Box], style: "_Style", before: str) -> Iterator[_Word]:
-    """The words of a line in one text object, together as far as usual spaces part them."""
+def _is_plain(word: re.Match[str]) -> bool:
+    """Whether its letters need no look: no digit of it may be raised, and it never runs downwards."""
+    return word[0].isascii() and (word[0].isalpha() or not _INNER_DIGIT.search(word[0]))
+
+
+def _together(
+    words: list[re.Match[str]], box: Callable[[int], _Box], style_of: Callable[[int, _Box], _Style], before: str
+) -> Iterator[_Word]:
+    """The words of a line, together as far as usual spaces part those of one style."""
     texts: list[str] = []
     left = right = bottom = top = 0.0
+    style: _Style = (0, False, False, 0)
     for word in words:
-        first, last = box(word.start()), box(word.end() - 1)
-        if texts and first[2] == bottom and first[3] == top and 0 <= first[0] - right <= 0.5 * style[0]:
+        at, end = word.span()
+        first, last = box(at), box(end - 1)
+        own = style_of(at, first)
+        slack = _SLACK * own[0]
+        if (
+            own is style
+            and -slack < first[2] - bottom < slack
+            and -slack < first[3] - top < slack
+            and 0 <= first[0] - right <= 0.5 * own[0]
+        ):
             texts.append(word[0])
             right = last[1]
             continue
         if texts:
             yield _Word(" ".join(texts), (left, right, bottom, top), *style, before)
             before = " "
-        texts = [word[0]]
+        texts, style = [word[0]], own
         left, right, bottom, top = _hull(first, last)
     yield _Word(" ".join(texts), (left, right, bottom, top), *style, before)
 
@@ -241,11 +258,11 @@ def _goes_on(around: _Box, letter: _Box) -> bool:
     )
 
 
-_Style = tuple[float, bool, bool, int]
+def _styles(handle: object) -> Callable[[int, _Box], _Style]:
+    """Size in points, whether bold, whether of fixed width, and the angle, of a letter in this box.
 
-
-def _styles(handle: object) -> Callable[[int], _Style]:
-    """Size in points, whether bold, whether of fixed width, and the angle, of a letter; asked once for each text object."""
+    It is asked once for each text object, or for those that follow each other on a line in one font and as high.
+    """
     from pypdfium2 import raw
 
     known: dict[int, _Style] = {}
@@ -253,13 +270,21 @@ def _styles(handle: object) -> Callable[[int], _Style]:
     matrix, flags, name, size = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(80), ctypes.c_float()
     get_object, address_of = raw.FPDFText_GetTextObject, ctypes.addressof
 
-    def style(at: int) -> _Style:
+    recent: dict[int, tuple[float, float, _Style]] = {}
+
+    def style(at: int, box: _Box) -> _Style:
         part = get_object(handle, at)
         address = address_of(part.contents) if part else 0
         if address in known:
             return known[address]
         font = raw.FPDFTextObj_GetFont(part) if part else None
         face = address_of(font.contents) if font else 0
+        if face in recent:
+            bottom, top, found = recent[face]
+            slack = _SLACK * found[0]
+            if -slack < box[2] - bottom < slack and -slack < box[3] - top < slack:
+                known[address] = found
+                return found
         if face not in fonts:
             raw.FPDFText_GetFontInfo(handle, at, name, 80, flags)
             called = name.value.decode("utf-8", "replace")
@@ -270,9 +295,14 @@ def _styles(handle: object) -> Callable[[int], _Style]:
         if matrix.b or matrix.a < 0:
             quarter = math.degrees(math.atan2(matrix.b, matrix.a)) / 90
             angle = round(quarter) % 4 * 90 if abs(quarter - round(quarter)) < 0.05 else -1
-        points = raw.FPDFTextObj_GetFontSize(part, size) and size.value if part else raw.FPDFText_GetFontSize(handle, at)
-        known[address] = points * math.hypot(matrix.c, matrix.d), *fonts[face], angle
-        return known[address]
+        points = (
+            raw.FPDFTextObj_GetFontSize(part, size) and size.value if part else raw.FPDFText_GetFontSize(handle, at)
+        )
+        found = points * math.hypot(matrix.c, matrix.d), *fonts[face], angle
+        if angle == 0:
+            recent[face] = box[2], box[3], found
+        known[address] = found
+        return found
 
     return style
 
