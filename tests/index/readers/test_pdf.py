@@ -201,6 +201,72 @@ def test_a_ruled_table_with_a_cell_of_two_lines() -> None:
     ]
 
 
+GRID = ("GRID", (0, 0), (-1, -1), 0.5, colors.black)
+
+
+def test_merged_cells_stand_in_each_row_and_name_they_cover() -> None:
+    rows = [
+        ["Fees of the foundry", "", ""],
+        ["Course", "Fee", ""],
+        ["", "summer", "winter"],
+        ["Casting", "410", "390"],
+        ["", "420", "400"],
+        ["In the old tower", "", ""],
+        ["Forging", "500", "480"],
+    ]
+    spans = [((0, 0), (2, 0)), ((0, 1), (0, 2)), ((1, 1), (2, 1)), ((0, 3), (0, 4)), ((0, 5), (2, 5))]
+    story = [
+        Paragraph("The fees are:", STYLES["BodyText"]),
+        Table(rows, colWidths=[120, 70, 60], style=[GRID, *(("SPAN", *span) for span in spans)]),
+        Paragraph("Payment", STYLES["Heading2"]),
+    ]
+    assert blocks(laid_out(story)) == [
+        ("prose", "The fees are:"),
+        ("prose", "Fees of the foundry"),
+        ("table_header", "Course | Fee summer | Fee winter"),
+        ("table_row", "Course: Casting | Fee summer: 410 | Fee winter: 390"),
+        ("table_row", "Course: Casting | Fee summer: 420 | Fee winter: 400"),
+        ("table_row", "In the old tower"),
+        ("table_row", "Course: Forging | Fee summer: 500 | Fee winter: 480"),
+        ("heading", "Payment"),
+    ]
+
+
+@pytest.mark.parametrize("repeated", [0, 1])
+def test_a_table_goes_on_over_pages(repeated: int) -> None:
+    rows = [["Course", "Hall"], *([f"Course {number} of many", f"Hall {number}"] for number in range(60))]
+    found = blocks(laid_out([Table(rows, colWidths=[160, 80], style=[GRID], repeatRows=repeated)]))
+    assert found == [
+        ("table_header", "Course | Hall"),
+        *(("table_row", f"Course: Course {number} of many | Hall: Hall {number}") for number in range(60)),
+    ]
+
+
+def test_boxes_behind_a_text_are_no_table() -> None:
+    def page(canvas: Canvas) -> None:
+        for left in (50, 150, 250):
+            for bottom in (700, 740):
+                canvas.rect(left, bottom, 100, 40)
+        lines(canvas, ["Everyone who works at the furnace wears", "gloves and a helmet."], y=760)
+        lines(canvas, ["Sand is dried."], y=720)
+
+    assert blocks(drawn(page)) == [
+        ("prose", "Everyone who works at the furnace wears gloves and a helmet."),
+        ("prose", "Sand is dried."),
+    ]
+
+
+def test_raised_numbers_are_marks_of_notes_or_exponents() -> None:
+    def page(canvas: Canvas) -> None:
+        for number, (text, raised) in enumerate([("It was cast in the north.", "1"), ("Its mouth measures 3 m", "2")]):
+            y = 780 - 30 * number
+            lines(canvas, [text], y=y, size=10)
+            canvas.setFont("Helvetica", 6)
+            canvas.drawString(60 + canvas.stringWidth(text, "Helvetica", 10), y + 4, raised)
+
+    assert drawn(page).text.split("\n\n") == ["It was cast in the north.[1]", "Its mouth measures 3 m²"]
+
+
 def test_a_table_without_rules_by_its_columns() -> None:
     rows = [*TABLE, ["Forging", "3 weeks", "500"]]
     assert blocks(laid_out([Table(rows, colWidths=[160, 80, 60])])) == [
