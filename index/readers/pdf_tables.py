@@ -46,9 +46,10 @@ def with_tables(lines: Sequence[Line], rules: Sequence[Rule]) -> Iterator[Table 
 def named(rows: list[tuple[str, ...]], *, distinct: bool) -> Table:
     """With the first row as names of columns, where it is `distinct` or stands above numbers, and has the words for it."""
     first = rows[0]
-    if len(rows) > 1 and all(_NAME.search(cell) and len(cell) <= _LONGEST_CELL for cell in first):
+    names = first[1:] if distinct and not first[0] and len(first) > 2 else first  # the corner of a table may be empty
+    if len(rows) > 1 and all(_NAME.search(cell) and len(cell) <= _LONGEST_CELL for cell in names):
         whole = [row for row in rows[1:] if len(row) == len(first)]
-        numbers = any(all(_NUMBER.fullmatch(row[at]) for row in whole) for at in range(len(first)))
+        numbers = whole and any(all(_NUMBER.fullmatch(row[at]) for row in whole) for at in range(len(first)))
         if distinct or numbers:
             return Table(first, tuple(rows[1:]))
     return Table((), tuple(rows))

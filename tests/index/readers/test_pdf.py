@@ -242,6 +242,15 @@ def test_a_table_goes_on_over_pages(repeated: int) -> None:
     ]
 
 
+def test_the_corner_of_a_table_may_be_empty() -> None:
+    rows = [["", "May", "June"], ["Sand", "3", "4"], ["Ore", "few", "many"]]
+    assert blocks(laid_out([Table(rows, colWidths=[90, 70, 60], style=[GRID])])) == [
+        ("table_header", "| May | June"),
+        ("table_row", "Sand | May: 3 | June: 4"),
+        ("table_row", "Ore | May: few | June: many"),
+    ]
+
+
 def test_boxes_behind_a_text_are_no_table() -> None:
     def page(canvas: Canvas) -> None:
         for left in (50, 150, 250):
