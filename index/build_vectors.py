@@ -51,8 +51,9 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
 
 
 def _lsa(job: Job, folder: Path, texts: list[str], tell: Tell, *, fresh: bool) -> tuple[Vectors, float]:
+    counted = lsa.NONE_COUNTED
     if fresh:
-        lsa.fit(texts, folder, lambda done: tell("fit", done, min(len(texts), lsa.FIT_ON)))
+        counted = lsa.fit(texts, folder, lambda done: tell("fit", done, min(len(texts), lsa.FIT_ON)))
     else:
         for name in _MODEL_FILES:
             link(Path(job.parent) / "vectors" / name, folder / name)
@@ -60,7 +61,7 @@ def _lsa(job: Job, folder: Path, texts: list[str], tell: Tell, *, fresh: bool) -
     parts = [np.zeros((0, model.spec.dimension), dtype=np.float32)]
     for start in range(0, len(texts), _BATCH):
         tell("vectors", start, len(texts))
-        parts.append(model.embed(texts[start : start + _BATCH], query=False))
+        parts.append(model.embed(texts[start : start + _BATCH], query=False, counted=counted))
     tell("vectors", len(texts), len(texts))
     coverage = float(np.mean([model.coverage(text) for text in texts[:: max(1, len(texts) // 500)]])) if texts else 1.0
     return np.concatenate(parts), coverage

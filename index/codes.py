@@ -4,6 +4,7 @@
 passages and to questions. Different spellings of the same code become the same word.
 """
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -11,27 +12,37 @@ import unicodedata
 from index.languages import LANGUAGES, of
 from index.languages.folding import ascii_digits
 from index.languages.numerals import characters_worth
+from index.languages.scripts import LETTERS
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _WORD_LENGTH = 14
 _SHORT_OPTION = 2
 
-# Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each.
+# Each pattern below begins with what it matches and then looks back, so that Python finds where to try it in one quick scan.
+# Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each. Searched in a run of such signs.
+_RUN = re.compile(r"[a-z0-9./_-]+")
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z0-9./_-]*\d)(?=[a-z0-9./_-]*[a-z])[a-z0-9]+(?:[./_-][a-z0-9]+)*(?![a-z0-9])")
-_NUMBERED = re.compile(r"(?<![\w.,-])\d+(?:[.-]\d+){2,}(?![\w-])")
+_DIGIT = re.compile(r"\d")
+_NUMBERED = re.compile(r"\d(?<![\w.,-]\d)\d*(?:[.-]\d+){2,}(?![\w-])")
 # An option of a command; one of a single letter means another thing in capitals.
-_OPTION = re.compile(r"(?<![\w-])(?:--[^\W\d_][\w-]*\w|-[^\W\d_](?![\w-]))")
+_OPTION = re.compile(r"-(?<![\w-]-)(?:-[^\W\d_][\w-]*\w|[^\W\d_](?![\w-]))")
 # An operator, standing alone or between quotes; a decoration repeats one sign, and what follows a letter is punctuation.
-_OPERATOR = re.compile(r"(?<![^\s`'\"“‘«「(])(?!(\S)\1{2}|--)[?!=<>|&+*:~^%.-]{2,3}(?![^\s`'\"”’»」),])")
+_SIGNS = r"[?!=<>|&+*:~^%.-]"
+_OPERATOR = re.compile(
+    rf"({_SIGNS})(?<![^\s`'\"“‘«「(]{_SIGNS})(?!\1{{2}})(?!(?<=-)-){_SIGNS}{{1,2}}(?![^\s`'\"”’»」),])"
+)
 _SEPARATORS = re.compile(r"[\s./_-]+")
 
+#: Of each language, the letters without which a text names no article in it, and how they are named.
 _ARTICLES = [
     (
+        re.compile(f"[{LETTERS[of(language).identity.script]}]"),
         re.compile(articles.pattern),
         {other: kind for kind, others in articles.kinds.items() for other in others.split()},
         articles,
     )
-    for articles in (of(language).search.articles for language in LANGUAGES)
+    for language in LANGUAGES
+    for articles in [of(language).search.articles]
 ]
 
 
@@ -43,17 +54,20 @@ def code_words(text: str) -> list[str]:
         for match in pattern.finditer(text):
             _note(found, match[0] if len(match[0]) <= _SHORT_OPTION else match[0].lower())
     text = text.lower()
-    for pattern, kinds, articles in _ARTICLES:
-        for match in pattern.finditer(text):
+    for letters, pattern, kinds, articles in _ARTICLES:
+        for match in pattern.finditer(text) if letters.search(text) else ():
             named = match.groupdict()
             written = articles.written.format(
                 kind=kinds.get(named["kind"], named["kind"]), number=_plain(named["number"])
             )
             part = named.get("part")
             _note(found, written + articles.written_part.format(part=_plain(part)) if part else written)
-    for pattern in (_CODE, _NUMBERED):
-        for match in pattern.finditer(text):
-            _note(found, _SEPARATORS.sub("", match[0]))
+    for run in _RUN.findall(text):
+        if not run.isalpha() and not run.isdigit():
+            for match in _CODE.finditer(run):
+                _note(found, _SEPARATORS.sub("", match[0]))
+    for match in _NUMBERED.finditer(text):
+        _note(found, _SEPARATORS.sub("", match[0]))
     return list(found)
 
 
@@ -68,8 +82,13 @@ def joined(text: str, codes: str) -> str:
 
 
 def _note(found: dict[str, None], code: str) -> None:
+    found[_word(code)] = None
+
+
+@functools.lru_cache(8192)
+def _word(code: str) -> str:
     digest = hashlib.blake2b(code.encode("utf-8", "replace"), digest_size=16).digest()
-    found["".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:_WORD_LENGTH])] = None
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:_WORD_LENGTH])
 
 
 def _plain(number: str) -> str:

@@ -6,7 +6,7 @@ much of a text those directions know.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Progress = Callable[[int], None]
+#: The distinct n-grams of a text, and how often it contains each.
+Counted = tuple[Hashes, NDArray[np.intp]]
+NONE_COUNTED: Mapping[str, Counted] = {}
 
 
 class Lsa:
@@ -54,8 +57,9 @@ class Lsa:
             raise IndexProblem(f"the LSA model in {directory} cannot be read ({error}); build it again") from error
         self.spec = EmbedderSpec(NAME, version, self._components.shape[1], THRESHOLD)
 
-    def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        weighed = [self._weigh(text, query=query)[:2] for text in texts]
+    def embed(self, texts: Sequence[str], *, query: bool, counted: Mapping[str, Counted] = NONE_COUNTED) -> Vectors:
+        """`counted`: texts whose n-grams are counted already, as `fit` returns them."""
+        weighed = [self._weigh(text, counted.get(text), query=query)[:2] for text in texts]
         if len(texts) > _ROW_BY_ROW:
             return unit(_matrix(weighed, len(self._features)) @ np.asarray(self._components, dtype=np.float32))
         rows = np.zeros((len(texts), self.spec.dimension), dtype=np.float32)
@@ -68,8 +72,10 @@ class Lsa:
         """The share (0..1) of the text's distinct n-grams that the model knows; 1 for a text without any."""
         return self._weigh(text, query=False)[2]
 
-    def _weigh(self, text: str, *, query: bool) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
-        counted = np.unique(grams(encode(without_question_words(text) if query else text)), return_counts=True)
+    def _weigh(
+        self, text: str, counted: Counted | None = None, *, query: bool
+    ) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
+        counted = counted or _count(without_question_words(text) if query else text)
         length = 0.0 if query else self._mean_length
         places, weights, known = weigh(*counted, self._features, self._idf, length)
         return places, weights * self._scales[places], known
@@ -102,14 +108,22 @@ def weigh(
     return places, (weights / length if length else weights).astype(np.float32), float(known.mean())
 
 
-def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done: None) -> int:
-    """Fit on `texts`, write the model, return its dimension. In a process with a JVM, BLAS must have one thread."""
+def _count(text: str) -> Counted:
+    held, counts = np.unique(grams(encode(text)), return_counts=True)
+    return held, counts
+
+
+def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done: None) -> dict[str, Counted]:
+    """Fit on `texts` and write the model; returns the n-grams of those it looked at.
+
+    In a process with a JVM, BLAS must have one thread.
+    """
     sample = texts[:: max(1, -(-len(texts) // FIT_ON))]
     counted = []
     for done, text in enumerate(sample):
         if done % 100 == 0:
             progress(done)
-        counted.append(np.unique(grams(encode(text)), return_counts=True))
+        counted.append(_count(text))
     features, idf = _choose_features([held for held, _ in counted])
     mean_length = sum(float(counts.sum()) for _, counts in counted) / max(len(counted), 1) or 1.0
     weighed = [weigh(held, counts, features, idf, mean_length)[:2] for held, counts in counted]
@@ -125,7 +139,7 @@ def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done:
     np.save(directory / "length.npy", np.array([mean_length]))
     np.save(directory / "scales.npy", scales.astype(np.float32))
     np.save(directory / "components.npy", np.round(components / scales[:, None]).astype(np.int8, order="C"))
-    return int(components.shape[1])
+    return dict(zip(sample, counted, strict=True))
 
 
 def _matrix(weighed: Sequence[tuple[NDArray[np.intp], NDArray[np.float32]]], features: int) -> "csr_matrix":

@@ -20,7 +20,7 @@ _ARABIC_MARKS = re.compile(f"[{TATWEEL}\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u
 _ARABIC_LETTERS: Final = {**dict.fromkeys("أإآٱ", "ا"), "ى": "ي", "ة": "ه"}
 #: Letters that writers use interchangeably, and those that carry a hamza.
 ARABIC_LETTERS: Final = {**_ARABIC_LETTERS, "ؤ": "و", "ئ": "ي"}
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_OTHER_DIGIT = re.compile(r"\d(?<![0-9])")
 _SUPERSCRIPT = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2074-\u2079]+")
 _PLAIN: Final = str.maketrans(
     {

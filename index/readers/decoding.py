@@ -3,8 +3,6 @@
 import codecs
 import re
 
-from charset_normalizer import from_bytes
-
 from index.languages import LANGUAGES, of
 from index.readers.unreadable import Unreadable
 
@@ -81,6 +79,8 @@ def _decode(data: bytes) -> str:
         broken = text[:_LOOKED_AT].count("\ufffd") or 1
         if whole >= 4 * broken or (whole == 0 and broken <= 2 and error.start > 200):
             return text
+    from charset_normalizer import from_bytes  # here, because every process that reads would wait for it
+
     head = data[:_LOOKED_AT]
     best = from_bytes(head, cp_isolation=_CANDIDATES).best()
     if best is None:

@@ -33,7 +33,7 @@ def main() -> None:
     print(f"ratio of wall time, median of pairs: {statistics.median(ours[0] / one[0] for one, ours in rounds):.2f}")
 
 
-def invented(folder: Path, documents: int = 400) -> Path:
+def invented(folder: Path, documents: int = 200) -> Path:
     """Documents of some six passages, in Markdown."""
     folder.mkdir()
     corpus = Corpus()
