@@ -8,6 +8,7 @@ from lxml.html import HtmlElement
 
 from index.model import BlockKind
 from index.readers.building import row
+from index.readers.tabular import Head, in_a_cell, joined
 
 #: What stands in the cells of a table that only arranges the page.
 _ARRANGED = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "ul", "ol", "dl", "blockquote", "section", "article")
@@ -69,7 +70,7 @@ def arranges_the_page(table: HtmlElement, found: list[Row]) -> bool:
 
 
 def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece]]]) -> Iterator[Piece]:
-    """The blocks of a table: each row with the names of its columns, and below it the code and the tables in its cells."""
+    """The blocks of a table: each row with the names of its columns, and below it the code in its cells."""
     said: dict[HtmlElement, str] = {}
     columns: list[str] = []
     head: list[list[str]] = []
@@ -86,17 +87,26 @@ def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece
             head.append(texts)
         else:
             if head:
-                columns, head = _names(head), []
+                columns, head = list(joined(head)), []
                 yield Piece(row(columns), "table_header")
             yield Piece(said[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
         yield from below
     if head:
-        yield Piece(row(_names(head)), "table_header")
+        yield Piece(row(joined(head)), "table_header")
 
 
-def _names(head: list[list[str]]) -> list[str]:
-    """The name of each column, from all lines of the head."""
-    return [" / ".join(dict.fromkeys(filter(None, names))) for names in zip(*head, strict=True)]
+def piece_in_a_cell(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece]]]) -> list[Piece]:
+    """A table inside a cell as one text, and the code in it."""
+    said = {cell: read(cell) for one in found for cell in one.own}
+    below = [piece for _, pieces in said.values() for piece in pieces]
+    rows = [
+        [said[one.label][0]] if one.label is not None else ["" if cell is None else said[cell][0] for cell in one.cells]
+        for one in found
+    ]
+    heads = 0
+    while heads < len(found) - 1 and found[heads].label is None and found[heads].is_header:
+        heads += 1
+    return [Piece(in_a_cell(rows, Head((), joined(rows[:heads]), heads)), "prose"), *below]
 
 
 def _named(one: Row, texts: list[str], columns: list[str]) -> str:

@@ -198,12 +198,13 @@ class Walk:
             self._add(inline.squeezed(text), "prose")
         for caption in table.iterchildren("caption"):
             self._add(self._read(caption)[0], "prose")
-        for piece in tables.pieces(found, self._read):
+        inside = self._tables_above > 0
+        for piece in tables.piece_in_a_cell(found, self._read) if inside else tables.pieces(found, self._read):
             self._add(*piece)
         return False
 
     def _read(self, cell: HtmlElement) -> tuple[str, list[tables.Piece]]:
-        """A cell's text, and the code and tables in it."""
+        """A cell's text, and the code in it."""
         if not len(cell):
             return inline.squeezed(cell.text or ""), []
         builder = TextBuilder()
@@ -213,7 +214,7 @@ class Walk:
             tables.Piece(held.text[block.start : block.end], block.kind, block.level, block.anchor, block.syntax)
             for block in held.blocks
         ]
-        apart = [piece for piece in pieces if piece.kind in ("code", "table_header", "table_row")]
+        apart = [piece for piece in pieces if piece.kind == "code"]
         return " ".join(piece.text for piece in pieces if piece not in apart), apart
 
     # ---------------------------------------------------------------- blocks

@@ -9,6 +9,7 @@ from index.model import Document, Metadata
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode
 from index.readers.formats import Format, Source
+from index.readers.tabular import joined
 from index.readers.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -213,8 +214,7 @@ class _Walk:
         self.blocks([child for child in node.children if child is not group], section, depth)
         width = group["cols"]
         parts = {part.tagname: self._grid(part.children, width) for part in group.children}
-        columns = [" ".join(filter(None, dict.fromkeys(cells))) for cells in zip(*parts.get("thead", []), strict=True)]
-        self.builder.table(parts.get("tbody", []), columns)
+        self.builder.table(parts.get("tbody", []), joined(parts.get("thead", [])))
 
     def _grid(self, rows: "Iterable[nodes.row]", width: int) -> list[list[str]]:
         """The cells of each row; one that reaches over several rows stands in each of them."""

@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from index.readers.building import row
+
 #: As many rows are looked at to tell a header from a first row of data.
 SAMPLE = 200
 _MOST_HEADER_ROWS = 3
@@ -53,6 +55,15 @@ def joined(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
         parts = (" ".join(cells[column].split()) for cells in rows if column < len(cells))
         names.append(" ".join(dict.fromkeys(part for part in parts if part)))
     return tuple(names)
+
+
+def in_a_cell(rows: Sequence[Sequence[str]], first: Head) -> str:
+    """A table inside a cell: `a: b; c: d`."""
+    if len(first.names) > 2:
+        lines = [row(cells, first.names).replace(" | ", ", ") for cells in rows[first.rows :]]
+    else:
+        lines = [": ".join(filter(None, cells)) for cells in rows[len(first.titles) :]]
+    return "; ".join((*first.titles, *filter(None, lines)))
 
 
 def is_certain(names: Sequence[str], body: Sequence[Sequence[str]]) -> bool:

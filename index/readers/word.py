@@ -8,9 +8,10 @@ from index.readers.building import TextBuilder, row
 from index.readers.formats import Format, Source
 from index.readers.packages import opened, usual
 from index.readers.properties import language, metadata
+from index.readers.tabular import in_a_cell
 from index.readers.unreadable import Unreadable
 from index.readers.word_styles import Role, Styles
-from index.readers.word_tables import cells_of, head_of, in_a_cell, rows_of
+from index.readers.word_tables import cells_of, head_of, rows_of
 from index.readers.word_text import WRAPPERS, Notes, Piece, W, boxes_in, paragraph_text, pieces_of
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ class _Body:
                 continue
             item = False
             if child.tag == W + "tbl":
-                text = in_a_cell(rows_of(child, self._cell))
+                rows = rows_of(child, self._cell)
+                text = in_a_cell(rows.cells, head_of(rows))
             else:
                 role = self._styles.role(child)
                 item = role.kind == "list_item"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.readers.building import row
 from index.readers.tabular import Head, head, joined
 from index.readers.word_text import WRAPPERS, W, is_on, value
 
@@ -58,17 +57,6 @@ def head_of(rows: Rows) -> Head:
     if 0 < rows.header < len(rows.cells):
         return Head((), joined(rows.cells[: rows.header]), rows.header)
     return head(rows.cells, rows.grouping)
-
-
-def in_a_cell(rows: Rows) -> str:
-    """A table inside a cell: `a: b; c: d`."""
-    first = head_of(rows)
-    body = rows.cells[first.rows :]
-    if first.names and len(first.names) > 2:
-        lines = [row(cells, first.names).replace(" | ", ", ") for cells in body]
-    else:
-        lines = [": ".join(filter(None, cells)) for cells in rows.cells[len(first.titles) :]]
-    return "; ".join((*first.titles, *filter(None, lines)))
 
 
 def cells_of(table: "Element") -> Iterator["Element"]:

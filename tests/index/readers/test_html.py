@@ -67,9 +67,9 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         <tr><td rowspan=2>Welding<td>1<td>2<tr><td colspan=2>free<tr><td colspan=3>closed in May</table>""",
         [
             ("prose", "Fees"),
-            ("table_header", "Course | Fee / day | Fee / night"),
-            ("table_row", "Course: Welding | Fee / day: 1 | Fee / night: 2"),
-            ("table_row", "Course: Welding | Fee / day: free | Fee / night: free"),
+            ("table_header", "Course | Fee day | Fee night"),
+            ("table_row", "Course: Welding | Fee day: 1 | Fee night: 2"),
+            ("table_row", "Course: Welding | Fee day: free | Fee night: free"),
             ("table_row", "closed in May"),
         ],
     ),
@@ -78,15 +78,17 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [("table_row", "Name: Ada"), ("table_row", "Born: 1815 | London")],
     ),
     "no header": ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", [("table_row", "1 | 2"), ("table_row", "3 | 4")]),
-    "a table and code in a cell stand below its row": (
+    "a table in a cell is said in its row, code in a cell stands below": (
         "<table><tr><th>A<th>B<tr><td>1<td>see <table><tr><th>x<th>y<tr><td>2<td>3</table><pre>c\nd</pre> end</table>",
         [
             ("table_header", "A | B"),
-            ("table_row", "A: 1 | B: see end"),
-            ("table_header", "x | y"),
-            ("table_row", "x: 2 | y: 3"),
+            ("table_row", "A: 1 | B: see x: y; 2: 3 end"),
             ("code", "c\nd"),
         ],
+    ),
+    "a table of three columns in a cell": (
+        "<table><tr><td>1<td>Parts: <table><tr><th>x<th>y<th>z<tr><td>2<td>3<td>4<tr><td colspan=3>all</table></table>",
+        [("table_row", "1 | Parts: x: 2, y: 3, z: 4; x: all")],
     ),
     "a table that arranges the page": (
         "<table><tr><td><h2>Left</h2>text<td><table><tr><td>deep</table></table>",
