@@ -122,7 +122,8 @@ class Intake:
         ):
             yield _just(self._unchanged, known, stamp)
             return
-        if not known and not self._again and any(skip.stamp == stamp for skip in self._earlier.get(found.origin, ())):
+        if not self._again and any(skip.stamp == stamp for skip in self._earlier.get(found.origin, ())):
+            yield _just(self._see, known)
             yield _just(self._skip_as_before, found.origin)
             return
         suffix = found.path.suffix.lower()
@@ -195,10 +196,19 @@ class Intake:
     def _take_document(self, origin: str, stamp: str, content: str, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
             if outcome.read is None:
-                self.report.skip(outcome.name, Unreadable(outcome.reason, failed=outcome.failed), origin, stamp)
+                self._skip_document(outcome, origin, stamp)
             elif self._is_free(outcome.name, origin, outcome.name):
                 self._take_over(outcome.name, content)
                 self._build.put_prepared(outcome.read, origin, stamp, content)
+
+    def _skip_document(self, outcome: Outcome, origin: str, stamp: str) -> None:
+        """What the index holds of a document stays when only this reading of it was too much."""
+        reason = outcome.reason
+        held = self._build.catalogue.get(outcome.name)
+        if outcome.this_time and held is not None and held.origin == origin:
+            self.seen[outcome.name] = origin
+            reason += "; what was read of it before stays"
+        self.report.skip(outcome.name, Unreadable(reason, failed=outcome.failed), origin, stamp)
 
     def take_stream(self, stream: IO[bytes], name: str) -> None:
         self.report.files += 1

@@ -156,7 +156,7 @@ class _Slot:
                 self._parts = [_Slot(part) for part in task.stretches(lines=1)]
         if not self._parts:
             name = f"{task.source_id} line {task.line}" if task.lines else task.source_id
-            self._outcomes = [Outcome(name, reason=reason)]
+            self._outcomes = [Outcome(name, reason=reason, this_time=True)]
         return self._parts
 
 

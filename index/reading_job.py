@@ -64,12 +64,13 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):
-    """A document, or why there is none. `name` says where it stood."""
+    """A document, or why there is none. `name` says where it stood. `this_time`: another time it may well be read."""
 
     name: str
     read: Prepared | None = None
     reason: str = ""
     failed: bool = True
+    this_time: bool = False
 
     @classmethod
     def problem(cls, name: str, reason: Unreadable) -> Self:

@@ -58,7 +58,7 @@ def read_task(task: Task, limits: Limits) -> list[Outcome]:
             file.seek(task.start)
             lines = io.BufferedReader(io.BytesIO(file.read(task.size_bytes)))
     except OSError as error:
-        return [Outcome(task.source_id, reason=f"cannot be read ({error})")]
+        return [Outcome(task.source_id, reason=f"cannot be read ({error})", this_time=True)]
     outcomes: list[Outcome] = []
     for number, document in read_records(lines):
         name = f"{task.source_id} line {task.line + number - 1}"

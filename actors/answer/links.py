@@ -34,7 +34,8 @@ def defang(text: str, allowed_urls: Collection[str]) -> str:
 
     Defanging twice changes nothing: removing one thing may uncover a link, so it repeats until nothing is left.
     """
-    allowed = {_canonical(url) for url in allowed_urls if url}
+    allowed = {_canonical(url) for url in allowed_urls if url} - {""}
+    allowed |= {f"{url.partition('#')[0]}#" for url in allowed}  # the page itself, without the place on it
     for _ in range(_PASSES):
         cleaner = _once(text, allowed)
         if cleaner == text:

@@ -1,7 +1,7 @@
 """Find where the evidence contradicts itself: two values for the same thing in two spans, or two scopes.
 
-Precision comes first: a false conflict confuses more than a missed one. Two sentences are taken to be about the same thing
-when everything that either says besides the value is in the other, or nearly so: a word on each side that the other lacks may
+Precision comes first: a false conflict confuses more than a missed one. Two sentences, items or rows are taken to be about the
+same thing when everything that either says besides the value is in the other, or nearly so: a word on each side that the other lacks may
 be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand among the same words;
 a second difference would be the condition of the first ("in 2010", "in 2015").
 """
@@ -20,7 +20,7 @@ from actors.gate.numbers.text_numbers import read
 from actors.gate.stems import stems
 from bus.messages import Conflict, Span
 from index.languages.folding import normal
-from index.sentences import split
+from index.units import units
 
 #: Fewest shared content words for two sentences to be compared.
 FEWEST_SHARED: Final = 4
@@ -39,7 +39,7 @@ _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
 class _Statement(msgspec.Struct, frozen=True):
-    """A sentence of a span that gives a value. `words` are its other words, `around` the content words of the whole span."""
+    """A sentence, item or row of a span that gives a value. `words` are its other words, `around` the content words of the whole span."""
 
     n: int
     source_id: str
@@ -63,8 +63,10 @@ def conflicts_in(evidence: tuple[Span, ...]) -> tuple[Conflict, ...]:
 
 def _statements(span: Span) -> Iterator[_Statement]:
     around = _words(f"{span.title}\n{span.text}")
-    for start, end in split(span.text):
-        text = _LIST_SIGN.sub("", span.text[start:end])
+    for unit in units(span.text, span.blocks, span.source_start):
+        if not unit.answers:
+            continue
+        text = _LIST_SIGN.sub("", span.text[unit.start : unit.end])
         found, scope = amounts(text), audience_of(text, span.language)
         if found or scope:
             said = (

@@ -35,7 +35,8 @@ _SKIPPED = frozenset(
     ("comment", "docinfo", "image", "meta", "pending", "raw", "substitution_definition", "system_message", "target",
      "transition", "decoration", "generated")
 )  # fmt: skip
-
+#: Fields that tell of the document.
+_DOCINFO = frozenset(("author", "authors", "date", "version"))
 _ADMONITIONS = frozenset(
     ("attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning")
 )  # fmt: skip
@@ -55,23 +56,40 @@ def read_rst(source: Source) -> Document:
         tree = publish_doctree(text, settings_overrides=_SETTINGS)
     except RecursionError as error:
         raise Unreadable("it nests too deeply to be read as reStructuredText") from error
+    metadata = _metadata(tree)
     walk = _Walk(tree)
     walk.blocks(tree.children, 1)
-    return walk.builder.finish(source.source_id, walk.title or source.title, metadata=_metadata(tree))
+    return walk.builder.finish(source.source_id, walk.title or source.title, metadata=metadata)
 
 
 def _metadata(tree: "nodes.document") -> Metadata:
     from docutils import nodes
 
-    fields = {node.tagname: " ".join(node.astext().split()) for node in tree.findall(nodes.Bibliographic)}
+    fields = _fields_below_title(tree)
+    fields |= {node.tagname: " ".join(node.astext().split()) for node in tree.findall(nodes.Bibliographic)}
     meta = {node.get("name", ""): node.get("content", "") for node in tree.findall(nodes.meta)}
     tags = meta.get("keywords", "")
     return Metadata(
-        author=fields.get("author", "") or ", ".join(author.astext() for author in tree.findall(nodes.author)),
+        author=fields.get("author", "") or fields.get("authors", "") or ", ".join(author.astext() for author in tree.findall(nodes.author)),
         date=fields.get("date", "") if re.match(r"\d{4}-\d\d-\d\d", fields.get("date", "")) else "",
         version=fields.get("version", ""),
         tags=tuple(dict.fromkeys(filter(None, map(str.strip, tags.split(","))))),
     )
+
+
+def _fields_below_title(tree: "nodes.document") -> dict[str, str]:
+    """What the fields say that stand between the first heading and its text, taken out of the tree; others stay."""
+    shown = [node for node in tree.children if node.tagname not in _SKIPPED]
+    if not shown or shown[0].tagname != "section":
+        return {}
+    first = next((node for node in shown[0].children[1:] if node.tagname not in _SKIPPED), None)
+    found: dict[str, str] = {}
+    for field in list(first.children) if first is not None and first.tagname == "field_list" else ():
+        name = field[0].astext().lower()
+        if name in _DOCINFO:
+            found[name] = " ".join((field[1].rawsource or field[1].astext()).split())
+            field.parent.remove(field)
+    return found
 
 
 class _Walk:

@@ -13,7 +13,8 @@ from index.catalogue import read_catalogue
 from index.check import verify
 from index.errors import IndexProblem
 from index.files import Finder
-from index.ingest import bring_in, take_out
+from index.ingest import bring_in, follow, take_out
+from index.reading_job import Limits
 from index.roots import plan
 from index.searcher import Searcher
 from tests.index import files
@@ -176,3 +177,22 @@ def test_an_index_at_a_relative_path_whose_vectors_another_process_makes(
     Path("rows.jsonl").write_text("\n".join(rows))
     assert bring_in(Path("index"), ["rows.jsonl"], only=True).passages == 1_001
     assert verify(Path("index")) == []
+
+
+def test_a_document_that_is_too_much_to_read_now_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    bring_in(index, [str(folder)], only=True)
+    (folder / "helmets.pdf").write_bytes(files.looping_pdf())
+    (folder / "gate.md").write_text("# Gate\n\nThe gate opens at seven.\n")
+    for only in (True, False):
+        report = bring_in(index, [str(folder)], only=only, limits=Limits(seconds=1))
+        assert [(skip.name, skip.reason) for skip in report.skipped] == [
+            ("helmets.pdf", "took longer than 1 s; split it; what was read of it before stays")
+        ]
+        assert (report.removed, report.failed_count) == (0, 1)
+    assert listed(index) == ["deep/canteen.txt", "gate.md", "helmets.pdf"]
+    assert [skip.name for skip in follow(index).report.skipped] == ["helmets.pdf"]
+    searcher = Searcher.open(index)
+    assert "Helmets" in searcher.search("who wears helmets")[0].text
+    searcher.close()
+    assert verify(index) == []

@@ -87,8 +87,8 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         ],
     ),
     "a table of three columns in a cell": (
-        "<table><tr><td>1<td>Parts: <table><tr><th>x<th>y<th>z<tr><td>2<td>3<td>4<tr><td colspan=3>all</table></table>",
-        [("table_row", "1 | Parts: x: 2, y: 3, z: 4; x: all")],
+        "<table><tr><th>A<th>B<tr><td>1<td><table><tr><th>x<th>y<th>z<tr><td>2<td>3<td>4<tr><td colspan=3>all</table></table>",
+        [("table_header", "A | B"), ("table_row", "A: 1 | B: x: 2, y: 3, z: 4; x: all")],
     ),
     "a table that arranges the page": (
         "<table><tr><td><h2>Left</h2>text<td><table><tr><td>deep</table></table>",
