@@ -79,7 +79,7 @@ def introduced(found: Sequence[Unit], at: int) -> list[Unit]:
     one = found[at]
     below: list[Unit] = []
     for unit in found[at + 1 :]:
-        if unit.intro is None or not (one.start <= unit.intro[0] and unit.intro[1] <= one.end):
+        if unit.intro is None or not one.start < unit.intro[1] <= one.end:
             if unit.kind == "list_item" and below:  # an item of an item
                 below.append(unit)
                 continue
@@ -107,11 +107,15 @@ def _code(text: str, found: list[Unit], unit: Unit) -> Unit:
         return unit
     start, end = unit.intro
     above = found[-1]
-    if not (above.answers and above.kind != "code" and above.start <= start < end <= above.end):
+    if not (above.answers and above.kind != "code" and above.start < end <= above.end):
         return unit
     if text[end : unit.start].strip() or not text[start:end].strip():
         return unit
+    while above.start > start and len(found) > 1 and found[-2].kind == above.kind and found[-2].end > start:
+        found.pop()  # the introduction has more than one sentence
+        above = found[-1]
     found.pop()
+    start = max(start, above.start)
     before = text[above.start : start]
     if not _MARKER.fullmatch(before):
         found.append(above._replace(end=above.start + len(before.rstrip())))

@@ -10,6 +10,7 @@ _SPACES = re.compile(r"\s+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 _FILE_NAME = re.compile(r"\S+\.\w{2,4}")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif)\b", re.IGNORECASE)
+_NOTES = frozenset(("footnotes", "endnotes", "references"))
 _POWER = re.compile(r"[-+\u2212]?\d+")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
@@ -139,6 +140,17 @@ def _is_note(element: HtmlElement) -> bool:
         links = list(element.iter("a"))
         return len(links) == 1 and ("#" in links[0].get("href", "") or _refers(links[0]))
     return bool(element.tag == "a" and _refers(element) and next(element.iterancestors("sup"), None) is None)
+
+
+def is_in_notes(item: HtmlElement) -> bool:
+    """Whether an item of a numbered list is the text of a footnote."""
+    above = list(item.iterancestors())[:3]
+    if not above or above[0].tag != "ol":
+        return False
+    return any(
+        one.get("role") in ("doc-endnotes", "doc-footnotes") or not _NOTES.isdisjoint(one.get("class", "").split())
+        for one in above
+    )
 
 
 def _refers(link: HtmlElement) -> bool:

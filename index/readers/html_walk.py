@@ -28,7 +28,9 @@ _DEEPEST_TABLE = 20
 
 @dataclass(eq=False)
 class _Part:
-    """An open element that gives the text inside it its kind. `prefix` begins its first block: a marker or a term."""
+    """An open element that gives the text inside it its kind. `prefix` begins its first block: a marker or a term; `stretch`
+    is where that block stands.
+    """
 
     kind: BlockKind | None
     level: int = 0
@@ -37,6 +39,7 @@ class _Part:
     syntax: str = ""
     begun: bool = False
     terms: list[str] = field(default_factory=list)
+    stretch: tuple[int, int] | None = None
 
 
 class Walk:
@@ -102,6 +105,9 @@ class Walk:
             self._lists.append(inline.Counter(element))
         elif tag == "li":
             marker = self._lists[-1].marker(element) if self._lists else "- "
+            if self._lists and inline.is_in_notes(element):
+                self._parts[element] = _Part("prose", prefix=f"[{marker.rstrip('. ')}] ")
+                return True
             around = sum(part.kind == "list_item" for part in self._parts.values())
             self._parts[element] = _Part("list_item", max(len(self._lists), around + 1), marker)
         elif tag == "blockquote":
@@ -246,7 +252,8 @@ class Walk:
         elif self._held and self._held[0] is part:
             self._held[1].append(text)
         elif part.begun:
-            self._add(text, "prose")
+            self._make_way()
+            self._builder.add(text, intro=part.stretch if part.kind == "list_item" else None)
         else:
             part.begun = True
             self._make_way()
@@ -267,4 +274,4 @@ class Walk:
     def _release(self) -> None:
         if self._held:
             (part, lines), self._held = self._held, None
-            self._builder.add("\n".join(lines), part.kind or "prose", part.level, anchor=part.anchor)
+            part.stretch = self._builder.add("\n".join(lines), part.kind or "prose", part.level, anchor=part.anchor)

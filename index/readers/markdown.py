@@ -34,6 +34,7 @@ _CONTAINERS = re.compile(r"<(/?)(?:table|ul|ol|dl)\b", re.IGNORECASE)
 _RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
 #: Anything that could be seen: a letter outside tags, or the text that stands for a picture.
 _TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]|\balt\s*=")
+_NOTE = re.compile(r"\[\d+\]")
 _DEEPEST_ASIDE = 5
 #: How many tables and lists of HTML that never end are searched for in one text.
 _UNCLOSED = 20
@@ -51,7 +52,7 @@ def read_markdown(source: Source) -> Document:
 
 def _without_marks(title: str) -> str:
     tokens = titles().parseInline(title)
-    return " ".join(Seen({}, {}, {}).text(tokens[0].children or ()).replace("`", "").split())
+    return " ".join(Seen({}, {}).text(tokens[0].children or ()).replace("`", "").split())
 
 
 def _first_heading(document: Document) -> str:
@@ -85,18 +86,35 @@ class _Walk:
         self._numbers: list[int | None] = []  # of each open list that of its next item
         self._terms: list[str] = []
         self._unclosed = 0
+        self._notes: dict[str, tuple[int, int]] = {}  # by label, which tokens are the text of a footnote
 
     def read(self, text: str) -> None:
         text = _QUOTING.sub(lambda found: found[1] + found[2].replace("`", ""), text)
         marked = taken_out(text, mdx=self._mdx)
         self._env: dict[str, Any] = {"original": marked.original}
         self._shown = marked.shown
-        self._seen = Seen(marked.shown, marked.original, self._env)
+        self._seen = Seen(marked.shown, marked.original)
         self._parser = parser(marked.text, mdx=self._mdx)
         self._tokens = self._parser.parse(marked.text, self._env)
-        at = 0
-        while at < len(self._tokens):
+        self._steps(0, len(self._tokens))
+        for number, note in enumerate(self._env.get("footnotes", {}).get("list", {}).values(), 1):
+            if "tokens" in note:  # it stood within the line
+                self._builder.add(f"[{number}] {self._seen.text(note['tokens'])}")
+            elif (stretch := self._notes.pop(note["label"], None)) is not None:
+                self._note(str(number), stretch)
+        while self._notes:  # nothing refers to them
+            label = next(iter(self._notes))
+            self._note(label, self._notes.pop(label))
+
+    def _steps(self, at: int, end: int) -> None:
+        while at < end:
             at = self._step(self._tokens[at], at)
+
+    def _note(self, mark: str, stretch: tuple[int, int]) -> None:
+        self._frames.append(_Frame("prose", f"[{mark}] "))
+        self._steps(*stretch)
+        self._settle()
+        self._frames.pop()
 
     def _step(self, token: Token, at: int) -> int:
         """Read what begins at a token; the place of the next one to read."""
@@ -109,6 +127,14 @@ class _Walk:
         if kind == "heading_open":
             self._heading(self._inline(at + 1), token)
             return at + 3
+        if kind == "footnote_reference_open":
+            last = next(
+                later
+                for later in range(at, len(self._tokens))
+                if self._tokens[later].type == "footnote_reference_close" and self._tokens[later].level == token.level
+            )
+            self._notes.setdefault(token.meta["label"], (at + 1, last))
+            return last + 1
         if kind in ("fence", "code_block"):
             self._settle()
             self._code(token)
@@ -143,7 +169,7 @@ class _Walk:
             self._text(text)
         elif text:
             text = text.replace("\n", " ")
-            anchor = self._anchors.of(text)
+            anchor = self._anchors.of(_NOTE.sub("", text) if "footnotes" in self._env else text)
             self._builder.add(text, "heading", int(token.tag[1]), anchor=token.meta.get("anchor") or anchor)
 
     def _text(self, text: str) -> None:

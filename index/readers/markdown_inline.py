@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from markdown_it.token import Token
 
@@ -30,12 +29,11 @@ _UNSEEN = frozenset(("script", "style"))
 
 
 class Seen:
-    """The text of inline tokens of one parse. `env` is the parse's own; the tables are those of the markup taken out before it."""
+    """The text of inline tokens of one parse; the tables are those of the markup taken out before it."""
 
-    def __init__(self, shown: Mapping[int, str], original: Mapping[int, str], env: MutableMapping[str, Any]) -> None:
+    def __init__(self, shown: Mapping[int, str], original: Mapping[int, str]) -> None:
         self._shown = shown
         self._original = original
-        self._env = env
 
     def text(self, tokens: Sequence[Token]) -> str:
         """Lines that only the file broke are joined."""
@@ -80,8 +78,8 @@ class Seen:
                 yield "\n" if name in _LINE_TAGS else (alt[1] or alt[2] or "") if alt else ""
             elif kind == "image":
                 yield from self._parts(token.children or ())
-            elif kind == "footnote_ref" and "label" not in token.meta:
-                yield f" ({self.text(self._env['footnotes']['list'][token.meta['id']]['tokens'])})"
+            elif kind == "footnote_ref":
+                yield f"[{token.meta['id'] + 1}]"
 
 
 def _quoted(code: str, marks: str) -> str:

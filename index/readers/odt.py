@@ -14,7 +14,7 @@ from index.readers.html_metadata import iso_date, primary_language
 from index.readers.html_walk import Walk
 from index.readers.packages import opened
 from index.readers.unreadable import Unreadable
-from index.readers.xml_tree import LINES, Told, attribute, name_of, parsed, told
+from index.readers.xml_tree import LINES, Told, add_notes, attribute, name_of, noted, parsed, told
 
 _MEANS = {
     "list-item": "li", "list-header": "li", "table": "table", "table-header-rows": "thead", "table-row": "tr",
@@ -41,7 +41,9 @@ def read_odt(source: Source) -> Document:
             names = [name for name in ("content.xml", "styles.xml", "meta.xml") if name in archive.namelist()]
             roots = [parsed(archive.read(name), "ODT") for name in ("content.xml", *names[1:])]
     building = TextBuilder()
-    body = told(roots[0], _Teller(roots).tell)
+    teller = _Teller(roots)
+    body = told(roots[0], teller.tell)
+    add_notes(body, teller.notes)
     _join_code(body)
     Walk(building, everything=True).walk(body)
     if not building:
@@ -65,6 +67,7 @@ class _Teller:
     def __init__(self, roots: list[etree._Element]) -> None:
         self._parents: dict[str, str] = {}
         self._numbered: set[tuple[str, int]] = set()
+        self.notes: list[str] = []
         for root in roots:
             for style in root.iter("{*}style"):
                 name = attribute(style, "name")
@@ -87,7 +90,7 @@ class _Teller:
             result = Told("ol" if self._is_numbered(element) else "ul")
         elif name == "note":
             said = " ".join("".join(one.itertext()) for one in element.iter("{*}note-body"))
-            result = Told("span", built=builder.SPAN(f" [{squeezed(said).strip()}]"))
+            result = Told("span", built=noted(squeezed(said).strip(), self.notes))
         elif name in ("s", "tab"):
             result = Told("span", text="\t" if name == "tab" else " " * min(_number(element, "c"), 200))
         elif name == "table-cell":
@@ -143,7 +146,7 @@ FORMATS = (
         (".odt", ".ott", ".fodt"),
         read_odt,
         "lxml",
-        "headings, lists, tables with merged cells, code and quotations by their styles, notes in brackets where they are set; "
+        "headings, lists, tables with merged cells, code and quotations by their styles, notes; "
         "title, author, date, keywords",
         "headers and footers, comments, deleted text of tracked changes, formulas, tables of contents",
     ),

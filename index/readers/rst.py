@@ -70,7 +70,9 @@ def _metadata(tree: "nodes.document") -> Metadata:
     meta = {node.get("name", ""): node.get("content", "") for node in tree.findall(nodes.meta)}
     tags = meta.get("keywords", "")
     return Metadata(
-        author=fields.get("author", "") or fields.get("authors", "") or ", ".join(author.astext() for author in tree.findall(nodes.author)),
+        author=fields.get("author", "")
+        or fields.get("authors", "")
+        or ", ".join(author.astext() for author in tree.findall(nodes.author)),
         date=fields.get("date", "") if re.match(r"\d{4}-\d\d-\d\d", fields.get("date", "")) else "",
         version=fields.get("version", ""),
         tags=tuple(dict.fromkeys(filter(None, map(str.strip, tags.split(","))))),

@@ -16,7 +16,7 @@ from index.readers.html_metadata import iso_date, primary_language
 from index.readers.html_walk import Walk
 from index.readers.unreadable import Unreadable
 from index.readers.xml_names import MAPS, NAMES, ROOTS, SECTIONS, TITLED
-from index.readers.xml_tree import LINES, Told, attribute, name_of, parsed, told
+from index.readers.xml_tree import LINES, Told, add_notes, attribute, name_of, noted, parsed, told
 
 _ORDERED = ("order", "number", "alpha", "roman")
 _MOST_FIELDS = 40
@@ -33,7 +33,9 @@ def read_xml(source: Source) -> Document:
         raise Unreadable("a map, which lists topics and holds no text; add the topics", failed=False)
     known = name in ROOTS
     building = TextBuilder()
-    body = told(root, _Teller().known if known else _Teller().unknown)
+    teller = _Teller()
+    body = told(root, teller.known if known else teller.unknown)
+    add_notes(body, teller.notes)
     Walk(building, everything=True).walk(body)
     if not building:
         raise Unreadable("no text between its elements", failed=False)
@@ -50,6 +52,7 @@ class _Teller:
 
     def __init__(self) -> None:
         self._says: dict[etree._Element, bool] = {}
+        self.notes: list[str] = []
 
     def known(self, element: etree._Element, above: HtmlElement) -> Told | None:
         """An element of one of the vocabularies of documents."""
@@ -62,8 +65,12 @@ class _Teller:
             tag = "p" if parent in TITLED else f"h{_level(element)}"
         if tag == "p" and above.tag in LINES and above.tag != "p":
             tag = "span"
+        if name == "fn" and parent == "fn-group":
+            parts = [_text(one) for one in element if name_of(one) != "label"]
+            number = _first_text(element, "label") or str(element.getparent().index(element) + 1)
+            return Told("p", built=builder.P(f"[{number}] {' '.join(filter(None, parts)) or _text(element)}"))
         if tag == "footnote" or (name == "note" and element.get("place") in ("foot", "end")):
-            return Told("span", built=builder.SPAN(f" [{_text(element)}]"))
+            return Told("span", built=noted(_text(element), self.notes))
         if name == "xref" and element.get("ref-type") == "fn":
             return Told("span", attributes, "[", "]")
         if tag == "outline":

@@ -13,7 +13,7 @@ _MEANS = {
     "p": "caption/title p para simpara shortdesc cmd subtitle attribution v l text-author label def-item/p",
     "heading": "title article-title head",
     "caption": "table/title table/caption simpletable/title informaltable/caption table-wrap/caption table/head",
-    "div": "note info figure/title fig/caption fn-group/fn",
+    "div": "note info figure/title fig/caption",
     "ul": "itemizedlist ul list sl simplelist steps-unordered calloutlist choices",
     "ol": "orderedlist ol procedure steps substeps references ref-list",
     "li": "listitem list-item li sli step substep stepsection member callout choice item ref",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from lxml import etree
-from lxml.html import HtmlElement, html_parser
+from lxml.html import HtmlElement, builder, html_parser
 
 from index.readers.unreadable import Unreadable
 
@@ -96,6 +96,17 @@ def told(root: etree._Element, tell: Callable[[etree._Element, HtmlElement], Tol
             if element is not root and element.tail:
                 _append(open_ones[-1][0], element.tail)
     return body
+
+
+def noted(text: str, notes: list[str]) -> HtmlElement:
+    """The number of a footnote, whose text joins the notes."""
+    notes.append(text)
+    return builder.SPAN(f"[{len(notes)}]")
+
+
+def add_notes(body: HtmlElement, notes: list[str]) -> None:
+    """Let the notes stand at the end."""
+    body.extend(builder.P(f"[{number}] {note}") for number, note in enumerate(notes, 1))
 
 
 def _append(element: HtmlElement, text: str) -> None:

@@ -41,10 +41,10 @@ def told(read: Document) -> list[str]:
         ),
         (
             [("prose", "It is fast. Install it:"), ("code", "  pip install x\n\n  x --go. Now"), ("prose", "Done.")],
-            ["It is fast.", "Install it:\n\n  pip install x\n\n  x --go. Now", "Done."],
+            ["It is fast. Install it:\n\n  pip install x\n\n  x --go. Now", "Done."],
         ),
         ([("list_item", "1. Run this:"), ("code", "make")], ["1. Run this:\n\nmake"]),
-        ([("list_item", "1. It is slow. Run this:"), ("code", "make")], ["1. It is slow.", "Run this:\n\nmake"]),
+        ([("list_item", "1. It is slow. Run this:"), ("code", "make")], ["1. It is slow. Run this:\n\nmake"]),
         ([("heading", "Usage"), ("code", "make"), ("code", "make all")], ["Usage", "make", "make all"]),
         ([("definition", "Refund\nMoney that is paid back.")], ["Refund\nMoney that is paid back."]),
         ([("quotation", "We came. We saw.")], ["We came.", "We saw."]),
@@ -76,7 +76,7 @@ def test_an_introduction_and_what_it_introduces() -> None:
     found = units(read.text, read.blocks)
     assert [read.text[unit.start : unit.end] for unit in introduced(found, 1)] == ["- bread", "- milk"]
     assert [introduced(found, at) for at in (0, 2, 4)] == [[], [], []]
-    assert found[2].intro == (found[1].start, found[1].end)
+    assert found[2].intro == (found[0].start, found[1].end)
 
 
 def test_the_introduction_of_an_item_may_stand_before_the_text() -> None:

@@ -105,7 +105,7 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "footnotes": (
         """<p>Paid<sup><a href="#n1">1</a></sup> daily.</p><footer class="footnotes"><ol><li id=n1>In cash. <a href="#r">↩</a>
         </ol></footer>""",
-        [("prose", "Paid[1] daily."), ("list_item", "1. In cash.")],
+        [("prose", "Paid[1] daily."), ("prose", "[1] In cash.")],
     ),
     "powers and indices": ("<p>10<sup>-6</sup> m<sup>2</sup> H<sub>2</sub>O", [("prose", "10^-6 m2 H2O")]),
     "reading aids stand after the word": (

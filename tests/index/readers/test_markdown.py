@@ -121,7 +121,7 @@ def test_items_are_blocks_of_their_own() -> None:
         ("![A *gate*](g.png) <img src=x alt='second gate'>", "A gate second gate"),
         ("`{{ x }}` and ``a`b`` and `**`", "`{{ x }}` and ``a`b`` and `**`"),
         ("**굵게(bold)**는 ~~old~~ \\*\\*not\\*\\*", "굵게(bold)는 old **not**"),
-        ("A[^1] b^[inline *note*].\n\n[^1]: The note.", "A b (inline note).\n\nThe note."),
+        ("A[^1] b^[inline *note*].\n\n[^1]: The note.", "A[1] b[2].\n\n[1] The note.\n\n[2] inline note"),
         ("[ref][x] and [y]({{ site.url }}/a) and [z]({{< ref \"a b\" >}})\n\n[x]: {{ site.base }}/p", "ref and y and z"),
         ("Ask in {% channel \"people\" %}.", "Ask in people."),
         ("<!-- a\n\nb -->\n\nSeen", "Seen"),

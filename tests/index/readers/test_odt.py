@@ -58,7 +58,7 @@ def test_odt() -> None:
     assert [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks] == [
         ("heading", 1, "Forge"),
         ("heading", 2, "First"),
-        ("prose", 0, "Bring [Or not.] 10^6 things:"),
+        ("prose", 0, "Bring[1] 10^6 things:"),
         ("list_item", 1, "1. tools"),
         ("code", 0, "ls\n  x"),
         ("list_item", 2, "- hammer"),
@@ -68,6 +68,7 @@ def test_odt() -> None:
         ("table_header", 0, "A | B"),
         ("table_row", 0, "1"),
         ("table_row", 0, "A: 2 | B: 3"),
+        ("prose", 0, "[1] Or not."),
     ]
     assert (document.title, document.language) == ("Rules", "fr")
     assert document.metadata == Metadata(author="Ada L.", date="2024-03-04T10:00:00", tags=("fees", "heat"))

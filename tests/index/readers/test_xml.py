@@ -74,7 +74,7 @@ def test_docbook() -> None:
     assert blocks(document) == [
         ("heading", 1, "Forge guide"),
         ("heading", 2, "First — part"),
-        ("prose", 0, "Use `forge` [a note] like:"),
+        ("prose", 0, "Use `forge`[1] like:"),
         ("list_item", 1, "- one\nmore"),
         ("code", 0, "a\n b"),
         ("list_item", 1, "- two"),
@@ -86,6 +86,7 @@ def test_docbook() -> None:
         ("table_row", 0, "A: 1 | B: 23 | C: 23"),
         ("table_row", 0, "A: 1 | B: 4 | C: 5"),
         ("definition", 0, "T: def"),
+        ("prose", 0, "[1] a note"),
     ]
     assert [block.anchor for block in document.blocks if block.kind == "heading"] == ["", "s1"]
     assert [block.syntax for block in document.blocks if block.kind == "code"] == ["sh"]
@@ -121,8 +122,7 @@ def test_jats() -> None:
         ("prose", 0, "Heat"),
         ("table_header", 0, "A"),
         ("table_row", 0, "A: 9"),
-        ("prose", 0, "1"),
-        ("prose", 0, "Very."),
+        ("prose", 0, "[1] Very."),
     ]
     about = document.metadata
     assert (about.author, about.date, about.tags) == ("Ada L.", "2024-03-04", ("heat",))
@@ -131,7 +131,11 @@ def test_jats() -> None:
 @pytest.mark.parametrize(
     ("text", "title", "expected"),
     [
-        (TEI, "Libro", [("heading", 1, "Uno"), ("prose", 0, "Hola [nota]"), ("quotation", 0, "Dicho")]),
+        (
+            TEI,
+            "Libro",
+            [("heading", 1, "Uno"), ("prose", 0, "Hola[1]"), ("quotation", 0, "Dicho"), ("prose", 0, "[1] nota")],
+        ),
         (FICTION, "Book", [("heading", 1, "One"), ("prose", 0, "Text")]),
         (OUTLINE, "Plan", [("list_item", 1, "- One"), ("list_item", 2, "- Two")]),
         (
