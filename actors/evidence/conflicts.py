@@ -1,9 +1,9 @@
 """Find where the evidence contradicts itself: two values for the same thing in two spans, or two scopes.
 
-Precision comes first: a false conflict confuses more than a missed one. Two sentences, items or rows are taken to be about the
-same thing when everything that either says besides the value is in the other, or nearly so: a word on each side that the other lacks may
-be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand among the same words;
-a second difference would be the condition of the first ("in 2010", "in 2015").
+Precision comes first: a false conflict confuses more than a missed one. Two sentences, items or rows are taken to be about
+the same thing when everything that either says besides the value is in the other, or nearly so: a word on each side that the
+other lacks may be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand
+among the same words; a second difference would be the condition of the first ("in 2010", "in 2015").
 """
 
 import re
@@ -39,7 +39,7 @@ _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
 class _Statement(msgspec.Struct, frozen=True):
-    """A sentence, item or row of a span that gives a value. `words` are its other words, `around` the content words of the whole span."""
+    """A sentence, item or row of a span that gives a value. `words` are its other words, `around` those of the whole span."""
 
     n: int
     source_id: str

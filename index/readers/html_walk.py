@@ -104,12 +104,7 @@ class Walk:
         elif tag in _LISTS:
             self._lists.append(inline.Counter(element))
         elif tag == "li":
-            marker = self._lists[-1].marker(element) if self._lists else "- "
-            if self._lists and inline.is_in_notes(element):
-                self._parts[element] = _Part("prose", prefix=f"[{marker.rstrip('. ')}] ")
-                return True
-            around = sum(part.kind == "list_item" for part in self._parts.values())
-            self._parts[element] = _Part("list_item", max(len(self._lists), around + 1), marker)
+            self._item(element)
         elif tag == "blockquote":
             self._parts[element] = _Part("quotation")
         elif tag in _CODE:
@@ -120,6 +115,14 @@ class Walk:
         elif tag in ("dl", "dt", "dd"):
             self._definitions(element)
         return True
+
+    def _item(self, element: HtmlElement) -> None:
+        marker = self._lists[-1].marker(element) if self._lists else "- "
+        around = sum(part.kind == "list_item" for part in self._parts.values())
+        if inline.is_in_notes(element):
+            self._parts[element] = _Part("prose", prefix=f"[{marker.rstrip('. ')}] ")
+        else:
+            self._parts[element] = _Part("list_item", max(len(self._lists), around + 1), marker)
 
     def _start_inline(self, element: HtmlElement) -> bool:
         tag = element.tag

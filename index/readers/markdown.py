@@ -108,7 +108,8 @@ class _Walk:
 
     def _steps(self, at: int, end: int) -> None:
         while at < end:
-            at = self._step(self._tokens[at], at)
+            token = self._tokens[at]
+            at = self._put_aside(token, at) if token.type == "footnote_reference_open" else self._step(token, at)
 
     def _note(self, mark: str, stretch: tuple[int, int]) -> None:
         self._frames.append(_Frame("prose", f"[{mark}] "))
@@ -127,14 +128,6 @@ class _Walk:
         if kind == "heading_open":
             self._heading(self._inline(at + 1), token)
             return at + 3
-        if kind == "footnote_reference_open":
-            last = next(
-                later
-                for later in range(at, len(self._tokens))
-                if self._tokens[later].type == "footnote_reference_close" and self._tokens[later].level == token.level
-            )
-            self._notes.setdefault(token.meta["label"], (at + 1, last))
-            return last + 1
         if kind in ("fence", "code_block"):
             self._settle()
             self._code(token)
@@ -160,6 +153,14 @@ class _Walk:
         else:
             self._definition(kind, at)
         return next_at
+
+    def _put_aside(self, token: Token, at: int) -> int:
+        """Keep a footnote's text for the end; the place after it."""
+        end = at + 1
+        while self._tokens[end].type != "footnote_reference_close" or self._tokens[end].level != token.level:
+            end += 1
+        self._notes.setdefault(token.meta["label"], (at + 1, end))
+        return end + 1
 
     def _inline(self, at: int) -> str:
         return self._seen.text(self._tokens[at].children or ())
