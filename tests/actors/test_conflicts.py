@@ -4,7 +4,7 @@ import pytest
 
 from actors.answer.conflict_notice import notice_of
 from actors.evidence.conflicts import conflicts_in
-from bus.messages import Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
+from bus.messages import Block, Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
 from index.languages.detection import detect
 
 CONFLICTS = [
@@ -180,3 +180,16 @@ def test_an_exercise_is_told_no_values() -> None:
         question=QUESTION, evidence=spans("a", "b"), analyses=(), conflicts=(conflict,), snapshot="", rounds=1
     )
     assert notice_of(request) == ""
+
+
+def test_rows_are_compared_whole() -> None:
+    texts = [
+        "Course: Evening school. Spring | Entrance fee: 12 euros",
+        "Course: Evening school. Spring | Entrance fee: 15 euros",
+    ]
+    spans = tuple(
+        Span(n=n, source_id=f"{n}.md", title="", url="", text=text, source_start=0, source_end=len(text), language="en",
+             score=1.0, blocks=(Block(start=0, end=len(text), kind="table_row"),))
+        for n, text in enumerate(texts, 1)
+    )  # fmt: skip
+    assert [one.subject for one in conflicts_in(spans)] == ["course evening school spring entrance fee"]
