@@ -13,7 +13,7 @@ _LONGEST_HEADING = 200
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a Span of the same names."""
+    """The fields of a Span of the same names; `block` is the kind of what is introduced, where the stretch begins with that."""
 
     url: str
     block: str
@@ -26,16 +26,22 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 def section_of(passage: Passage, start: int, end: int) -> Section:
     """Where `start..end` (offsets of the document) of a passage stands."""
     blocks = tuple(_inside(passage.blocks, start, end))
-    first = next((block for block in blocks if block.kind not in ("heading", "table_header")), None)
+    readable = [block for block in blocks if block.kind not in ("heading", "table_header")]
+    first = readable[0] if readable else None
+    introduced = next((block for block in readable if not _introduces(block, readable)), first)
     headings, anchor = _above(passage, start)
     return Section(
         url=_opened(passage.url, anchor),
-        block=first.kind if first else "",
-        anchor=first.anchor if first else "",
+        block=introduced.kind if introduced else "",
+        anchor=introduced.anchor if introduced else "",
         intro=_introduction(passage, first, start, end),
         headings=headings,
         blocks=blocks,
     )
+
+
+def _introduces(block: Block, others: list[Block]) -> bool:
+    return any(other.intro is not None and block.start <= other.intro[0] < block.end for other in others)
 
 
 def _opened(url: str, anchor: str) -> str:

@@ -40,7 +40,7 @@ def spans(*texts: str, of: tuple[Piece, ...] = GUIDE) -> tuple[Span, ...]:
         (
             "--version",
             "Install the tool from the package index:\n\npip install tool\n\ntool --version. Now",
-            "prose",
+            "code",
             "",
             "Install",
         ),
@@ -51,7 +51,7 @@ def spans(*texts: str, of: tuple[Piece, ...] = GUIDE) -> tuple[Span, ...]:
             "Prices by plan:",
             "Prices",
         ),
-        ("It needs more", f"The tool takes these options:\n\n{GUIDE[5][1]}", "prose", "", "Options"),
+        ("It needs more", f"The tool takes these options:\n\n{GUIDE[5][1]}", "list_item", "", "Options"),
         ("says nothing", GUIDE[6][1], "list_item", "The tool takes these options:", "Options"),
         ("every system", "It runs on every system that has a shell and some memory.", "prose", "", "Install"),
     ],
