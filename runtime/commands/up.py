@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -40,11 +41,12 @@ def up_command(ctx: click.Context, index: Path, watches: bool, port: int | None,
 
 async def _up(settings: Settings, *, watches: bool) -> int:
     console = Console(stderr=True)
+    say = partial(say_as_is, console)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    stack = Stack(settings, state_folder(settings), ROLES, say=console.print, on_broken=stop.set)
+    stack = Stack(settings, state_folder(settings), ROLES, say=say, on_broken=stop.set)
     with console.status("starting nats-server, search, inference, actors, edge…"):
         try:
             await stack.start()
@@ -53,8 +55,8 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             await stack.stop()
             raise
     url = f"http://{settings.edge.host}:{settings.edge.port}"
-    console.print(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
-    watching = asyncio.create_task(_watch(stack.settings, console.print)) if watches else None
+    say(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
+    watching = asyncio.create_task(_watch(stack.settings, say)) if watches else None
     await stop.wait()
     with console.status("stopping…"):
         if watching is not None:
@@ -62,9 +64,14 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             await asyncio.gather(watching, return_exceptions=True)
         await stack.stop()
     if stack.failed:
-        console.print(f"error: {stack.failed}")
+        say(f"error: {stack.failed}")
         return 1
     return 0
+
+
+def say_as_is(console: Console, line: str) -> None:
+    """Print the line as one line, and brackets in it, which names of files hold, as brackets."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 async def _watch(settings: Settings, say: Callable[[str], None]) -> None:
