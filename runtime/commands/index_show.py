@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 import msgspec
 
+from index.archives import is_archive
 from index.errors import IndexProblem
-from index.files import MAX_BYTES, RECORDS
+from index.files import MAX_BYTES, RECORDS, unsupported
 from index.model import Block, Document
 from index.passages import cut
-from index.readers.formats import Source, by_suffix, read
+from index.readers.formats import KNOWN_UNREAD, Source, by_suffix, read
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
 from runtime.commands.options import one_line_errors
@@ -48,6 +49,10 @@ def _documents(path: Path) -> Iterator[Document]:
                     else:
                         yield document
             return
+        if path.is_dir() or is_archive(path.name):
+            raise IndexProblem(f"{path} holds files; 'index build' reads them all, 'index show' one that is unpacked")
+        if suffix in KNOWN_UNREAD:
+            raise IndexProblem(f"{path}: {unsupported(path.name)}")
         if suffix not in by_suffix():
             known = " ".join(sorted({*by_suffix(), *RECORDS}))
             raise IndexProblem(f"{path}: unsupported file type {suffix or '(no suffix)'}; read are {known}")
@@ -91,7 +96,8 @@ def _blocks(document: Document) -> Iterator[str]:
         yield " · ".join(told)
         if block.intro is not None:
             yield _fit(f"    after: {document.text[slice(*block.intro)]}")
-        yield _fit(f"    {document.text[block.start : block.end]}")
+        text = document.text[block.start : block.end]
+        yield from _lines(text) if block.kind == "code" else [_fit(f"    {text}")]
         if block.kind == "heading":
             path.append((block.level, " ".join(document.text[block.start : block.end].split())[:60]))
 
@@ -111,6 +117,14 @@ def _passages(document: Document) -> Iterator[str]:
 
 def _page(document: Document, block: Block) -> int:
     return max(((at, page) for at, page in document.pages if at <= block.start), default=(0, 0))[1]
+
+
+def _lines(code: str) -> Iterator[str]:
+    """Code line by line, as it stands."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    for line in code.splitlines():
+        shown = f"    {line.rstrip()}"
+        yield shown if len(shown) <= width else f"{shown[: width - 1]}…"
 
 
 def _fit(line: str) -> str:

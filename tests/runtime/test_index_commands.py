@@ -23,6 +23,7 @@ Check these before you start:
 
 ```bash
 pump --start
+  pump --check
 ```
 """
 
@@ -41,6 +42,7 @@ def test_show_prints_block_by_block(page: Path) -> None:
     assert " · list_item · " in lines[item - 2]
     assert lines[item - 1] == "    after: Check these before you start:"
     assert any(" · code" in line for line in lines)
+    assert lines[-2:] == ["    pump --start", "      pump --check"]
     assert max(map(len, lines)) == 60
 
 
@@ -52,7 +54,7 @@ def test_show_prints_passages(page: Path) -> None:
 
 def test_show_prints_json_whose_blocks_are_slices(page: Path) -> None:
     shown = json.loads(run("show", "--json", "--passages", page).output)
-    assert "pump --start" in [shown["text"][block[0] : block[1]] for block in shown["blocks"]][-1]
+    assert "pump --start\n  pump --check" in [shown["text"][block[0] : block[1]] for block in shown["blocks"]][-1]
     assert shown["passages"][0][1] == "pumps.md"
 
 
@@ -60,6 +62,8 @@ def test_show_prints_json_whose_blocks_are_slices(page: Path) -> None:
     ("name", "data", "says"),
     [
         ("film.mp4", b"MP4", "unsupported file type .mp4; read are "),
+        ("talk.key", b"KEY", "Apple Keynote; export it as .pptx"),
+        ("docs.tar.gz", b"TAR", "holds files; "),
         ("broken.pdf", b"nothing", "no readable PDF"),
         ("missing.md", None, "No such file"),
         ("empty.txt", b"", "no text in it"),
