@@ -44,7 +44,9 @@ def read_data(source: Source) -> Document:
         document = builder.finish(source.source_id, title or name)
         return msgspec.structs.replace(document, metadata=msgspec.structs.replace(document.metadata, version=version))
     if syntax == "json":
-        with suppress(msgspec.DecodeError):  # with comments, as programs allow in their settings: it is shown as it is
+        with suppress(
+            msgspec.DecodeError, RecursionError
+        ):  # with comments, as programs allow in their settings: it is shown as it is
             text = msgspec.json.format(text, indent=2)
     for comment, lines in _pieces(text, _KEYS[syntax]):
         builder.add(comment)

@@ -134,3 +134,8 @@ def test_a_known_format_that_is_not_read_has_its_remedy() -> None:
     assert str(unsupported("plans.XPS")) == "not read: XPS; print it as PDF"
     assert "asciidoctor" in str(unsupported("guide.adoc"))
     assert unsupported("a.py") is None
+
+
+def test_json_nested_deeper_than_can_be_formatted_is_shown_as_it_is() -> None:
+    text = '{"pump": ' + "[" * 5000 + "1" + "]" * 5000 + "}"
+    assert blocks(text, "deep.json") == [("code", text)]
