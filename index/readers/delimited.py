@@ -16,6 +16,8 @@ from index.readers.tabular import SAMPLE, head
 _DELIMITERS = ",;\t|"
 #: As many lines are looked at for the delimiter.
 _LINES = 100
+#: A longer cell among quotes that are not well set was opened by one that is never closed.
+_STRAY = 128 * 1024
 
 
 class _Dialect(NamedTuple):
@@ -27,6 +29,7 @@ class _Dialect(NamedTuple):
 def read_delimited(source: Source) -> Document:
     """The delimiter is found by counting, whatever the suffix says."""
     text = decode(source.data)
+    csv.field_size_limit(len(text))  # of the whole process; by default a cell of 128 KB ends the reading
     delimiter = _delimiter(text, "\t" if source.suffix == ".tsv" else ",")
     dialect = _dialect(text, delimiter)
     rows = _rows(text, dialect)
@@ -75,10 +78,11 @@ def _dialect(text: str, delimiter: str) -> _Dialect:
     for strict in (True, False):
         dialect = _Dialect(delimiter, csv.QUOTE_MINIMAL, strict)
         try:
-            for _ in _rows(text, dialect):
-                pass
+            for cells in _rows(text, dialect):
+                if not strict and max(map(len, cells)) > _STRAY:
+                    return _Dialect(delimiter, csv.QUOTE_NONE, strict=False)
         except csv.Error as error:
-            if "unexpected end" in str(error) or "field larger" in str(error):
+            if "unexpected end" in str(error):
                 break
         else:
             return dialect

@@ -79,3 +79,11 @@ def test_each_part_of_a_row_too_long_for_a_passage_says_which_row_it_is_and_name
         begins = passage.text.startswith(("Country: France | Code: FR", "Country: Korea | Code: KR"))
         assert begins or passage.intros[-1].startswith(("Country: France | Code: FR", "Country: Korea | Code: KR"))
         assert all(": " in cell for cell in passage.text.strip(" |").replace("\n", " | ").split(" | ") if cell)
+
+
+@pytest.mark.parametrize("cell", ["word " * 40_000, '"' + "a line\n" * 30_000 + '"'], ids=["bare", "in quotes"])
+def test_a_cell_of_two_hundred_thousand_characters_is_read(cell: str) -> None:
+    rows = blocks(given(f"name,text\nAnn,{cell}\nBo,short\n".encode(), ".csv"))
+    assert [kind for kind, _ in rows] == ["table_header", "table_row", "table_row"]
+    assert rows[1][1].startswith("name: Ann | text: ")
+    assert rows[2][1] == "name: Bo | text: short"
