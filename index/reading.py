@@ -67,7 +67,7 @@ class Pool:
         source = iter(wanted)
         taken: deque[tuple[Key, _Slot]] = deque()
         while True:
-            for key, task in islice(source, self._most * _WINDOW - len(taken)):
+            for key, task in islice(source, max(0, self._most * _WINDOW - len(taken))):
                 taken.append((key, _Slot(task)))
                 if task is not None:
                     self._waiting.append(taken[-1][1])
@@ -114,6 +114,10 @@ class Pool:
     def _fail(self, worker: "_Worker", reason: str) -> None:
         """The process is over: name what it was reading, and let another read what it had not begun."""
         self._end(worker)
+        if not worker.is_ready and self._workers:
+            self._most -= 1  # the others do its work
+            self._waiting.extendleft(reversed(worker.pending))
+            return
         if not worker.is_ready:
             raise IndexProblem(
                 f"the process that reads documents does not start; '{' '.join(self._program)} {{}}' says why"
