@@ -72,8 +72,9 @@ def bring_in(
                 work.take_files(list(finder.find()), asked.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
+                kept = "the index is as it was" if snapshot.exists(index) else "no index was made"
                 raise IndexProblem(
-                    f"nothing to index in {', '.join(patterns)}{f' ({reasons})' if reasons else ''}; the index is as it was"
+                    f"nothing to index in {', '.join(patterns)}{f' ({reasons})' if reasons else ''}; {kept}"
                 )
             work.drop_vanished()
             build.roots = asked.roots

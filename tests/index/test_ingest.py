@@ -121,7 +121,7 @@ def test_a_path_that_is_not_there_is_one_error(tmp_path: Path, name: str) -> Non
 def test_an_empty_folder_leaves_the_index_as_it_was(folder: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(IndexProblem, match="nothing to index"):
+    with pytest.raises(IndexProblem, match="no index was made"):
         bring_in(tmp_path / "index", [str(empty)], only=True)
     first = bring_in(tmp_path / "index", [str(folder)], only=True)
     with pytest.raises(IndexProblem, match="as it was"):
