@@ -80,10 +80,6 @@ def _outcome(source: Source, url: str, limits: Limits) -> Outcome:
         return Outcome(name, prepare(document))
     except Unreadable as reason:
         return Outcome.problem(name, reason)
-    except MemoryError:
-        raise
-    except Exception as error:  # a reader that fails costs its document, not the build
-        return Outcome(name, reason=f"its reader failed ({type(error).__name__}: {str(error)[:120]})")
 
 
 def _limit_memory(size_bytes: int) -> None:

@@ -70,7 +70,12 @@ def by_suffix() -> dict[str, Format]:
 
 def read(source: Source) -> Document:
     """The document in a file whose suffix is one of ours. Raises Unreadable."""
-    document = by_suffix()[source.suffix].read(source)
+    try:
+        document = by_suffix()[source.suffix].read(source)
+    except (Unreadable, MemoryError):
+        raise
+    except Exception as error:  # libraries fail in their own ways on odd files: that costs the document, nothing else
+        raise Unreadable(f"its reader failed ({type(error).__name__}: {str(error)[:120]})") from error
     if not any(map(str.isalnum, document.text)):
         raise Unreadable("no text in it", failed=False)
     return introduced(document)
