@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from index import search_engines, snapshot
 from index.allowed import Allowed
 from index.codes import with_codes
-from index.coverage import cover, gram_set, hash_sets
+from index.coverage import GramSet, cover, gram_set, hash_sets
 from index.crossing import crossed
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors
@@ -180,8 +181,8 @@ def _fuse(
     sets = (
         store.grams(candidates),
         store.leads(candidates),
-        [gram_set(with_codes(all_headings(passage))) for passage in passages],
-        [gram_set(with_codes(own_headings(passage))) for passage in passages],
+        [_heading_set(all_headings(passage)) for passage in passages],
+        [_heading_set(own_headings(passage)) for passage in passages],
     )
     covers: dict[int, Covers] = {}
     for asking in askings:
@@ -194,6 +195,12 @@ def _fuse(
                 covers[number] = found
     fused = mean_of_shares(bm25, cosines, covers, store.beginnings(candidates))
     return fused, {number: found.text for number, found in covers.items()}
+
+
+@lru_cache(maxsize=16_384)
+def _heading_set(headings: str) -> GramSet:
+    """Remembered, since few headings stand above many passages, and hashing them would be half of a search."""
+    return gram_set(with_codes(headings))
 
 
 def _by_words(opened: Opened, asked: str, language: str, k: int, allowed: Allowed | None) -> tuple[Found, list[str]]:
