@@ -4,21 +4,25 @@ A question about Switzerland in Korean then finds the row of a table in French. 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 from index.languages import LANGUAGES
-from index.languages.scripts import WIDE
+from index.languages.scripts import WIDE, is_latin
 
 #: Shorter names in Latin letters are other words, too.
 _LEAST_LATIN = 4
+_WIDE = re.compile(f"[{WIDE}]")
+_WORD = re.compile(r"\w+")
 
 
 def crossed(question: str, language: str, into: Iterable[str]) -> dict[str, str]:
     """By language, the question with its names as each of the other languages has them; none for a question without such a name."""
     if language not in LANGUAGES:
         return {}
-    names, found = _names(language)
+    names, starts, found = _names(language)
+    if starts and starts.isdisjoint(_starts(question)):
+        return {}
     if not found.search(question):
         return {}
     variants: dict[str, str] = {}
@@ -44,18 +48,32 @@ def _told(language: str) -> dict[str, str]:
 
 
 @cache
-def _names(language: str) -> tuple[dict[str, str], re.Pattern[str]]:
+def _names(language: str) -> tuple[dict[str, str], frozenset[str], re.Pattern[str]]:
+    """Codes by name, how the names begin (nothing in a script without spaces), and the pattern that finds them.
+
+    The pattern takes longer than the rest of a search's preparation, and few questions have a word that begins like a name.
+    """
     names = {
         name.casefold(): code
         for code, name in _told(language).items()
         if len(name) >= (_LEAST_LATIN if name.isascii() else 2)
     }
     longest = sorted(names, key=lambda name: -len(name))
-    return names, re.compile("|".join(f"{_as_word(name)}" for name in longest), re.IGNORECASE)
+    firsts = [word[0] for name in names if (word := _WORD.search(name))]
+    unspaced = any(map(_WIDE.match, names))
+    starts = frozenset() if unspaced else frozenset(one[: _LEAST_LATIN if is_latin(one[0]) else 2] for one in firsts)
+    return names, starts, re.compile("|".join(map(_as_word, longest)), re.IGNORECASE)
+
+
+def _starts(text: str) -> Iterator[str]:
+    """How each word begins: with its first letters and, since a particle may follow in other scripts, with its first two."""
+    for word in _WORD.findall(text.casefold()):
+        yield word[:_LEAST_LATIN]
+        yield word[:2]
 
 
 def _as_word(name: str) -> str:
     """A name where it begins a word, and in Latin letters is one; particles and endings follow it in other scripts."""
-    if re.match(f"[{WIDE}]", name):
+    if _WIDE.match(name):
         return re.escape(name)
     return rf"(?<!\w){re.escape(name)}" + (r"(?!\w)" if name[0].isascii() else "")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from index.crossing import crossed
+from index.crossing import _names, crossed
+from index.languages import LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,13 @@ from index.crossing import crossed
 def test_names_cross(question: str, language: str, into: list[str], variants: dict[str, str]) -> None:
     found = crossed(question, language, into)
     assert {other: " ".join(variant.split()) for other, variant in found.items()} == variants
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_look_at_how_words_begin_loses_no_name(language: str) -> None:
+    names, _, pattern = _names(language)
+    other = next(one for one in LANGUAGES if one != language)
+    asked = [f"x {name} y" for name in names]
+    assert [
+        question for question in asked if pattern.search(question) and not crossed(question, language, [other])
+    ] == []
