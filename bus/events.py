@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol, Union, get_args
 import msgspec
 
 from bus.journal import EventFrame
-from bus.messages import Flag, Reference
+from bus.messages import Flag, NearPassage, Reference
 from index.languages.scripts import HAN
 
 
@@ -39,6 +39,13 @@ class TokensEnd(Event, frozen=True, kw_only=True, tag="token"):
 
 class References(Event, frozen=True, kw_only=True, tag="references"):
     items: tuple[Reference, ...]
+    status: Literal["end"] = "end"
+
+
+class Passages(Event, frozen=True, kw_only=True, tag="passages"):
+    """The closest passages, where nothing is claimed to answer."""
+
+    items: tuple[NearPassage, ...]
     status: Literal["end"] = "end"
 
 
@@ -84,7 +91,7 @@ class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
 
 
 #: Events that every client gets.
-type AnswerEvent = Token | TokensEnd | References | Error | Done
+type AnswerEvent = Token | TokensEnd | References | Passages | Error | Done
 #: Events added by `events=all`.
 type ProgressEvent = StageEvent | Sources | Withheld | VerdictEvent
 type StreamEvent = AnswerEvent | ProgressEvent

@@ -27,6 +27,7 @@ from prompts.vocabulary import (
     Severity,
     Speaker,
     Style,
+    Voice,
 )
 
 #: The lane of records that belong to the whole run.
@@ -107,6 +108,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     filter: Filter | None = None
     constraints: Constraints = Constraints()
     release: Release | None = None
+    voice: Voice | None = None
     events: EventsWanted = "default"
     on_disconnect: OnDisconnect = "continue"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
@@ -119,6 +121,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     """The question as the stages see it. `text` stands alone; `asked` is what the person wrote. `filter` is the request's own.
 
+    `topic`: words of the conversation that a follow-up depends on; they count half. `voice`: how sure an answer must be.
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile.
     """
 
@@ -133,6 +136,8 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     contexts: tuple[Context, ...] | None
     numeric_promote: bool = False
     filter: Filter | None = None
+    topic: str = ""
+    voice: Voice = "strict"
 
 
 class SubQuery(Part, frozen=True, kw_only=True):
@@ -225,6 +230,7 @@ class Passage(Part, frozen=True, kw_only=True):
     """A retrieved passage. `score` is as `score_type` says, higher is better; offsets are characters into the source.
 
     `blocks` are those it holds, `headings` lead to the first of them, `intros` are texts before it that introduce some of them.
+    `coverage`: the share of the question that it covers, and `cosine`: how near it is, as far as the search knows.
     """
 
     source_id: str
@@ -242,6 +248,18 @@ class Passage(Part, frozen=True, kw_only=True):
     blocks: tuple[Block, ...] = ()
     intros: tuple[str, ...] = ()
     about: About = About()
+    coverage: float | None = None
+    cosine: float | None = None
+
+
+class Collection(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What an index says of a question: how many passages it has in each language, how rare each term of the question is in them
+    (0: in all, to 1: in none), and the question with its names as other languages write them.
+    """
+
+    languages: dict[str, int] = {}
+    rarity: dict[str, float] = {}
+    variants: tuple[str, ...] = ()
 
 
 class Extract(Part, frozen=True, kw_only=True):
@@ -273,6 +291,7 @@ class PassagesRetrieved(Message, frozen=True, kw_only=True):
     round: int
     passages: tuple[Passage, ...]
     snapshot: str
+    collection: Collection = Collection()
 
 
 class PassagesJudged(Message, frozen=True, kw_only=True):
@@ -286,6 +305,7 @@ class PassagesJudged(Message, frozen=True, kw_only=True):
     passages: tuple[Passage, ...]
     analysis: Analysis
     snapshot: str
+    collection: Collection = Collection()
 
 
 class PassagesReady(Message, frozen=True, kw_only=True):
@@ -301,6 +321,7 @@ class PassagesReady(Message, frozen=True, kw_only=True):
     complex: bool = False
     rounds: int = 1
     snapshot: str = ""
+    collection: Collection = Collection()
 
 
 # ---------------------------------------------------------------- answering
@@ -310,7 +331,8 @@ class Span(Part, frozen=True, kw_only=True):
     """A numbered verbatim slice of a source document; `n` never changes afterwards. Offsets are characters.
 
     `block` is the kind of the block it begins in, `anchor` that block's own (a row's cell range), `headings` lead to it, and
-    `intro` is what introduces it in the source and is not in it. `blocks` are those it holds.
+    `intro` is what introduces it in the source and is not in it. `blocks` are those it holds. `lead` is the sentence of it that
+    answers, as offsets of the source.
     """
 
     n: int
@@ -329,6 +351,7 @@ class Span(Part, frozen=True, kw_only=True):
     intro: str = ""
     headings: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
+    lead: tuple[int, int] | None = None
 
 
 class Conflict(Part, frozen=True, kw_only=True):
@@ -343,7 +366,7 @@ class Conflict(Part, frozen=True, kw_only=True):
 
 
 class EvidenceSelected(Message, frozen=True, kw_only=True):
-    """Base of the five requests for an answer; never sent itself."""
+    """Base of the five requests for an answer; never sent itself. `probability`: that the evidence answers; None when unknown."""
 
     question: Question
     evidence: tuple[Span, ...]
@@ -351,6 +374,7 @@ class EvidenceSelected(Message, frozen=True, kw_only=True):
     conflicts: tuple[Conflict, ...]
     snapshot: str
     rounds: int
+    probability: float | None = None
 
 
 class SimpleAnswerRequested(EvidenceSelected, frozen=True, kw_only=True):
@@ -416,6 +440,7 @@ class Draft(Message, frozen=True, kw_only=True):
     verified: bool = False
     snapshot: str = ""
     rounds: int = 1
+    probability: float | None = None
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):
@@ -448,6 +473,7 @@ class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
     anchor: str = ""
     intro: str = ""
     headings: tuple[str, ...] = ()
+    lead: tuple[int, int] | None = None
 
 
 class CitedPlace(Part, frozen=True, kw_only=True, omit_defaults=True):
@@ -463,6 +489,7 @@ class CitedPlace(Part, frozen=True, kw_only=True, omit_defaults=True):
     anchor: str = ""
     intro: str = ""
     headings: tuple[str, ...] = ()
+    lead: tuple[int, int] | None = None
 
 
 class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
@@ -477,13 +504,30 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
     cited: tuple[CitedPlace, ...] = ()
 
 
+class NearPassage(Part, frozen=True, kw_only=True):
+    """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question."""
+
+    source_id: str
+    title: str
+    url: str
+    page: int | None
+    source_start: int
+    source_end: int
+    text: str
+    marked: tuple[tuple[int, int], ...]
+    score: float
+
+
 class WithheldSentence(Part, frozen=True, kw_only=True):
     text: str
     flags: tuple[Flag, ...]
 
 
 class Settled(Part, frozen=True, kw_only=True):
-    """How a run ends for its client. `answer` is the full text they are shown."""
+    """How a run ends for its client. `answer` is the full text they are shown; `passages` are the closest ones, shown as such.
+
+    `probability`: that the answer answers the question, as measured; None when it is not known.
+    """
 
     outcome: Outcome
     question: str = ""
@@ -501,6 +545,8 @@ class Settled(Part, frozen=True, kw_only=True):
     rounds: int = 1
     language: str = ""
     profile: str = "general"
+    passages: tuple[NearPassage, ...] = ()
+    probability: float | None = None
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):

@@ -20,9 +20,11 @@ Style = Literal["simple", "report", "synthesis", "structured", "hint"]
 Release = Literal["sentence", "draft", "token"]
 EventsWanted = Literal["default", "all"]
 OnDisconnect = Literal["continue", "cancel"]
+#: How sure an answer must be to be shown as one.
+Voice = Literal["strict", "helpful"]
 
 # How a run ends.
-Outcome = Literal["answered", "refused", "declined", "failed", "cancelled"]
+Outcome = Literal["answered", "closest", "refused", "declined", "failed", "cancelled"]
 Reason = Literal[
     "no_results",
     "low_relevance",
@@ -64,5 +66,6 @@ ReasoningEffort = Literal["minimal", "low", "medium", "high"]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 DECLINED: Final[tuple[DeclinedKind, ...]] = get_args(DeclinedKind)
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
+VOICES: Final[tuple[Voice, ...]] = get_args(Voice)
 RELEASES: Final[tuple[Release, ...]] = get_args(Release)
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)

@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.events import Done, Error, ProgressEvent, References, StreamEvent, Token, TokensEnd, decode_event
+from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, decode_event
 from bus.messages import Constraints, QuestionAsked, Reference, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
@@ -189,7 +189,7 @@ class ChatAnswer:
                 self.withdrawn = event.content
             case References():
                 self.references = event.items
-            case Token() | TokensEnd() | Done():
+            case Token() | TokensEnd() | Passages() | Done():
                 pass
             case _:
                 _: ProgressEvent = event  # never requested; mypy refuses any other event here

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from index.languages.words import grams, terms
 from index.sentences import split
 from prompts.contracts import Unit
 from runtime.engines.extractive.asked import Kind, holds, kind_of
 from runtime.engines.extractive.headings import says_nothing
-from runtime.engines.extractive.words import grams, terms
 
 #: The order of `Featured.values` and of the weights in `ranking`.
 FEATURES = (

@@ -5,9 +5,9 @@ import re
 from index.languages import every, pattern, spoken, union
 from index.languages.folding import fold
 from index.languages.scripts import JAMO
+from index.languages.words import terms
 from prompts.contracts import ClassifyIntent, Intent
 from prompts.vocabulary import Confidence, IntentKind
-from runtime.engines.extractive.words import terms
 
 _GREETINGS = union(lambda language: language.noise.greetings)
 _FILLERS = union(lambda language: language.noise.fillers)

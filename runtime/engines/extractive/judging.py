@@ -2,12 +2,12 @@
 
 import re
 
+from index.languages.words import terms
 from prompts.contracts import AddedSubQuery, Extract, JudgeRelevance, JudgeSufficiency, Relevance, SubQuery, Sufficiency
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import lack
 from runtime.engines.extractive.quoting import clean, shorten
 from runtime.engines.extractive.ranking import Ranked, rank
-from runtime.engines.extractive.words import terms
 
 #: The least share of the statement's rarity-weighted words in a sentence, for each grade of relevance.
 HIGH, MEDIUM, LOW = 0.6, 0.35, 0.2

@@ -3,9 +3,9 @@
 from typing import Final
 
 from index.languages import every, pattern, spoken, union
+from index.languages.words import terms
 from prompts.contracts import ClassifyQuery, DecomposeQuery, Decomposition, QueryClass, RewriteQuery, SubQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
-from runtime.engines.extractive.words import terms
 
 MOST_PARTS = 5
 MOST_SIMPLE_PARTS = 2

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from actors.gate.check import check_sentence, withholds
 from index.languages.detection import detect
 from index.languages.scripts import HAN
+from index.languages.words import terms
 from index.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.answerable import unlike
 from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.ranking import Ranked, best_of, rank
-from runtime.engines.extractive.words import terms
 
 #: Besides the best sentence of each span, others are quoted from this probability on.
 WORTH_SAYING = 0.08

@@ -7,9 +7,9 @@ from index.languages.folding import fold
 from index.languages.scripts import HANGUL, is_hangul
 from index.languages.stems import stem
 from index.languages.tables.followups import Followups
+from index.languages.words import terms
 from prompts.contracts import RewriteQuery, RewrittenQuery
 from runtime.engines.extractive.topics import brings_topic, main_phrase, topics
-from runtime.engines.extractive.words import terms
 
 #: A question with at least this many content words of its own stands alone unless it refers back.
 STANDS_ALONE = 7

@@ -8,8 +8,8 @@ from index.languages.folding import fold
 from index.languages.stems import stem
 from index.languages.tables.followups import Topic
 from index.languages.tables.kinds import words_in
+from index.languages.words import FUNCTION_WORDS
 from prompts.contracts import Turn
-from runtime.engines.extractive.words import FUNCTION_WORDS
 
 LONGEST_TOPIC_WORDS = 8
 

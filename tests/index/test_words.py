@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.languages.folding import fold
+from index.languages.words import grams, terms
 from runtime.engines.extractive.asked import holds, kind_of
-from runtime.engines.extractive.words import grams, terms
 
 
 @pytest.mark.parametrize(
