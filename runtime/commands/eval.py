@@ -10,6 +10,7 @@ from rich.table import Table
 
 _PARTS = {
     "retrieval": ("eval_retrieval", "eval_retrieval_command"),
+    "questions": ("eval_questions", "eval_questions_command"),
     "answers": ("eval_answers", "eval_answers_command"),
     "gate": ("eval_gate", "eval_gate_command"),
     "rewriting": ("eval_rewriting", "eval_rewriting_command"),
@@ -30,7 +31,7 @@ class _Parts(click.Group):
 
 @click.command("eval", cls=_Parts)
 def eval_group() -> None:
-    """Measure retrieval, answers, the gate or rewriting on a set of your own."""
+    """Measure what is shown, retrieval, answers, the gate or rewriting on a set of your own."""
 
 
 def show(figures: msgspec.Struct, out: Path | None, **details: object) -> None:

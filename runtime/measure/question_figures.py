@@ -1,0 +1,147 @@
+"""Figures about graded questions: shares with their intervals, lengths, times, and counts by group. Pure functions."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from index.passages import weigh
+from runtime.measure.gold import unmarked
+from runtime.measure.questions import GoldQuestion, Item
+
+_Z = statistics.NormalDist().inv_cdf(0.975)
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """`found` of `of`, with the share and its 95 % interval, 0 to 1; None when there was nothing to count."""
+
+    found: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of a set; lengths in weights, times in seconds."""
+
+    questions: int
+    answerable: int
+    right_of_shown: Share
+    right: Share
+    beside: Share
+    closest: Share
+    refused: Share
+    failed: Share
+    helped: Share
+    near_misses_shown: Share
+    high_right: Share
+    high_of_answerable: Share
+    medium_right: Share
+    low_right: Share
+    too_long: Share
+    weight_median: float | None
+    weight_longest: float | None
+    closest_weight_median: float | None
+    closest_weight_longest: float | None
+    first_word_p50_s: float | None
+    first_word_p95_s: float | None
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of one kind, language or collection: of the answerable, and of the near misses those shown an answer."""
+
+    answerable: int
+    right: int
+    beside: int
+    closest: int
+    refused: int
+    failed: int
+    helped: int
+    near_misses: int
+    near_misses_shown: int
+
+
+def figures(items: Sequence[Item]) -> Figures:
+    """The figures of all items."""
+    answerable = [item for item in items if item.asked.answerable]
+    shown = [item for item in items if item.shown]
+    weights = [item.weight for item in shown]
+    close = [sum(weigh(unmarked(near.text)) for near in i.seen.passages) for i in items if i.grade == "closest"]
+    first = sorted(item.seen.first_shown_s for item in shown if item.seen.first_shown_s is not None)
+
+    def banded(band: str) -> list[Item]:
+        return [item for item in shown if item.seen.confidence == band]
+
+    return Figures(
+        questions=len(items),
+        answerable=len(answerable),
+        right_of_shown=share(shown, is_right),
+        right=share(answerable, is_right),
+        beside=share(answerable, lambda item: item.grade == "beside"),
+        closest=share(answerable, lambda item: item.grade == "closest"),
+        refused=share(answerable, lambda item: item.grade == "refused"),
+        failed=share(items, lambda item: item.grade == "failed"),
+        helped=share(answerable, lambda item: item.helped),
+        near_misses_shown=share([item for item in items if not item.asked.answerable], lambda item: item.shown),
+        high_right=share(banded("high"), is_right),
+        high_of_answerable=share(answerable, lambda item: item.shown and item.seen.confidence == "high"),
+        medium_right=share(banded("medium"), is_right),
+        low_right=share(banded("low"), is_right),
+        too_long=share(shown, lambda item: item.too_long),
+        weight_median=statistics.median(weights) if weights else None,
+        weight_longest=max(weights, default=None),
+        closest_weight_median=statistics.median(close) if close else None,
+        closest_weight_longest=max(close, default=None),
+        first_word_p50_s=_percentile(first, 0.5),
+        first_word_p95_s=_percentile(first, 0.95),
+    )
+
+
+def is_right(item: Item) -> bool:
+    return item.grade == "right"
+
+
+def counts(items: Sequence[Item], group: Callable[[GoldQuestion], str]) -> dict[str, Counts]:
+    """The counts of each group, in the order of their first questions."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(group(item.asked) or "-", []).append(item)
+    return {name: _counts(of) for name, of in groups.items()}
+
+
+def _counts(items: Sequence[Item]) -> Counts:
+    answerable = [item for item in items if item.asked.answerable]
+    grades = [item.grade for item in answerable]
+    near = [item for item in items if not item.asked.answerable]
+    return Counts(
+        answerable=len(answerable),
+        right=grades.count("right"),
+        beside=grades.count("beside"),
+        closest=grades.count("closest"),
+        refused=grades.count("refused"),
+        failed=grades.count("failed"),
+        helped=sum(item.helped for item in answerable),
+        near_misses=len(near),
+        near_misses_shown=sum(item.shown for item in near),
+    )
+
+
+def share(items: Sequence[Item], counted: Callable[[Item], bool]) -> Share:
+    """The share of `items` that count, with its interval."""
+    found, of = sum(map(counted, items)), len(items)
+    low, high = wilson(found, of) if of else (None, None)
+    return Share(found=found, of=of, share=found / of if of else None, low=low, high=high)
+
+
+def wilson(found: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson, 1927); `of` is above 0."""
+    middle = (found + _Z**2 / 2) / (of + _Z**2)
+    half = _Z / (of + _Z**2) * math.sqrt(found * (of - found) / of + _Z**2 / 4)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _percentile(ordered: Sequence[float], part: float) -> float | None:
+    """The nearest rank."""
+    return ordered[max(0, math.ceil(part * len(ordered)) - 1)] if ordered else None
