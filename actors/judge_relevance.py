@@ -7,6 +7,7 @@ When the judge cannot answer, the passages go on unjudged: a doubtful passage co
 
 from actors.evidence.analyses import blank, verbatim
 from actors.evidence.prompt_shapes import chunk_of
+from actors.outcome.closest import MOST
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved
@@ -49,4 +50,5 @@ def judged(message: PassagesRetrieved, passages: tuple[Passage, ...], analysis: 
         passages=passages,
         analysis=analysis,
         snapshot=message.snapshot,
+        near=tuple(p for p in message.passages if p not in passages)[:MOST],
     )

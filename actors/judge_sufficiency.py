@@ -8,6 +8,7 @@ When this cannot be judged, the run goes on with what it has.
 from actors.answer.profile import profile_of
 from actors.evidence.lanes import usable_lanes
 from actors.evidence.prompt_shapes import analysis_to_prompt
+from actors.outcome.closest import MOST
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import Passage, PassagesJudged, PassagesReady, QueryDecomposed
@@ -45,14 +46,16 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
 
 
 def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> PassagesReady:
+    passages = merge(tuple(lane.passages for lane in lanes))
     return PassagesReady(
         question=lanes[0].question,
-        passages=merge(tuple(lane.passages for lane in lanes)),
+        passages=passages,
         analyses=tuple(lane.analysis for lane in lanes),
         missing=missing,
         complex=True,
         rounds=max(lane.round for lane in lanes),
         snapshot=max((lane.snapshot for lane in lanes), default=""),
+        near=tuple(p for p in merge(tuple(lane.near for lane in lanes)) if p not in passages)[:MOST],
     )
 
 

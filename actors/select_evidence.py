@@ -1,6 +1,6 @@
 """Select the verbatim spans that an answer may rest on, number them, and request the answer style that fits.
 
-PassagesReady -> one of the five answer requests | AnswerSettled (a refusal)        prompt: select_evidence
+PassagesReady -> one of the five answer requests | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
 When no model can pick, the window of a passage with the most terms of the question is used.
 """
@@ -9,7 +9,7 @@ from actors.answer.profile import profile_of
 from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
 from actors.evidence.requests import Request, requested, style_of, unanswerable
-from actors.outcome.refusals import refuse
+from actors.outcome.closest import closest
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, PassagesReady
@@ -33,7 +33,9 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> Request | AnswerS
         nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in message.passages)
         same_language = any(p.language == question.language for p in message.passages)
         if same_language and nearest < wanted.low_relevance:
-            return refuse(question, "low_relevance", snapshot=message.snapshot, rounds=message.rounds)
+            return closest(
+                question, "low_relevance", message.passages, snapshot=message.snapshot, rounds=message.rounds
+            )
     reply = await ask(
         contracts.SelectEvidence(
             original_query=question.text,

@@ -1,10 +1,10 @@
-"""Close the client's stream: references or an error, then DONE, exactly once and last.
+"""Close the client's stream: references, the closest passages or an error, then DONE, exactly once and last.
 
 RunFinished -> nothing
 """
 
 from bus.actor import actor
-from bus.events import Done, Error, Event, References, TokensEnd
+from bus.events import Done, Error, Event, Passages, References, TokensEnd
 from bus.messages import RunFinished, Settled
 from bus.powers import Emit
 from index.languages.detection import detect
@@ -25,6 +25,8 @@ def closing(settled: Settled, *, ended: bool) -> list[Event]:
     events: list[Event] = [] if ended else [TokensEnd()]
     if settled.outcome == "answered" and settled.references:
         events.append(References(items=settled.references))
+    if settled.outcome == "closest":
+        events.append(Passages(items=settled.passages))
     return [*events, Done()]
 
 

@@ -295,7 +295,7 @@ class PassagesRetrieved(Message, frozen=True, kw_only=True):
 
 
 class PassagesJudged(Message, frozen=True, kw_only=True):
-    """One lane, judged. judge_sufficiency joins the lanes of its `plan`."""
+    """One lane, judged. judge_sufficiency joins the lanes of its `plan`. `near`: passages that the judge did not keep."""
 
     lane_key: ClassVar[str] = "sub_query.id"
     question: Question
@@ -306,12 +306,14 @@ class PassagesJudged(Message, frozen=True, kw_only=True):
     analysis: Analysis
     snapshot: str
     collection: Collection = Collection()
+    near: tuple[Passage, ...] = ()
 
 
 class PassagesReady(Message, frozen=True, kw_only=True):
     """All passages of the run, best first; may be empty. -> select_evidence
 
-    `complex` tells the two paths apart; `missing` names aspects that two rounds did not cover.
+    `complex` tells the two paths apart; `missing` names aspects that two rounds did not cover. `near`: passages that no judge
+    kept, best first; they are no evidence, and may be shown as the closest.
     """
 
     question: Question
@@ -322,6 +324,7 @@ class PassagesReady(Message, frozen=True, kw_only=True):
     rounds: int = 1
     snapshot: str = ""
     collection: Collection = Collection()
+    near: tuple[Passage, ...] = ()
 
 
 # ---------------------------------------------------------------- answering
@@ -505,7 +508,10 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class NearPassage(Part, frozen=True, kw_only=True):
-    """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question."""
+    """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
+
+    `headings` lead to it. In `text`, personal data is masked where the profile says so.
+    """
 
     source_id: str
     title: str
@@ -516,6 +522,7 @@ class NearPassage(Part, frozen=True, kw_only=True):
     text: str
     marked: tuple[tuple[int, int], ...]
     score: float
+    headings: tuple[str, ...] = ()
 
 
 class WithheldSentence(Part, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from bus.messages import (
     Contradiction,
     Draft,
     Message,
+    NearPassage,
     PassagesReady,
     QuestionAsked,
     Reference,
@@ -41,7 +42,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `first_shown_s`: from the question's arrival to the first token; None when none was shown. `withheld_share`: withheld
     sentences over all sentences of the draft, 0..1. `tokens_in` and `tokens_out`: of all models together. `model` lists
-    each model that took part as `engine:model`, separated by commas.
+    each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed.
+    `probability`: that the answer answers the question, as measured; None when it is not known.
     """
 
     run_id: str
@@ -54,9 +56,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     answer: str = ""
     confidence: Confidence | None = None
+    probability: float | None = None
     re_gate: str | None = None
     citations: tuple[Citation, ...] = ()
     references: tuple[Reference, ...] = ()
+    passages: tuple[NearPassage, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0
     conflicts: tuple[Conflict, ...] = ()
@@ -100,9 +104,11 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
         detail=settled.detail,
         answer=settled.answer,
         confidence=settled.confidence,
+        probability=settled.probability,
         re_gate=settled.re_gate,
         citations=settled.citations,
         references=settled.references,
+        passages=settled.passages,
         withheld=settled.withheld,
         withheld_share=_withheld_share([m for _, m in messages], settled),
         conflicts=settled.conflicts,

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from index.languages import spoken
+from index.languages.names import named
 from prompts.vocabulary import DeclinedKind, Reason
 
 Label = Literal["source", "summary", "conclusion", "arguments", "hint"]
@@ -31,6 +32,22 @@ def reason_text(reason: Reason, language: str, *, missing: Sequence[str] = (), r
     if reason == "model_refused" and (why := _one_line(refuse_reason)):
         return text("reasons", "model_refused_because", language).format(refuse_reason=why)
     return text("reasons", reason, language)
+
+
+def nothing_sure(reason: Reason, language: str, *, missing: Sequence[str] = (), refuse_reason: str = "") -> str:
+    """Why nothing is claimed although something near was found."""
+    if reason in ("no_results", "low_relevance", "no_evidence"):
+        return text("replies", "closest", language)
+    return reason_text(reason, language, missing=missing, refuse_reason=refuse_reason)
+
+
+def closest(said: str, language: str, *, languages: Sequence[str] = ()) -> str:
+    """What is said before the closest passages. `languages`: those of the documents, if the question is in none of them."""
+    parts = [text("replies", "closest_passages", language)]
+    if languages:
+        told = text("replies", "closest_languages", language).format(languages=named(tuple(languages), language))
+        parts.insert(0, told)
+    return said + ("" if said[-1:].isspace() else " ") + " ".join(parts)
 
 
 def declined_text(kind: DeclinedKind, language: str) -> str:

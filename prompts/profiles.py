@@ -12,7 +12,7 @@ import msgspec
 from index.filters import Filter
 from index.languages import LANGUAGES
 from index.languages.toml_check import nearest, problems
-from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style
+from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style, Voice
 from prompts.words import first_match
 
 AgentName = Literal[
@@ -72,6 +72,12 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     low_relevance: Share = 0.15
 
 
+class Answers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How sure an answer must be to be shown as one; None leaves it to the setting `answers.voice`."""
+
+    voice: Voice | None = None
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`simple_style` and `complex_style` choose the answering agent; `exercise_hints` turn a question to `hint`."""
 
@@ -84,6 +90,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     complex_style: Style = "report"
     release: Release = "sentence"
     retrieval: Retrieval = Retrieval()
+    answers: Answers = Answers()
     filter: Filter | None = None  # of the documents; a request's fields take the place of these
     second_round: bool = True
     verify: bool = True

@@ -1,6 +1,6 @@
 """The command line; a subcommand is imported only when it is called, so `groundwire --help` loads no index and no bus.
 
-Exit codes: 0 answered or done, 3 refused or declined, 1 failed, 2 usage.
+Exit codes: 0 answered or done, 3 closest passages, refused or declined, 1 failed, 2 usage.
 """
 
 import importlib

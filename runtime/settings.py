@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from bus.settings import BusSettings
 from index.languages.toml_check import nearest
+from prompts.vocabulary import Voice
 from runtime.engines import EngineName
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
@@ -68,6 +69,12 @@ class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     numeric_promote: bool = False  #: count its numeric conflicts as strong; also VERIFIER_NUMERIC_PROMOTE=1
 
 
+class AnswersSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[answers]`: what is shown as an answer."""
+
+    voice: Voice = "strict"  #: how sure an answer must be: `strict` or `helpful`, unless profile or request say
+
+
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[edge]`: the HTTP side."""
 
@@ -85,6 +92,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     index: IndexSettings = IndexSettings()
     actors: ActorsSettings = ActorsSettings()
     verifier: VerifierSettings = VerifierSettings()
+    answers: AnswersSettings = AnswersSettings()
     edge: EdgeSettings = EdgeSettings()
     profiles: str = ""  #: folder of your own profiles
     state: str = "~/.local/state/groundwire"  #: journals, logs and locks; under XDG_STATE_HOME if set

@@ -95,6 +95,7 @@ def drafted(
         verified=stream.verify,
         snapshot=request.snapshot,
         rounds=request.rounds,
+        probability=request.probability,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bus.errors import Poison
 from index import languages
+from index.languages.names import named
 from prompts import profiles
 from prompts.profiles import Profile, ProfileError
 
@@ -49,6 +50,8 @@ def preload() -> tuple[str, ...]:
     Raises Poison for an invalid profile.
     """
     languages.check()
+    for language in languages.LANGUAGES:
+        named(languages.LANGUAGES, language)
     names = profiles.names(PROFILES.folder)
     for name in names:
         profile_of(name)

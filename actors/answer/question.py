@@ -3,31 +3,41 @@
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import Final, NamedTuple
 
 from actors.answer.profile import profile_of
 from bus.messages import Question, QuestionAsked
 from index.languages import LANGUAGES
 from index.languages.detection import detect
+from prompts.vocabulary import Voice
 
 #: What a caller sends as a context when its own retrieval found nothing.
 NO_CONTEXT = "NO_CONTEXT_FOUND"
 
 
-_numeric_promote: ContextVar[bool] = ContextVar("numeric_promote", default=False)
+class Defaults(NamedTuple):
+    """The settings that a question is resolved under, besides its profile: the process's, or those of a recorded run."""
+
+    numeric_promote: bool = False
+    voice: Voice = "strict"
+
+
+_BUILT_IN: Final = Defaults()
+_defaults: ContextVar[Defaults] = ContextVar("defaults", default=_BUILT_IN)
 
 
 @contextlib.contextmanager
-def promoting_numbers(promote: bool) -> Iterator[None]:
-    """Set `verifier.numeric_promote` for questions resolved inside: the process's value, or that of a recorded run."""
-    token = _numeric_promote.set(promote)
+def resolving_under(defaults: Defaults) -> Iterator[None]:
+    """Resolve the questions inside under these settings."""
+    token = _defaults.set(defaults)
     try:
         yield
     finally:
-        _numeric_promote.reset(token)
+        _defaults.reset(token)
 
 
 def resolved(message: QuestionAsked) -> Question:
-    """The request as the stages see it: language detected, defaults filled in from the profile."""
+    """The request as the stages see it: language detected, defaults filled in from the profile and the settings."""
     profile = profile_of(message.profile)
     found = message.language or detect(message.question)
     contexts = message.contexts
@@ -44,7 +54,8 @@ def resolved(message: QuestionAsked) -> Question:
         constraints=message.constraints,
         contexts=contexts,
         filter=message.filter,
-        numeric_promote=_numeric_promote.get(),
+        numeric_promote=_defaults.get().numeric_promote,
+        voice=message.voice or profile.answers.voice or _defaults.get().voice,
     )
 
 

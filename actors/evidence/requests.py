@@ -1,10 +1,10 @@
-"""The next step after retrieval: a request for the answer style that fits, or a refusal with its reason."""
+"""The next step after retrieval: a request for the answer style that fits, or the end of the run with its reason."""
 
 from typing import Literal
 
 from actors.answer.profile import profile_of
 from actors.evidence.conflicts import conflicts_in
-from actors.outcome.refusals import refuse
+from actors.outcome.closest import closest
 from bus.messages import (
     AnswerSettled,
     HintRequested,
@@ -29,14 +29,17 @@ REQUESTS: dict[Style, type[Request]] = {
 
 
 def unanswerable(message: PassagesReady) -> AnswerSettled:
-    """The refusal that fits: the missing aspects if judges named any, else that nothing was found or nothing was relevant."""
+    """The closest passages, or the refusal that fits: the missing aspects if judges named any, else that nothing was found."""
     searched = any(analysis.judged for analysis in message.analyses)
-    if message.missing:
-        return refuse(
-            message.question, "insufficient", missing=message.missing, snapshot=message.snapshot, rounds=message.rounds
-        )
     reason: Reason = "no_evidence" if message.passages or searched else "no_results"
-    return refuse(message.question, reason, snapshot=message.snapshot, rounds=message.rounds)
+    return closest(
+        message.question,
+        "insufficient" if message.missing else reason,
+        (*message.passages, *message.near),
+        missing=message.missing,
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+    )
 
 
 def style_of(message: PassagesReady) -> Style:

@@ -1,4 +1,4 @@
-"""Settle a verified draft: as an answer with its citations, or as a refusal with its reason."""
+"""Settle a verified draft: as an answer with its citations, or, with its reason, as the closest passages or a refusal."""
 
 import msgspec
 
@@ -6,6 +6,7 @@ from actors.answer.masking import mask
 from actors.answer.profile import profile_of
 from actors.gate.citations import markers
 from actors.outcome.admissions import admits
+from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
 from bus.messages import (
@@ -13,6 +14,7 @@ from bus.messages import (
     Citation,
     CitedPlace,
     Draft,
+    Passage,
     Reference,
     Sentence,
     Settled,
@@ -33,7 +35,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     if not decision.keep:
         reason = "model_refused" if message.refused else _grounding_reason(message.sentences)
     elif admits(kept) and not references:
-        return _admitted(message, decision, answer.strip() or "".join(s.text for s in kept).strip())
+        return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
     elif not answer.strip():
         strong = any(flag.strength == "strong" for s in message.sentences for flag in s.flags)
         reason = "grounding_failed" if strong or message.contradictions else "citations_invalid"
@@ -57,24 +59,26 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             rounds=message.rounds,
             language=message.question.language,
             profile=message.question.profile,
+            probability=message.probability,
         ),
         shown=message.shown,
     )
 
 
 def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:
-    """The model said itself that it does not know: the person gets its own words."""
-    question = message.question
-    refusal = refuse(question, "no_evidence", text=text, snapshot=message.snapshot, rounds=message.rounds).settled
-    return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown)
+    """The model said itself that it does not know: the person gets its own words, and the closest passages."""
+    said = _closest(message, "no_evidence", notice=text).settled
+    return AnswerSettled(settled=_with(said, message, decision), shown=message.shown)
 
 
 def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: str) -> AnswerSettled:
-    text = ""
-    if reason == "citations_invalid":
-        text = safe_text(message.question, message.evidence, profile_reply)
+    """Without an answer: sentences that were shown are taken back; else the closest passages are shown, if any are near."""
+    text = safe_text(message.question, message.evidence, profile_reply) if reason == "citations_invalid" else ""
     if message.shown:
         text = notices.withdrawn(message.question.language)
+    elif near(message.question, _passages(message)):
+        notice = safe_text(message.question, (), profile_reply) if text else ""
+        return AnswerSettled(settled=_with(_closest(message, reason, notice=notice).settled, message, decision))
     refusal = refuse(
         message.question,
         reason,
@@ -86,21 +90,31 @@ def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: 
     return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown, retract=bool(message.shown))
 
 
-def _with(refusal: Settled, message: Draft, decision: Decision) -> Settled:
-    return Settled(
-        outcome=refusal.outcome,
-        question=refusal.question,
-        reason=refusal.reason,
-        answer=refusal.answer,
-        detail=refusal.detail,
+def _closest(message: Draft, reason: Reason, *, notice: str) -> AnswerSettled:
+    return closest(
+        message.question,
+        reason,
+        _passages(message),
+        notice=notice,
+        refuse_reason=message.refuse_reason,
+        probability=message.probability,
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+    )
+
+
+def _passages(message: Draft) -> list[Passage]:
+    """The evidence as passages, best first."""
+    return [passage_of(span) for span in sorted(message.evidence, key=lambda span: -span.score)]
+
+
+def _with(ended: Settled, message: Draft, decision: Decision) -> Settled:
+    return msgspec.structs.replace(
+        ended,
         re_gate=decision.re_gate,
         withheld=tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s.flags),
         conflicts=message.conflicts,
         contradictions=message.contradictions,
-        snapshot=refusal.snapshot,
-        rounds=refusal.rounds,
-        language=refusal.language,
-        profile=refusal.profile,
     )
 
 
@@ -135,6 +149,7 @@ def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...
             anchor=span.anchor,
             intro=span.intro,
             headings=span.headings,
+            lead=span.lead,
         )
         for marker in markers(answer)
         for number in marker.numbers
@@ -169,7 +184,9 @@ def _cited(citation: Citation, *, masked: bool) -> CitedPlace:
     place = CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
     if not masked:
         return place
-    return msgspec.structs.replace(place, cited_text=mask(place.cited_text), intro=mask(place.intro))
+    text = mask(place.cited_text)
+    lead = place.lead if len(text) == len(place.cited_text) else None  # its offsets hold no longer
+    return msgspec.structs.replace(place, cited_text=text, intro=mask(place.intro), lead=lead)
 
 
 def _grounding_reason(sentences: tuple[Sentence, ...]) -> Reason:

@@ -8,7 +8,8 @@ from index.languages.scripts import ARABIC_WRITTEN, HAN, HANGUL, is_han, is_hang
 from index.languages.stems import stem
 from index.languages.tables.kinds import words_in
 
-_TOKEN = re.compile(
+#: Words of a folded text, each in one script.
+WORD = re.compile(
     r"\d+(?:[.,٫٬]\d+)*"  # a number with its separators
     rf"|[{HAN}]+|[{HANGUL}]+|[{ARABIC_WRITTEN}]+"
     rf"|[^\W\d_{HAN}{HANGUL}{ARABIC_WRITTEN}]+"  # any other letters
@@ -23,13 +24,16 @@ _FUNCTION_STEMS = frozenset(every(lambda language: words_in(language.words.funct
 
 def terms(text: str) -> list[str]:
     """The content words of `text` in order, stemmed; Chinese as character pairs. Function words are left out."""
-    found: list[str] = []
-    for word in _TOKEN.findall(fold(text)):
-        if is_han(word):
-            found += _pairs(word)
-        elif word not in FUNCTION_WORDS and (found_stem := stem(word)) not in _FUNCTION_STEMS:
-            found.append(found_stem)
-    return found
+    return [term for word in WORD.findall(fold(text)) for term in terms_of(word)]
+
+
+def terms_of(word: str) -> list[str]:
+    """The terms of one match of WORD: none for a function word, several for Chinese."""
+    if is_han(word):
+        return _pairs(word)
+    if word in FUNCTION_WORDS or (found := stem(word)) in _FUNCTION_STEMS:
+        return []
+    return [found]
 
 
 def grams(text: str) -> set[str]:
@@ -38,7 +42,7 @@ def grams(text: str) -> set[str]:
     They match what stemming misses: compounds, transliterations, irregular forms.
     """
     pieces: set[str] = set()
-    for word in _TOKEN.findall(fold(text)):
+    for word in WORD.findall(fold(text)):
         if word in FUNCTION_WORDS:
             continue
         size = 2 if is_han(word) or is_hangul(word) else 3

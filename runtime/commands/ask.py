@@ -1,6 +1,7 @@
-"""`groundwire ask`: ask one question, stream the answer and list its sources."""
+"""`groundwire ask`: ask one question, stream the answer and list its sources, or show the passages that come closest."""
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,20 @@ from rich.console import Console
 from rich.table import Table
 
 from bus.errors import Failure
-from bus.events import Error, References, Token, decode_event
-from bus.messages import Citation, QuestionAsked, Reference
+from bus.events import Error, Passages, References, Token, decode_event
+from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
-from prompts.vocabulary import RELEASES, STYLES
+from prompts.vocabulary import RELEASES, STYLES, VOICES
 from runtime.commands.filter_options import filter_options, line_about, taken_filter
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
 
-EXIT = {"answered": 0, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
+EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
 BUDGETS = {
@@ -50,6 +53,9 @@ BUDGETS = {
     "--release", type=click.Choice(RELEASES), help="When text is shown: per checked sentence, per draft, or per token."
 )
 @click.option(
+    "--voice", type=click.Choice(VOICES), help="How sure an answer must be; else the closest passages are shown."
+)
+@click.option(
     "--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS", help="Give up after this many seconds."
 )
 @filter_options
@@ -58,7 +64,7 @@ BUDGETS = {
 def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path | None, **options: Any) -> None:
     """Ask QUESTION and stream the checked answer with its sources.
 
-    Exit codes: 0 answered, 3 refused or declined, 1 failed, 2 usage error.
+    Exit codes: 0 answered, 3 closest passages, refused or declined, 1 failed, 2 usage error.
     """
     as_json, timings = options.pop("as_json"), options.pop("timings")
     deadline, only = options.pop("deadline"), taken_filter(options)
@@ -117,13 +123,17 @@ async def show(
         elif isinstance(event, References):
             click.echo("\n")
             await _print_sources(runs, submitted.run_id, event.items)
+        elif isinstance(event, Passages):
+            click.echo()
+            for number, passage in enumerate(event.items, 1):
+                click.echo(f"\n{passage_lines(number, passage)}")
         elif isinstance(event, Error):
             click.echo(f"\n{event.content}", err=True)
     record = await runs.record(submitted.run_id)
     if record is None or record.outcome is None:
         return 1
     if not as_json:
-        if record.outcome in ("refused", "declined"):
+        if record.outcome in ("closest", "refused", "declined"):
             click.echo()
             console.print(f"[dim]{record.outcome}: {record.reason or record.detail}[/dim]")
         if timings:
@@ -148,6 +158,27 @@ async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, .
         for n, citation in places.items():
             if where := place_of(citation):
                 click.echo(f"      [{n}] {where}")
+
+
+def passage_lines(number: int, passage: NearPassage) -> str:
+    """One of the closest passages: its number, title and place, then its text with the words that match in bold."""
+    name = passage.title or passage.source_id
+    source = passage.url or passage.source_id
+    page = f"p. {passage.page}" if passage.page is not None else ""
+    where = ", ".join(part for part in (" › ".join(passage.headings), page) if part)
+    lines = [f"{number}. {name}" + (f" ({source})" if source != name else ""), *([where] if where else [])]
+    pieces: list[str] = []
+    at = 0
+    for start, end in passage.marked:
+        pieces += [_printable(passage.text[at:start]), click.style(_printable(passage.text[start:end]), bold=True)]
+        at = end
+    text = "".join([*pieces, _printable(passage.text[at:])])
+    return "\n   ".join([*lines, *filter(str.strip, text.splitlines())])
+
+
+def _printable(text: str) -> str:
+    """A document's text without what would steer the terminal."""
+    return _CONTROL.sub("", text)
 
 
 def place_of(citation: Citation) -> str:

@@ -56,7 +56,11 @@ def show(between: Contrast, console: Console) -> None:
     if any(change != "same" for change, _ in between.answer):
         console.print("\n[bold]answer[/bold]")
         console.print(_words(between.answer))
-    for title, rows in (("citations", between.citations), ("withheld", between.flags)):
+    for title, rows in (
+        ("citations", between.citations),
+        ("closest passages", between.passages),
+        ("withheld", between.flags),
+    ):
         if any(change != "same" for change, _ in rows):
             console.print(f"\n[bold]{title}[/bold]")
             for change, text in rows:

@@ -38,7 +38,7 @@ def profiles_group() -> None:
 def list_profiles(folder: Path | None) -> None:
     """Print every profile, one row each."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("profile", "languages", "simple / complex", "release", "verifier", "from", "what it is"):
+    for heading in ("profile", "languages", "simple / complex", "release", "voice", "verifier", "from", "what it is"):
         table.add_column(heading, overflow="fold")
     wrong = []
     for name in names(folder):
@@ -51,7 +51,8 @@ def list_profiles(folder: Path | None) -> None:
         styles = f"{profile.simple_style} / {profile.complex_style}"
         languages, verifier = " ".join(profile.languages), "yes" if profile.verify else "no"
         place = "built in" if path.parent == BUILT_IN else str(path.parent)
-        table.add_row(name, languages, styles, profile.release, verifier, place, profile.description)
+        voice = profile.answers.voice or "by setting"
+        table.add_row(name, languages, styles, profile.release, voice, verifier, place, profile.description)
     Console(markup=False, width=None if sys.stdout.isatty() else 200).print(table)
     _end(wrong)
 

@@ -94,6 +94,9 @@ def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
         fork = f", a fork of {trace.parent} at {trace.forked_at}" if trace.parent else ""
         console.print(f"{_short(record.question)}\n{end}{took}, profile {record.profile}{fork}", highlight=False)
         console.print(record.answer, highlight=False, markup=False)
+        for n, passage in enumerate(record.passages, 1):
+            place = f"{passage.source_id} {passage.source_start}-{passage.source_end}"
+            console.print(f"{n}. {place}: {_short(' '.join(passage.text.split()))}", highlight=False, markup=False)
 
 
 def stage_table(trace: Trace) -> Table:

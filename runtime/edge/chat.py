@@ -9,11 +9,12 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, decode_event
-from bus.messages import Constraints, QuestionAsked, Reference, Turn
+from bus.messages import Constraints, NearPassage, QuestionAsked, Reference, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
 from prompts.profiles import ProfileError
 from runtime.edge import chat_schemas as schemas
+from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import EXPECTED, ErrorFormat, Problem, problem_of
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response, run_headers
@@ -90,6 +91,7 @@ def chat_question(asked: schemas.ChatAsked) -> QuestionAsked:
         style=asked.style,
         language=asked.language,
         release=asked.release,
+        voice=asked.voice,
         filter=asked.filter,
         constraints=Constraints(max_tokens=min(max(most, 16), 4096) if most else None),
         deadline_s=asked.deadline_s,
@@ -111,6 +113,7 @@ class ChatAnswer:
             choices=(),
         )
         self.references: tuple[Reference, ...] = ()
+        self.passages: tuple[NearPassage, ...] = ()
         self.withdrawn = ""  # why the answer shown was withdrawn; empty if it was not
 
     @property
@@ -127,7 +130,7 @@ class ChatAnswer:
             detail = f"run {self.reader.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
             raise Problem(504, "timeout", detail) from None
         record = await self.edge.runs.record(self.reader.run_id)
-        said = schemas.Said(content=self.withdrawn or text)
+        said = schemas.Said(content=self.withdrawn or text + markdown(self.passages))
         completion = schemas.Completion(
             id=self.chunk.id,
             created=self.chunk.created,
@@ -135,6 +138,7 @@ class ChatAnswer:
             choices=(schemas.Choice(message=said, finish_reason=self.finish),),
             usage=_usage(record),
             references=self.references,
+            passages=self.passages,
             outcome=record.outcome or "" if record else "",
         )
         return json_response(completion, headers=run_headers(self.reader.run_id))
@@ -156,7 +160,10 @@ class ChatAnswer:
                     await send(self._chunk(schemas.Delta(content=piece)))
             if self.withdrawn:
                 await send(self._chunk(schemas.Delta(content=f"\n\n{self.withdrawn}")))
-            await send(replace(self._chunk(schemas.Delta(), self.finish), references=self.references))
+            if self.passages:
+                await send(self._chunk(schemas.Delta(content=markdown(self.passages))))
+            last = self._chunk(schemas.Delta(), self.finish)
+            await send(replace(last, references=self.references, passages=self.passages or None))
             if self.asked.stream_options and self.asked.stream_options.include_usage:
                 record = await self.edge.runs.record(self.reader.run_id)
                 await send(replace(self.chunk, usage=_usage(record)))
@@ -189,7 +196,9 @@ class ChatAnswer:
                 self.withdrawn = event.content
             case References():
                 self.references = event.items
-            case Token() | TokensEnd() | Passages() | Done():
+            case Passages():
+                self.passages = event.items
+            case Token() | TokensEnd() | Done():
                 pass
             case _:
                 _: ProgressEvent = event  # never requested; mypy refuses any other event here

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.messages import Reference
+from bus.messages import NearPassage, Reference
 from index.filters import Filter
-from prompts.vocabulary import Language, Release, Style
+from prompts.vocabulary import Language, Release, Style, Voice
 
 #: `content_filter`: the final check withdrew the answer.
 Finish = Literal["stop", "content_filter"]
@@ -36,7 +36,7 @@ class StreamOptions(msgspec.Struct, frozen=True):
 
 
 class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/chat/completions`. `model` names a profile; the last five fields are Groundwire's own additions."""
+    """The body of `POST /v1/chat/completions`. `model` names a profile; the last six fields are Groundwire's own additions."""
 
     model: str
     messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
@@ -47,6 +47,7 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
     style: Style | None = None
     language: Language | None = None
     release: Release | None = None
+    voice: Voice | None = None
     filter: Filter | None = None
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
 
@@ -73,7 +74,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer in one piece. `references` and `outcome` are Groundwire's own."""
+    """An answer in one piece. `references`, `passages` and `outcome` are Groundwire's own."""
 
     id: str
     created: int
@@ -81,6 +82,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...]
     usage: Usage
     references: tuple[Reference, ...]
+    passages: tuple[NearPassage, ...]
     outcome: str
     object: Literal["chat.completion"] = "chat.completion"
 
@@ -97,7 +99,7 @@ class ChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A piece of an answer; the last one carries `references`, which is Groundwire's own."""
+    """A piece of an answer; the last one carries `references` or `passages`, which are Groundwire's own."""
 
     id: str
     object: str
@@ -106,6 +108,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     choices: tuple[ChunkChoice, ...]
     usage: Usage | None = None
     references: tuple[Reference, ...] | None = None
+    passages: tuple[NearPassage, ...] | None = None
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):

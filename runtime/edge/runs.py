@@ -27,7 +27,7 @@ AFTER = parameter(
 )
 STREAM = (
     "Server-sent events, each with `id: N` and one JSON object as `data`: Token with index 1, 2, 3…, TokensEnd,"
-    " References, Done. An Error replaces whatever was still to come before Done."
+    " References or Passages, Done. An Error replaces whatever was still to come before Done."
 )
 _RECORD = "With `Accept: application/json`, the record of the finished run."
 _FAILED = Reply("The record of a run that failed.", RunRecord)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from actors.answer.profile import preload
-from actors.answer.question import promoting_numbers
+from actors.answer.question import Defaults, resolving_under
 from actors.pipeline import pipeline
 from bus.connection import connect, declare_streams
 from bus.delivery import Worker
@@ -22,7 +22,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
     graph = pipeline()
     preload()
     detect("The first call loads the words of both.")
-    with promoting_numbers(settings.verifier.numeric_promote):
+    with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice)):
         first = await connect(settings.bus.url, name="groundwire-declare")
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()

@@ -48,6 +48,7 @@ class Contrast:
     answer: tuple[tuple[Change, str], ...]
     fields: tuple[tuple[str, str, str], ...]
     citations: tuple[tuple[Change, str], ...]
+    passages: tuple[tuple[Change, str], ...]
     flags: tuple[tuple[Change, str], ...]
     times: tuple[StageTimes, ...]
 
@@ -62,6 +63,7 @@ def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
         changes(_WORD.findall(one.answer), _WORD.findall(other.answer)),
         tuple(_fields(one, other)),
         changes(_citations(one), _citations(other)),
+        changes(_passages(one), _passages(other)),
         changes(_flags(one), _flags(other)),
         _times(one, other),
     )
@@ -138,7 +140,18 @@ def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ..
 
 
 def _fields(one: RunRecord, other: RunRecord) -> list[tuple[str, str, str]]:
-    names = ("profile", "outcome", "reason", "confidence", "re_gate", "rounds", "model", "snapshot", "detail")
+    names = (
+        "profile",
+        "outcome",
+        "reason",
+        "confidence",
+        "probability",
+        "re_gate",
+        "rounds",
+        "model",
+        "snapshot",
+        "detail",
+    )
     values = ((name, getattr(one, name), getattr(other, name)) for name in names)
     return [(name, str(a), str(b)) for name, a, b in values if a != b]
 
@@ -146,6 +159,10 @@ def _fields(one: RunRecord, other: RunRecord) -> list[tuple[str, str, str]]:
 def _citations(record: RunRecord) -> list[str]:
     lines = (f"[{c.n}] {c.source_id} {c.source_start}-{c.source_end}: {c.cited_text}" for c in record.citations)
     return list(dict.fromkeys(" ".join(line.split()) for line in lines))
+
+
+def _passages(record: RunRecord) -> list[str]:
+    return [f"{p.source_id} {p.source_start}-{p.source_end}: {' '.join(p.text.split())}" for p in record.passages]
 
 
 def _flags(record: RunRecord) -> list[str]:

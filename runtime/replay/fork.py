@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from actors.answer.question import promoting_numbers, resolved
+from actors.answer.question import resolved, resolving_under
 from bus.actor import Actor
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
@@ -34,7 +34,7 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
     at = next(actor for actor in graph.actors if actor.name == stage)
     kept, shown = taken_over(trace, graph, at)
     run = _ForkedRun(run_id, graph, live)
-    with promoting_numbers(trace.numeric_promote):
+    with resolving_under(trace.defaults):
         run.take_over(trace, kept, shown, at, profile)
         await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
     return Trace(run_id, tuple(run.records), tuple(run.frames))

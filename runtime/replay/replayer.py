@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from actors.answer.question import promoting_numbers
+from actors.answer.question import resolving_under
 from bus.errors import Poison
 from bus.events import DONE_LINE, StageEvent, decode_event
 from bus.execution import Services, execute
@@ -60,7 +60,7 @@ async def replay(trace: Trace, graph: Graph) -> Replayed:
     found: Divergence | None = None
     done = 0
     try:
-        with promoting_numbers(trace.numeric_promote):
+        with resolving_under(trace.defaults):
             for step in in_order(steps.done, steps.orphans):
                 if isinstance(step, Orphan):
                     took = step.source.key.type

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from actors.answer.question import Defaults
 from bus.errors import Poison
 from bus.events import FIRST
 from bus.journal import CAUSE, Record
@@ -65,9 +66,10 @@ class Trace:
         return next((r.headers.get(header, "") for r in self.records if r.key.type == ASKED), "")
 
     @property
-    def numeric_promote(self) -> bool:
-        """Whether numeric conflicts counted as strong when the question was asked."""
-        return any(_promotes(record) for record in self.records)
+    def defaults(self) -> Defaults:
+        """The settings that its question was resolved under."""
+        question = next((q for record in self.records if (q := _question_in(record)) is not None), None)
+        return Defaults() if question is None else Defaults(question.numeric_promote, question.voice)
 
     @property
     def lines(self) -> list[bytes]:
@@ -78,12 +80,13 @@ class Trace:
         return [line for frame in fenced for line in frame.data.split(b"\n")]
 
 
-def _promotes(record: Record) -> bool:
+def _question_in(record: Record) -> Question | None:
+    """The question as the stages saw it; None in a record without one, or that cannot be read."""
     try:
         question = question_about(record.message)
     except Poison:
-        return False
-    return isinstance(question, Question) and question.numeric_promote
+        return None
+    return question if isinstance(question, Question) else None
 
 
 _NOTHING = msgspec.Raw()

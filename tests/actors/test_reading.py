@@ -252,23 +252,31 @@ def picks(*texts: str) -> ScriptedAsk:
         spans=tuple(contracts.PickedSpan(passage=1, text=text) for text in texts))})  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("message", "ask", "reason"),
-    [
-        (found(), ScriptedAsk(), "no_results"),
-        (found(analyses=(ANALYSIS,), complex=True), ScriptedAsk(), "no_evidence"),
-        (found(missing=("who pays",), complex=True), ScriptedAsk(), "insufficient"),
-        (found(passage()), picks(), "no_evidence"),
-        (found(passage(), missing=("who pays",), complex=True), picks(), "insufficient"),
-        (found(passage(text="Tulips bloom in April.", title="Garden")), ScriptedAsk(), "low_relevance"),
-    ],
+FAR = question(
+    text="Explain zeppelin hangar maintenance intervals, helium purity thresholds, mooring procedures in days"
 )
-async def test_what_cannot_be_answered_is_refused_with_its_reason(
-    message: PassagesReady, ask: ScriptedAsk, reason: str
+
+
+@pytest.mark.parametrize(
+    ("message", "ask", "outcome", "reason"),
+    [
+        (found(), ScriptedAsk(), "refused", "no_results"),
+        (found(analyses=(ANALYSIS,), complex=True), ScriptedAsk(), "refused", "no_evidence"),
+        (found(analyses=(ANALYSIS,), complex=True, near=(passage(),)), ScriptedAsk(), "closest", "no_evidence"),
+        (found(missing=("who pays",), complex=True), ScriptedAsk(), "refused", "insufficient"),
+        (found(passage()), picks(), "closest", "no_evidence"),
+        (found(passage(), missing=("who pays",), complex=True), picks(), "closest", "insufficient"),
+        (found(passage(text="Tulips bloom in April.", title="Garden")), ScriptedAsk(), "refused", "low_relevance"),
+        (found(passage(text="Tulips bloom for days.", title="Garden"), question=FAR), ScriptedAsk(), "closest", "low_relevance"),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_answered_ends_with_its_reason(
+    message: PassagesReady, ask: ScriptedAsk, outcome: str, reason: str
 ) -> None:
     settled = await select_evidence.handle(message, ask)
     assert isinstance(settled, AnswerSettled)
-    assert (settled.settled.outcome, settled.settled.reason) == ("refused", reason)
+    assert (settled.settled.outcome, settled.settled.reason) == (outcome, reason)
+    assert bool(settled.settled.passages) == (outcome == "closest")
     assert ("who pays" in settled.settled.answer) == (reason == "insufficient")
 
 

@@ -37,6 +37,9 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     safe: Text
     safe_sources: Text  # names {ids}
     none_passes: Text  # names {filter}: no document passes it
+    closest: Text  # nothing is claimed
+    closest_passages: Text  # before the passages that come closest
+    closest_languages: Text  # names {languages}: those of the documents, where the question is in none of them
     cancelled: Text
     withdrawn: Text
     failed: Text

@@ -15,6 +15,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ask: Text
     stop: Text
     answer: Text
+    no_answer: Text  # in place of `answer`, over what is said when nothing is claimed
+    passages: Text  # heading over the closest passages
     references: Text
     withheld: Text  # heading over the sentences that did not pass
     sources: Text  # heading over what retrieval found
@@ -27,6 +29,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     recognized: Text  # of a source whose text was read from pictures
     away: Text  # the service cannot be reached
     answered: Text
+    closest: Text
     refused: Text
     declined: Text
     failed: Text

@@ -14,7 +14,7 @@ from actors import (
     stream_references,
 )
 from actors.answer import drafting, release
-from actors.answer.question import promoting_numbers
+from actors.answer.question import Defaults, resolving_under
 from actors.evidence import spans
 from actors.outcome import settling
 from actors.pipeline import ACTORS, pipeline
@@ -205,12 +205,13 @@ async def test_a_reply_outside_its_schema_replays(recorder: Recorder) -> None:
     assert (await replay(trace, pipeline())).divergence is None
 
 
-async def test_a_run_under_another_weight_of_numbers_replays(recorder: Recorder) -> None:
-    """The setting of the process that recorded the run is in the trace; the setting of this one does not count."""
-    with promoting_numbers(True):
+@pytest.mark.parametrize("settings", [Defaults(numeric_promote=True), Defaults(voice="helpful")])
+async def test_a_run_under_other_settings_replays(recorder: Recorder, settings: Defaults) -> None:
+    """The settings of the process that recorded the run are in the trace; those of this one do not count."""
+    with resolving_under(settings):
         async with recorder(ExtractiveEngine()) as record:
             trace = await record(SIMPLE)
-    assert trace.numeric_promote
+    assert trace.defaults == settings
     assert (await replay(trace, pipeline())).divergence is None
 
 

@@ -1,0 +1,198 @@
+"""End a run with the passages that come closest: they are shown as passages, with what matches marked, and nothing is claimed.
+
+It takes the place of a refusal wherever something near was found: a passage that has a content word of the question, or any
+passage when the documents are in other languages, where words cannot match.
+"""
+
+from collections.abc import Sequence
+
+from actors.answer.masking import mask
+from actors.answer.profile import profile_of
+from actors.evidence.section import section_of
+from actors.evidence.spans import Slice
+from actors.outcome.refusals import refuse
+from bus.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
+from index.matching import content_words, matches
+from index.units import units
+from prompts import notices
+from prompts.vocabulary import Reason
+
+#: How many passages are shown at most.
+MOST = 5
+#: A longer passage is cut around its best unit, at the ends of blocks.
+LONGEST = 1200
+
+
+def closest(
+    question: Question,
+    reason: Reason,
+    passages: Sequence[Passage],
+    *,
+    best: Sequence[Slice] = (),
+    notice: str = "",
+    missing: tuple[str, ...] = (),
+    refuse_reason: str = "",
+    probability: float | None = None,
+    snapshot: str = "",
+    rounds: int = 1,
+    languages: Sequence[str] = (),
+) -> AnswerSettled:
+    """The closest passages, best first, each once; a refusal with that reason when nothing is near.
+
+    `best`: the best units, which order the passages and where long ones are cut; the passages without one follow as given.
+    `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
+    """
+    if not near(question, passages, languages=languages):
+        return refuse(
+            question,
+            reason,
+            missing=missing,
+            refuse_reason=refuse_reason,
+            text=notice,
+            snapshot=snapshot,
+            rounds=rounds,
+        )
+    said = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
+    return AnswerSettled(
+        settled=Settled(
+            outcome="closest",
+            question=question.asked,
+            reason=reason,
+            answer=notices.closest(said, question.language, languages=languages),
+            detail=refuse_reason or ", ".join(missing),
+            snapshot=snapshot,
+            rounds=rounds,
+            language=question.language,
+            profile=question.profile,
+            passages=_shown(question, passages, best),
+            probability=probability,
+        )
+    )
+
+
+def near(question: Question, passages: Sequence[Passage], *, languages: Sequence[str] = ()) -> bool:
+    """Whether there is anything to show: never for an exercise, whose solution may stand in a passage."""
+    if not passages or _is_exercise(question):
+        return False
+    wanted = content_words(_words_of(question))
+    return bool(languages) or any(
+        matches(" ".join((passage.title, *passage.headings, passage.text)), wanted) for passage in passages
+    )
+
+
+def passage_of(span: Span) -> Passage:
+    """A span of the evidence as a passage of its own."""
+    return Passage(
+        source_id=span.source_id,
+        title=span.title,
+        url=span.url,
+        score=span.score,
+        score_type="",
+        text=span.text,
+        char_start=span.source_start,
+        char_end=span.source_end,
+        language=span.language,
+        snapshot="",
+        page=span.page,
+        headings=span.headings,
+        blocks=span.blocks,
+        about=span.about,
+    )
+
+
+def _is_exercise(question: Question) -> bool:
+    profile = profile_of(question.profile)
+    return "hint" in (
+        profile.style(question.text, "simple", question.style),
+        profile.style(question.text, "complex", question.style),
+    )
+
+
+def _words_of(question: Question) -> str:
+    return f"{question.text} {question.topic}"
+
+
+def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
+    """The first MOST passages, each stretch of a source once."""
+    wanted = content_words(_words_of(question))
+    masked = profile_of(question.profile).mask_personal_data
+    unit_of: dict[int, tuple[int, int]] = {}
+    for at, start, end in best:
+        unit_of.setdefault(at, (start, end))
+    shown: dict[tuple[str, int, int], NearPassage] = {}
+    for at in dict.fromkeys([*unit_of, *range(len(passages))]):
+        passage = passages[at]
+        start, end = cut(passage, unit_of.get(at), wanted)
+        text = mask(passage.text[start:end]) if masked else passage.text[start:end]
+        start, end = passage.char_start + start, passage.char_start + end
+        section = section_of(passage, start, end)
+        found = NearPassage(
+            source_id=passage.source_id,
+            title=passage.title,
+            url=section.url,
+            page=passage.page,
+            source_start=start,
+            source_end=end,
+            text=text,
+            marked=matches(text, wanted),
+            score=passage.score,
+            headings=section.headings,
+        )
+        shown.setdefault((passage.source_id, start, end), found)
+        if len(shown) == MOST:
+            break
+    return tuple(shown.values())
+
+
+def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) -> tuple[int, int]:
+    """The stretch of a passage to show: all of it, or as much around its best unit as fits in LONGEST.
+
+    Without a best unit it is the stretch in which most of the `wanted` words stand.
+    """
+    text = passage.text
+    if len(text) <= LONGEST:
+        return 0, len(text)
+    pieces = _pieces(passage)
+    if unit is None:
+        first, last = _densest(text, pieces, wanted)
+    else:
+        inside = [at for at, (start, end) in enumerate(pieces) if start < unit[1] and unit[0] < end] or [0]
+        first, last = inside[0], inside[-1]
+    while True:
+        if last + 1 < len(pieces) and pieces[last + 1][1] - pieces[first][0] <= LONGEST:
+            last += 1
+        elif first and pieces[last][1] - pieces[first - 1][0] <= LONGEST:
+            first -= 1
+        else:
+            break
+    start, end = pieces[first][0], pieces[last][1]
+    if end - start > LONGEST:  # a single piece: code, or a text without any full stop
+        end = max(text.rfind("\n", start, start + LONGEST), text.rfind(" ", start, start + LONGEST))
+        end = end if end > start else start + LONGEST
+    return start, end
+
+
+def _densest(text: str, pieces: list[tuple[int, int]], wanted: frozenset[str]) -> tuple[int, int]:
+    """The first and last piece of the stretch with most different words that match; of equals, the first."""
+    words = [(start, text[start:end].casefold()) for start, end in matches(text, wanted)]
+    best, most = (0, 0), -1
+    for first, (start, _) in enumerate(pieces):
+        last = max([first, *(at for at in range(first, len(pieces)) if pieces[at][1] - start <= LONGEST)])
+        held = len({word for at, word in words if start <= at < pieces[last][1]})
+        if held > most:
+            best, most = (first, last), held
+    return best
+
+
+def _pieces(passage: Passage) -> list[tuple[int, int]]:
+    """What a passage may be cut between: its blocks, and the units of those that are too long themselves."""
+    small = [(unit.start, unit.end) for unit in units(passage.text, passage.blocks, passage.char_start)]
+    pieces: list[tuple[int, int]] = []
+    for block in passage.blocks:
+        start = max(0, block.start - passage.char_start)
+        end = min(len(passage.text), block.end - passage.char_start)
+        if end - start > LONGEST:
+            pieces += [unit for unit in small if start <= unit[0] and unit[1] <= end]
+        elif start < end:
+            pieces.append((start, end))
+    return sorted(pieces) or small or [(0, len(passage.text))]

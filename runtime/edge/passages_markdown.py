@@ -1,0 +1,55 @@
+"""The closest passages as Markdown, for clients that show nothing but text: each quoted under its title, what matches in bold.
+
+What a document says stays text: nothing in it becomes a link, a picture, markup or a heading.
+"""
+
+import re
+from collections.abc import Sequence
+
+from bus.messages import NearPassage
+from index.languages.folding import visible
+
+#: Characters that mean something inside a line, and what makes an address a link by itself.
+_INLINE = re.compile(r"[\\`*\[\]<>~&@]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
+#: What means something at the beginning of a line: indentation, then a heading, a list, a rule or a table.
+_BEGINNING = re.compile(r"([ \t]*)(?:([#+=|-]|:(?=-))|(\d{1,9})(?=[.)]))?")
+_WEB = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
+
+
+def markdown(passages: Sequence[NearPassage]) -> str:
+    """The passages, numbered, after a blank line; empty for none."""
+    return "".join(f"\n\n{_heading(n, passage)}\n\n{_quoted(passage)}" for n, passage in enumerate(passages, 1))
+
+
+def _heading(n: int, passage: NearPassage) -> str:
+    title = _plain(passage.title or passage.source_id)
+    name = f"[{title}](<{passage.url}>)" if _WEB.fullmatch(passage.url) else title
+    page = f"p. {passage.page}" if passage.page is not None else ""
+    place = ", ".join(part for part in (_plain(" › ".join(passage.headings)), page) if part)
+    return f"**{n}. {name}**" + (f" {place}" if place else "")
+
+
+def _quoted(passage: NearPassage) -> str:
+    """The text as a quotation, a line of it a line; the stretches that match in bold."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in passage.marked:
+        pieces += [_escaped(passage.text[at:start]), f"**{_escaped(passage.text[start:end])}**"]
+        at = end
+    pieces.append(_escaped(passage.text[at:]))
+    lines = [_BEGINNING.sub(_as_text, line.rstrip(), count=1) for line in "".join(pieces).strip("\n").split("\n")]
+    return "  \n".join(f"> {line}".rstrip() for line in lines)
+
+
+def _as_text(found: re.Match[str]) -> str:
+    """The beginning of a line, so that its indentation is kept and makes no code."""
+    indented = "\u00a0" * len(found[1].expandtabs(4))
+    return indented + (f"\\{found[2]}" if found[2] else f"{found[3]}\\" if found[3] else "")
+
+
+def _escaped(text: str) -> str:
+    return _INLINE.sub(lambda found: "\\" + found[0], visible(text))
+
+
+def _plain(text: str) -> str:
+    return _escaped(" ".join(text.split()))

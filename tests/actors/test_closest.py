@@ -1,0 +1,172 @@
+"""The closest passages: when there are any, in which order, cut where, and with what marked."""
+
+import msgspec
+import pytest
+
+from actors.answer.profile import PROFILES, profile_of
+from actors.judge_relevance import judge_relevance
+from actors.judge_sufficiency import judge_sufficiency
+from actors.outcome.closest import LONGEST, MOST, closest
+from bus.messages import Block, Passage, PassagesJudged, PassagesReady, PassagesRetrieved, Settled
+from index.languages import LANGUAGES
+from prompts import contracts, notices
+from prompts.vocabulary import REASONS, Reason
+from tests.actors.scripted_powers import ScriptedAsk
+from tests.message_samples import LANES, OPENING, REFUNDS, passage, question
+
+SHOP = passage("opening.md", OPENING, score=0.25)
+
+
+def ended(*passages: Passage, reason: Reason = "no_evidence", **fields: object) -> Settled:
+    return closest(fields.pop("question", question()), reason, passages, **fields).settled  # type: ignore[arg-type]
+
+
+def marked(settled: Settled) -> list[list[str]]:
+    return [[p.text[start:end] for start, end in p.marked] for p in settled.passages]
+
+
+def test_nothing_is_claimed_and_what_matches_is_marked() -> None:
+    found = ended(passage(), SHOP, probability=0.2, snapshot="s1", rounds=2)
+    assert (found.outcome, found.reason, found.probability, found.snapshot, found.rounds) == (
+        "closest", "no_evidence", 0.2, "s1", 2,
+    )  # fmt: skip
+    assert found.answer == "Nothing in the documents answers this for sure. These passages come closest:"
+    assert marked(found) == [["Refunds", "paid", "days", "refunded"], []]
+    (first, _) = found.passages
+    assert (first.source_start, first.source_end, first.text, first.score) == (100, 100 + len(REFUNDS), REFUNDS, 0.75)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_is_told_in_every_language(language: str, reason: Reason) -> None:
+    found = ended(passage(), reason=reason, question=question(language=language), missing=("§7",), refuse_reason="§8")
+    assert (found.outcome, found.reason) == ("closest", reason)
+    assert found.answer.endswith(notices.text("replies", "closest_passages", language))
+    assert ("§7" in found.answer, "§8" in found.answer) == (reason == "insufficient", reason == "model_refused")
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "not in the language of your question, but in French and Korean"),
+        ("fr", "ils sont en français et coréen"),
+        ("ko", "프랑스어 및 한국어로"),
+        ("zh", "法语和韩语"),
+        ("ar", "الفرنسية والكورية"),
+        ("es", "francés y coreano"),
+    ],
+)
+def test_across_languages_nothing_need_match_and_those_of_the_documents_are_named(language: str, told: str) -> None:
+    asked = question(text="?", language=language)
+    found = ended(SHOP, question=asked, languages=("fr", "ko"))
+    assert found.outcome == "closest"
+    assert told in found.answer
+
+
+@pytest.mark.parametrize(
+    ("passages", "changes"),
+    [
+        ((), {}),
+        ((), {"languages": ("fr",)}),
+        ((passage(text="Tulips bloom in April.", title="Garden"),), {}),
+        ((passage(),), {"question": question(text="Who is it?")}),
+        ((passage(),), {"question": question(style="hint")}),
+        ((passage(),), {"question": question(text="Solve the exercise about refunds", profile="tutor")}),
+    ],
+)
+def test_without_anything_near_it_is_the_refusal(passages: tuple[Passage, ...], changes: dict[str, object]) -> None:
+    found = ended(*passages, **changes)
+    assert (found.outcome, found.passages) == ("refused", ())
+    assert found.answer == notices.reason_text("no_evidence", "en")
+
+
+def test_a_title_or_a_heading_that_matches_is_near() -> None:
+    assert ended(passage(text="It takes a while.", title="Refunds")).outcome == "closest"
+    assert ended(passage(text="It takes a while.", title="", headings=("Shop", "Refunds"))).outcome == "closest"
+
+
+def test_the_words_of_the_conversation_are_marked_too() -> None:
+    asked = question(text="And on Saturdays?", topic="shop opening")
+    assert marked(ended(SHOP, question=asked)) == [["shop opens", "Saturdays", "opens"]]
+
+
+def test_passages_stand_once_in_the_order_of_their_best_units_and_at_most_five() -> None:
+    many = [passage(f"{n}.md", f"{REFUNDS} Page {n}.", score=n / 10) for n in range(8)]
+    found = ended(*many, many[0], best=((6, 0, 10), (3, 0, 10), (6, 20, 30)))
+    assert [p.source_id for p in found.passages] == ["6.md", "3.md", "0.md", "1.md", "2.md"]
+    assert len(found.passages) == MOST
+    assert [p.source_id for p in ended(SHOP, passage(), SHOP).passages] == ["opening.md", "refunds.md"]
+
+
+def blocks_of(texts: list[str], at: int = 100) -> tuple[str, tuple[Block, ...]]:
+    blocks = []
+    for text in texts:
+        blocks.append(Block(start=at, end=at + len(text)))
+        at += len(text) + 2
+    return "\n\n".join(texts), tuple(blocks)
+
+
+PARAGRAPHS = [f"Paragraph {n} speaks of many things. " + "It goes on. " * 30 + f"End {n}." for n in range(8)]
+
+
+@pytest.mark.parametrize("at", range(8))
+def test_a_long_passage_is_cut_around_its_best_unit_at_the_ends_of_blocks(at: int) -> None:
+    text, blocks = blocks_of(PARAGRAPHS)
+    long = passage(text=text, blocks=blocks)
+    unit = text.index(f"Paragraph {at}")
+    (shown,) = ended(long, question=question(text="paragraph"), best=((0, unit, unit + 20),)).passages
+    assert f"Paragraph {at} " in shown.text
+    assert len(shown.text) <= LONGEST
+    assert shown.text == text[shown.source_start - 100 : shown.source_end - 100]
+    assert shown.text.split("\n\n") == [p for p in PARAGRAPHS if p in shown.text]
+    (found,) = ended(long, question=question(text=f"What is at the end {at}?")).passages
+    assert f"End {at}." in found.text
+
+
+@pytest.mark.parametrize("text", ["word " * 900, "x" * 4000, "A sentence about refunds. " * 200])
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_text_without_blocks_to_cut_at_is_cut_all_the_same(text: str, blocks: bool) -> None:
+    long = passage(text=text, blocks=(Block(start=100, end=100 + len(text), kind="code"),) if blocks else ())
+    (shown,) = ended(long, best=((0, 2000, 2010),)).passages
+    assert 0 < len(shown.text) <= LONGEST
+    assert shown.text == text[shown.source_start - 100 : shown.source_end - 100]
+
+
+def test_the_link_opens_at_the_place_and_its_headings_lead_there() -> None:
+    text = "# Fees\n\nThe fee for refunds is five euros."
+    blocks = (Block(start=100, end=106, kind="heading", level=2, anchor="fees"), Block(start=108, end=100 + len(text)))
+    (shown,) = ended(passage(text=text, blocks=blocks, headings=("Shop",))).passages
+    assert (shown.url, shown.headings) == ("https://example.org/refunds.md#fees", ("Shop", "Fees"))
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_personal_data_is_masked_where_the_profile_says_so(monkeypatch: pytest.MonkeyPatch, masked: bool) -> None:
+    profile = msgspec.structs.replace(profile_of("general"), mask_personal_data=masked)
+    monkeypatch.setattr(PROFILES, "_read", {"general": profile})
+    (shown,) = ended(passage(text="Ask kim.refund@example.org about refunds.")).passages
+    assert ("kim.refund@" in shown.text) == (not masked)
+    assert [shown.text[start:end] for start, end in shown.marked][-1] == "refunds"
+
+
+async def test_passages_that_no_judge_kept_go_along_and_are_never_evidence() -> None:
+    lane = PassagesRetrieved(
+        question=question(), sub_query=LANES[0], plan=LANES[:1], round=1, passages=(passage(), SHOP), snapshot="s1"
+    )
+    nothing = contracts.Relevance(
+        sub_query_id="", sub_query_statement="", relevant_extracts=(), sub_answer="", confidence="low", missing_aspects=()
+    )  # fmt: skip
+    judged = await judge_relevance.handle(lane, ScriptedAsk({"judge_relevance": nothing}))
+    assert isinstance(judged, PassagesJudged)
+    assert (judged.passages, judged.near) == ((), (passage(), SHOP))
+    enough = contracts.Sufficiency(
+        is_sufficient=True,
+        confidence="high",
+        covered_aspects=(),
+        missing_critical_aspects=(),
+        reasoning="",
+        additional_sub_queries=(),
+    )
+    kept = msgspec.structs.replace(judged, passages=(SHOP,), near=(passage(), SHOP))
+    ready = await judge_sufficiency.handle((judged, kept), ScriptedAsk({"judge_sufficiency": enough}))
+    assert isinstance(ready, PassagesReady)
+    assert (ready.passages, ready.near) == ((SHOP,), (passage(),))
