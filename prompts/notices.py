@@ -4,6 +4,8 @@ Anyone who writes in another language gets the fallback language. Values put int
 line.
 """
 
+import functools
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -43,11 +45,18 @@ def nothing_sure(reason: Reason, language: str, *, missing: Sequence[str] = (), 
 
 def closest(said: str, language: str, *, languages: Sequence[str] = ()) -> str:
     """What is said before the closest passages. `languages`: those of the documents, if the question is in none of them."""
-    parts = [text("replies", "closest_passages", language)]
+    parts = [said]
     if languages:
-        told = text("replies", "closest_languages", language).format(languages=named(tuple(languages), language))
-        parts.insert(0, told)
-    return said + ("" if said[-1:].isspace() else " ") + " ".join(parts)
+        named_ones = named(tuple(languages), language)
+        parts.append(text("replies", "closest_languages", language).format(languages=named_ones))
+    parts.append(text("replies", "closest_passages", language))
+    return functools.reduce(_followed, parts)
+
+
+def _followed(one: str, next_one: str) -> str:
+    """Two sentences in a row; a full-width full stop brings its own space."""
+    spaced = one[-1:].isspace() or unicodedata.east_asian_width(one[-1:] or " ") == "W"
+    return one + ("" if spaced else " ") + next_one
 
 
 def declined_text(kind: DeclinedKind, language: str) -> str:

@@ -45,6 +45,9 @@ def show(event: dict) -> None:
     elif event["type"] == "references":
         for source in event["items"]:
             print(f"- {source['title'] or source['source_id']} {source['url']}")
+    elif event["type"] == "passages":
+        for passage in event["items"]:
+            print(f"- {passage['title'] or passage['source_id']} {passage['url']}: {passage['text']}")
     elif event["type"] == "error":
         print(f"\n{event['code']}: {event['content']}", file=sys.stderr)
 

@@ -15,6 +15,7 @@ from bus.messages import (
     Context,
     ContextMetadata,
     PassagesJudged,
+    PassagesReady,
     QueryDecomposed,
     ReportRequested,
     SubQueryPlanned,
@@ -53,7 +54,7 @@ def check_stream(events: Events, record: RunRecord) -> str:
     pieces = kinds.count("piece")
     assert [e["index"] for e in events[:pieces]] == list(range(1, pieces + 1))
     end = ["error"] if "error" in kinds else ["token"]
-    references = ["references"] if record.references else []
+    references = ["references"] if record.references else ["passages"] if record.passages else []
     assert kinds[pieces:] == [*end, *references, "DONE"]
     text = "".join(e["content"] for e in events[:pieces])
     if record.outcome == "answered":
@@ -217,6 +218,45 @@ async def test_what_is_not_answered_is_told_in_tokens_without_references(
     assert record.references == ()
 
 
+#: Questions that the pages do not answer although they speak of what is asked about, and a word that must be marked.
+NEAR = {
+    "ko": ("환불 담당자는 누구인가요?", "환불.md", "환불"),
+    "zh": ("阿托品是谁发明的？", "近视.md", "阿托品"),
+    "fr": ("Qui a fondé la bibliothèque ?", "bibliotheque.md", "bibliothèque"),
+    "ar": ("من أسس المكتبة؟", "الحضور.md", "مكتبة"),
+    "es": ("¿Quién fundó la biblioteca?", "biblioteca.md", "biblioteca"),
+}
+
+
+@pytest.mark.parametrize("language", NEAR)
+@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
+async def test_what_is_only_near_is_shown_as_the_closest_passages(run: Whole, language: str, release: str) -> None:
+    question, source, word = NEAR[language]
+    events, record = await run.ask(question, release=release)
+    assert check_stream(events, record) == record.answer
+    assert record.outcome == "closest"
+    assert record.reason in ("no_evidence", "low_relevance")
+    assert record.answer.endswith(notices.text("replies", "closest_passages", language))
+    (passage,) = record.passages
+    assert (passage.source_id, passage.text) == (source, PAGES[source][1])
+    assert word in [passage.text[start:end] for start, end in passage.marked]
+    assert events[-2]["items"] == msgspec.json.decode(msgspec.json.encode(record.passages))
+    assert (record.references, record.citations, record.confidence) == ((), (), None)
+
+
+async def test_all_events_have_the_closest_passages_too(run: Whole) -> None:
+    events, record = await run.ask(NEAR["fr"][0], events="all")
+    assert record.outcome == "closest"
+    assert [event["type"] for event in events][-2:] == ["passages", "DONE"]
+
+
+@pytest.mark.parametrize("voice", [None, "strict", "helpful"])
+async def test_the_stages_know_how_sure_an_answer_must_be(run: Whole, voice: str | None) -> None:
+    _, record = await run.ask(EN, voice=voice)
+    questions = {m.question.voice for m in await run.messages(record.run_id) if isinstance(m, PassagesReady)}
+    assert questions == {voice or "strict"}
+
+
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 async def test_an_unknown_profile_is_an_error_that_ends_the_run(run: Whole, release: str) -> None:
     events, record = await run.ask(EN, profile="librray", release=release)
@@ -260,6 +300,7 @@ STREAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "report-en": (TWO_PARTS, {}),
     "declined-ar": ("مرحبا", {}),
     "refused-en": ("Who painted the ceiling?", {"contexts": CONTEXT}),
+    "closest-zh": (NEAR["zh"][0], {}),
     "failed-en": (EN, {"deadline_s": 0.000_001}),
 }
 

@@ -11,11 +11,13 @@ import msgspec
 import pytest
 from nats.aio.client import Client
 
+from actors.stream_answer import stream_answer
+from actors.stream_references import stream_references
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.events import Done, Emitter, References, TokensEnd, tokens_of
 from bus.follow import cancel, follow
 from bus.journal import Journal
-from bus.messages import Citation, QuestionAsked, Reference, RunFinished, Settled
+from bus.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
 from bus.runs import Runs
 from bus.settings import BusSettings
 from bus.subjects import RUNS, finished, parse
@@ -104,12 +106,58 @@ async def answer(pipeline: "Pipeline", run_id: str, question: QuestionAsked) -> 
     await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
 
 
+#: Two passages that a run may end with; the text of the first begins outside the basic plane and is full of markup.
+NEAR = (
+    NearPassage(
+        source_id="refunds",
+        title="환불 <규정>",
+        url="https://example.org/refunds#terms",
+        page=3,
+        source_start=10,
+        source_end=62,
+        text="👩‍🎓 환불은 14일\n# [x](https://evil.example) <b>환불</b> `a`",
+        marked=((4, 6), (43, 45)),
+        score=0.5,
+        headings=("Shop", "Refunds"),
+    ),
+    NearPassage(
+        source_id="file.txt",
+        title="",
+        url="",
+        page=None,
+        source_start=0,
+        source_end=23,
+        text="تُدفع المبالغ خلال 14 يومًا",
+        marked=((0, 5),),
+        score=0.25,
+    ),
+)
+
+
+async def near(pipeline: "Pipeline", run_id: str, question: QuestionAsked) -> None:
+    """Ends with the closest passages, by the pipeline's own last stages."""
+    emitter = Emitter(pipeline.bus.journal, run_id)
+    settled = Settled(
+        outcome="closest",
+        question=question.question,
+        reason="no_evidence",
+        answer="Nothing is sure:",
+        passages=NEAR,
+        probability=0.25,
+        profile=question.profile,
+        language="en",
+    )
+    over = await stream_answer.handle(AnswerSettled(settled=settled), emitter)
+    await pipeline.bus.journal.write(finished(run_id), over)
+    await stream_references.handle(over, emitter)
+
+
 class Pipeline:
     """The fake actor: answers every question with `script`, which a test may replace for questions that begin with a word."""
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
-        self.scripts: dict[str, Answer] = {}
+        self.scripts: dict[str, Answer] = {"near": near}
         self.ended: dict[str, asyncio.Task[None]] = {}
 
     async def follow(self, ready: asyncio.Event) -> None:

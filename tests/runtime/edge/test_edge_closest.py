@@ -1,0 +1,168 @@
+"""The closest passages in every form that the edge speaks, and how sure an answer must be, asked in each of them."""
+
+import json
+from typing import Any
+
+import aiohttp
+import msgspec
+import openai
+import pytest
+from markdown_it import MarkdownIt
+
+from bus.messages import QuestionAsked
+from bus.run_record import RunRecord
+from bus.subjects import key_of
+from runtime.edge.passages_markdown import markdown
+from tests.runtime.edge.conftest import NEAR, Pipeline
+from tests.runtime.edge.strict_sse import parse
+
+PASSAGES = {"type": "passages", "items": msgspec.to_builtins(NEAR), "status": "end"}
+TOLD = "Nothing is sure:"
+
+
+#: Markdown as GitHub has it, but for addresses as links.
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def json_of(value: object) -> Any:
+    return json.loads(msgspec.json.encode(value))
+
+
+async def stream_of(http: aiohttp.ClientSession, **fields: object) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
+    async with http.post("/v1/runs", json={"question": "near enough?"} | fields) as response:
+        events = [(number, json.loads(data)) for number, data in parse(await response.read())]
+        return response.headers["X-Run-Id"], events
+
+
+@pytest.mark.parametrize("wanted", ["default", "all"])
+async def test_the_stream_has_the_passages_after_the_tokens_and_no_references(
+    http: aiohttp.ClientSession, wanted: str
+) -> None:
+    _, events = await stream_of(http, events=wanted)
+    told = [event for _, event in events]
+    assert "".join(event["content"] for event in told[:-3]) == TOLD
+    assert told[-3:] == [{"type": "token", "content": "", "status": "end"}, json_of(PASSAGES), {"type": "DONE"}]
+
+
+async def test_a_client_that_comes_back_gets_the_passages(http: aiohttp.ClientSession) -> None:
+    run_id, events = await stream_of(http)
+    async with http.get(f"/v1/runs/{run_id}/events", params={"after": str(events[-3][0])}) as response:
+        assert [(number, json.loads(data)) for number, data in parse(await response.read())] == events[-2:]
+
+
+async def test_a_json_answer_and_the_record_have_the_passages(http: aiohttp.ClientSession) -> None:
+    async with http.post(
+        "/v1/runs", json={"question": "near enough?"}, headers={"Accept": "application/json"}
+    ) as response:
+        assert response.status == 200
+        record = msgspec.json.decode(await response.read(), type=RunRecord)
+    assert (record.outcome, record.reason, record.answer, record.probability) == ("closest", "no_evidence", TOLD, 0.25)
+    assert (record.passages, record.references, record.citations) == (NEAR, (), ())
+    async with http.get(f"/v1/runs/{record.run_id}") as response:
+        assert (await response.json())["passages"] == json_of(NEAR)
+
+
+async def test_a_socket_gets_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
+    frames: list[dict[str, Any]] = []
+    async with http.ws_connect("/v1/ws") as socket:
+        await socket.send_json({"question": "near enough?", "voice": "helpful"})
+        while not frames or frames[-1]["type"] != "DONE":
+            frames.append(json.loads(await socket.receive_str(timeout=60)))
+    assert frames == [event for _, event in (await stream_of(http))[1]]
+
+
+# ---------------------------------------------------------------- chat
+
+
+async def complete(edge: str, *, stream: bool, **fields: object) -> tuple[str, dict[str, Any], str]:
+    """The content, the fields that are ours, and the id of the run."""
+    async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
+        answer: Any = await client.chat.completions.create(
+            model="general",
+            messages=[{"role": "user", "content": "near enough?"}],
+            stream=stream,
+            extra_body=fields,
+        )
+        if not stream:
+            return answer.choices[0].message.content, answer.model_extra, answer.id.removeprefix("chatcmpl-")
+        chunks = [chunk async for chunk in answer]
+    content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert chunks[-1].choices[0].finish_reason == "stop"
+    return content, chunks[-1].model_extra, chunks[-1].id.removeprefix("chatcmpl-")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_chat_has_the_passages_as_text_and_as_data(edge: str, stream: bool) -> None:
+    content, extra, _ = await complete(edge, stream=stream)
+    assert content == TOLD + markdown(NEAR)
+    assert extra["passages"] == json_of(NEAR)
+    assert extra["references"] == []
+    assert extra.get("outcome", "closest") == "closest"
+
+
+def test_the_markdown_shows_quotations_under_their_titles_and_nothing_of_a_document_is_markup() -> None:
+    shown = MARKDOWN.render(TOLD + markdown(NEAR))
+    assert shown == (
+        "<p>Nothing is sure:</p>\n"
+        '<p><strong>1. <a href="https://example.org/refunds#terms">환불 &lt;규정&gt;</a></strong> Shop › Refunds, p. 3</p>\n'
+        "<blockquote>\n<p>👩🎓 <strong>환불</strong>은 14일<br />\n"
+        "# [x](https://evil.example) &lt;b&gt;<strong>환불</strong>&lt;/b&gt; `a`</p>\n</blockquote>\n"
+        "<p><strong>2. file.txt</strong></p>\n"
+        "<blockquote>\n<p><strong>تُدفع</strong> المبالغ خلال 14 يومًا</p>\n</blockquote>\n"
+    )
+    assert markdown(()) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1. one", "1) one", "- one", "+ one", "* one", "# one", "    one", "> one", "one\n---", "one\n===", "one\n\n    two"),
+        *("a | b\n|--|--|\nc | d", "~~one~~", "_one_", "**one**", "```\none\n```", "![a](https://x.example/y.png)"),
+        *("<img src=x>", "<https://x.example>", "&lt;", "a\\b", "[a]: https://x.example", "[a][b]"),
+    ],
+)  # fmt: skip
+def test_whatever_a_document_says_stays_text(text: str) -> None:
+    shown = msgspec.structs.replace(NEAR[1], text=text, marked=())
+    page = MARKDOWN.render(markdown([shown]).split("\n\n", 2)[2])
+    inside = page.removeprefix("<blockquote>\n").removesuffix("</blockquote>\n")
+    bare = inside.replace("<p>", "").replace("</p>", "").replace("<br />", "")
+    assert "<" not in bare
+    assert "".join(bare.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&").split()) == "".join(
+        text.split()
+    )
+
+
+# ---------------------------------------------------------------- how sure an answer must be
+
+
+async def asked_as(pipeline: Pipeline, run_id: str) -> QuestionAsked:
+    message = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
+    assert isinstance(message, QuestionAsked)
+    return message
+
+
+async def test_the_voice_travels_with_the_question(http: aiohttp.ClientSession, edge: str, pipeline: Pipeline) -> None:
+    run_id, _ = await stream_of(http, voice="helpful")
+    assert (await asked_as(pipeline, run_id)).voice == "helpful"
+    _, _, chat = await complete(edge, stream=False, voice="helpful")
+    assert (await asked_as(pipeline, chat)).voice == "helpful"
+
+
+async def test_a_voice_that_is_none_is_told_with_those_there_are(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/runs", json={"question": "near?", "voice": "loud"}) as response:
+        assert response.status == 422
+        assert (await response.json())["detail"].startswith("voice: ")
+
+
+async def test_the_documents_of_the_interfaces_know_both(http: aiohttp.ClientSession) -> None:
+    async with http.get("/openapi.json") as response:
+        schemas = (await response.json())["components"]["schemas"]
+    async with http.get("/asyncapi.json") as response:
+        bus = (await response.json())["components"]["schemas"]
+    for found in (schemas, bus):
+        assert found["Passages"]["properties"]["items"]["items"]["$ref"].endswith("NearPassage")
+        assert "voice" in found["QuestionAsked"]["properties"]
+    assert {"passages", "probability"} <= schemas["RunRecord"]["properties"].keys()
+    assert {"passages", "voice"} <= schemas["Completion"]["properties"].keys() | schemas["ChatAsked"][
+        "properties"
+    ].keys()
