@@ -43,6 +43,7 @@ async def retrieve(
                 bm25_k=wanted.bm25_k,
                 vector_k=wanted.vector_k,
                 filter=only,
+                rerank=wanted.rerank,
             )
         )
         if only is not None and hits.none_passes:

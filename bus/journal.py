@@ -82,6 +82,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     bm25_k: int = 0
     vector_k: int = 0
     filter: Filter | None = None
+    rerank: bool = True
     took_s: float = 0.0
 
 

@@ -231,6 +231,7 @@ class Passage(Part, frozen=True, kw_only=True):
 
     `blocks` are those it holds, `headings` lead to the first of them, `intros` are texts before it that introduce some of them.
     `coverage`: the share of the question that it covers, and `cosine`: how near it is, as far as the search knows.
+    `rerank_score`: a reranker's own score, where one was asked; the passages are then in its order.
     """
 
     source_id: str
@@ -250,6 +251,7 @@ class Passage(Part, frozen=True, kw_only=True):
     about: About = About()
     coverage: float | None = None
     cosine: float | None = None
+    rerank_score: float | None = None
 
 
 class Collection(Part, frozen=True, kw_only=True, omit_defaults=True):

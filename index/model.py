@@ -13,7 +13,7 @@ FORMAT = 4
 URL_SAFE = "!$&'()*+,;=:@/-._~"
 
 BlockKind = Literal["prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition"]
-ScoreType = Literal["fusion", "bm25", "vector", "rerank"]
+ScoreType = Literal["fusion", "bm25", "vector"]
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -100,8 +100,8 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.url}#page={self.page}" if self.page and self.url.lower().endswith(".pdf") else self.url
 
 
-def indexed_text(passage: Passage) -> str:
-    """A passage's title, headings, introductions and text: what both searches index."""
+def indexed_text(passage: "Passage | Hit") -> str:
+    """A passage's title, headings, introductions and text: what both searches index and a reranker reads."""
     return "\n".join(part for part in (passage.title, *passage.headings, *passage.intros, passage.text) if part)
 
 
@@ -158,10 +158,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One passage found. Ranks count from 1; None where that search did not return it.
 
-    `score` is of type `score_type` ("fusion": 0 to 1, higher is better); `raw_score` is the score of a reranker or,
-    without one, of the better search (BM25: above 0, unbounded; vector: cosine). A fused score compares hits of one
-    query; `coverage`, the share (0 to 1) of the question that the passage contains, weighted by the rarity of its words,
-    can be compared across queries. `also_in` are the sources of near-duplicate passages that were merged into this one.
+    `score` is of type `score_type` ("fusion": 0 to 1, higher is better); `raw_score` is that of the better search (BM25: above
+    0, unbounded; vector: cosine). Where a reranker was asked, `rerank_score` is its score as it gave it, higher is better, and
+    the hits are in its order. A fused score compares hits of one query; `coverage`, the share (0 to 1) of the question that the
+    passage contains, weighted by the rarity of its words, can be compared across queries. `also_in` are the sources of
+    near-duplicate passages that were merged into this one.
     """
 
     source_id: str
@@ -185,5 +186,6 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     bm25_score: float | None = None
     vector_score: float | None = None
     raw_score: float = 0.0
+    rerank_score: float | None = None
     coverage: float | None = None
     also_in: tuple[str, ...] = ()

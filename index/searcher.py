@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from index import search_engines, snapshot
 from index.allowed import Allowed
 from index.codes import with_codes
@@ -17,9 +19,10 @@ from index.errors import IndexProblem
 from index.filters import Filter
 from index.fusion import Covers, mean_of_shares
 from index.languages.detection import detect
-from index.model import Hit, Passage, ScoreType, all_headings, own_headings
+from index.model import Hit, Passage, ScoreType, all_headings, indexed_text, own_headings
 from index.opened import Opened, open_snapshot
 from index.question_words import without_question_words
+from index.reranker import Reranker
 from index.store import PassageStore
 from index.surrogates import without_surrogates
 
@@ -29,18 +32,29 @@ Found = list[tuple[int, float]]
 class Searcher:
     """`open`, then `search` from any thread; each thread calls `detach` before it ends."""
 
-    def __init__(self, directory: Path, opened: Opened, embedder: Embedder | None, *, follows: bool) -> None:
+    def __init__(
+        self, directory: Path, opened: Opened, embedder: Embedder | None, reranker: Reranker | None, *, follows: bool
+    ) -> None:
         self._directory = directory
         self._embedder = embedder
+        self._reranker = reranker
         self._follows = follows
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._opened: Opened | None = opened
 
     @classmethod
-    def open(cls, directory: Path, snapshot: str | None = None, *, embedder: Embedder | None = None) -> "Searcher":
+    def open(
+        cls,
+        directory: Path,
+        snapshot: str | None = None,
+        *,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+    ) -> "Searcher":
         """Open the current snapshot, or a named one, which then stays open. Raises IndexProblem."""
-        return cls(directory, open_snapshot(directory, snapshot, embedder), embedder, follows=snapshot is None)
+        opened = open_snapshot(directory, snapshot, embedder)
+        return cls(directory, opened, embedder, reranker, follows=snapshot is None)
 
     @property
     def snapshot(self) -> str:
@@ -75,16 +89,33 @@ class Searcher:
         vector_k: int = 5,
         threshold: float | None = None,
         filter: Filter | None = None,
+        rerank: bool = True,
     ) -> list[Hit]:
         """The best `k` passages, best first; none for a query without a letter or digit.
 
         `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped,
         by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Both look
-        only at the documents that pass `filter`, so it costs no hits. Raises IndexProblem once closed.
+        only at the documents that pass `filter`, so it costs no hits. With a reranker all candidates are scored and the
+        best `k` by that kept, unless `rerank` is false. Raises IndexProblem once closed.
         """
         query = without_surrogates(query)
         if not any(map(str.isalnum, query)):
             return []
+        if self._reranker is None or not rerank:
+            return self._found(query, language, k, bm25_k, vector_k, threshold, filter)
+        hits = self._found(query, language, bm25_k + vector_k, bm25_k, vector_k, threshold, filter)
+        return _reranked(self._reranker, query, hits)[:k]
+
+    def _found(
+        self,
+        query: str,
+        language: str | None,
+        k: int,
+        bm25_k: int,
+        vector_k: int,
+        threshold: float | None,
+        filter: Filter | None,
+    ) -> list[Hit]:
         opened = self._enter()
         try:
             allowed = opened.filtering.allowed(filter)
@@ -149,6 +180,15 @@ class Searcher:
             old, self._opened = self._opened, None
         if old is not None:
             self._leave(old)
+
+
+def _reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
+    """The hits by the reranker's scores, best first, equal ones as they came; all as they came where it has none."""
+    scores = reranker.scores(query, [indexed_text(hit) for hit in hits]) if hits else None
+    if scores is None:
+        return hits
+    scored = [msgspec.structs.replace(hit, rerank_score=score) for hit, score in zip(hits, scores, strict=True)]
+    return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
 def _by_vector(opened: Opened, query: str, k: int, allowed: Allowed | None) -> tuple[Vectors, Found]:

@@ -67,6 +67,7 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     k: Depth = 10  # passages after fusion
     bm25_k: Depth = 5
     vector_k: Depth = 5
+    rerank: bool = True  # all of both by the reranker, if the settings name one, before k of them are kept
     #: Share (0..1) of the question's content words, weighted by rarity, that the best passage must hold.
     #: Below it the run is refused with `low_relevance`.
     low_relevance: Share = 0.15

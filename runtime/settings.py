@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from bus.settings import BusSettings
 from index.languages.toml_check import nearest
+from index.reranker import RerankApi
 from prompts.vocabulary import Voice
 from runtime.engines import EngineName
 
@@ -55,6 +56,11 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     embed_pooling: Literal["last", "mean"] = "last"  #: for `mlx`
     embed_instruction: str = ""  #: prefix of every query, for models that expect one
     embed_threshold: Annotated[float, Meta(ge=-1, le=1)] = 0.5  #: cosine below which a hit is dropped
+    rerank_url: str = ""  #: of a reranker, without `/rerank`: `http://127.0.0.1:8080/v1`; empty for none
+    rerank_api: RerankApi = "cohere"  #: also for Jina, vLLM and llama.cpp; `tei` for Text Embeddings Inference
+    rerank_model: str = ""  #: its name on the server, where the server wants one
+    rerank_api_key: str = ""  #: better set as GROUNDWIRE_INDEX_RERANK_API_KEY
+    rerank_timeout_s: Annotated[float, Meta(gt=0, le=2.5)] = 2.0  #: after which a search goes on without
 
 
 class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,6 +5,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from importlib import metadata
 
@@ -12,7 +13,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from index.errors import IndexProblem
 from runtime.commands.options import read_settings
+from runtime.engines.rerankers import rerank_server
 from runtime.processes.nats_server import NoServer, binary
 from runtime.processes.supervisor import state_home
 
@@ -83,6 +86,20 @@ def model() -> Finding:
     return "ok", f"mlx-lm {version}; engine in force: {engine}", ""
 
 
+def reranker() -> Finding:
+    settings = read_settings().index
+    if not settings.rerank_url:
+        return "ok", "none; it is optional", ""
+    began = time.perf_counter()
+    try:
+        server = rerank_server(settings)
+        if server is not None:
+            server.scores("Is it there?", ["It is there."])
+    except IndexProblem as problem:
+        return "note", str(problem), "until then searches go on without it"
+    return "ok", f"{settings.rerank_url} scores a passage in {1000 * (time.perf_counter() - began):.0f} ms", ""
+
+
 def state() -> Finding:
     home = state_home(read_settings())
     try:
@@ -119,6 +136,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "java": java,
     "search": search,
     "model": model,
+    "reranker": reranker,
     "state folder": state,
     "processor": cores,
     "profiles": profiles,

@@ -15,6 +15,7 @@ from bus.errors import Failure
 from bus.messages import QuestionAsked
 from bus.runs import Runs
 from index.build_job import Tell
+from prompts.vocabulary import VOICES
 from runtime.commands.ask import question_from
 from runtime.commands.eval import save
 from runtime.commands.options import CONFIG, check_profile, one_line_errors, over_index, read_settings
@@ -35,7 +36,7 @@ AT_ONCE = 4
 @click.command("questions")
 @click.option("--file", "source", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--index", required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--voice", type=click.Choice(["strict", "helpful"]), help="How sure an answer must be to be shown.")
+@click.option("--voice", type=click.Choice(VOICES), help="How sure an answer must be to be shown.")
 @click.option("--profile", default="general", show_default=True, help="Profile to answer under.")
 @click.option("--limit", type=click.IntRange(min=1), help="Ask only this many questions, from the first.")
 @click.option(

@@ -11,7 +11,8 @@ from index.languages import LANGUAGES
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter
-from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors, read_settings
+from runtime.engines.rerankers import reranking
 from runtime.processes.hits import about_of
 
 _MAX_QUERY = 4000
@@ -42,7 +43,8 @@ def search_command(
         raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
     only = taken_filter(options)
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
-        searcher = Searcher.open(directory, name, embedder=vectors)
+        reranker = reranking(read_settings().index, lambda line: click.echo(line, err=True))
+        searcher = Searcher.open(directory, name, embedder=vectors, reranker=reranker)
         depth = max(2 * k, 10)
         hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only)
         none_passes = only is not None and not searcher.passing(only)
@@ -52,7 +54,8 @@ def search_command(
             click.echo(msgspec.json.encode(hit).decode())
             continue
         place = f", page {hit.page}" if hit.page is not None else ""
-        click.echo(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}")
+        reranked = "" if hit.rerank_score is None else f", reranked {hit.rerank_score:.4g}"
+        click.echo(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}{reranked}")
         if line := line_about(about_of(hit)):
             click.echo(f"   {line}")
         click.echo(f"   {' '.join(hit.text.split())[:300]}")

@@ -23,6 +23,7 @@ def passage_of(hit: Hit) -> Passage:
         blocks=tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
         intros=hit.intros,
         about=about_of(hit),
+        rerank_score=hit.rerank_score,
     )
 
 

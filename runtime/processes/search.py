@@ -1,8 +1,10 @@
 """The search process: serves one index from worker threads, and swaps to a newer snapshot without dropping a query."""
 
 import asyncio
+import logging
 import queue
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import anyio
@@ -15,11 +17,15 @@ from bus.served_index import answer_served_index
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.languages import FALLBACK
+from index.reranker import Reranking
 from index.searcher import Searcher
 from runtime.engines.embedders import embedder_over, over_bus, over_http
+from runtime.engines.rerankers import reranking
 from runtime.processes.hits import passage_of
 from runtime.processes.served import Served
 from runtime.settings import Settings
+
+log = logging.getLogger(__name__)
 
 #: How often a newer snapshot is looked for: a look reads one line.
 RELOAD_S = 0.2
@@ -65,6 +71,7 @@ class Threads:
             bm25_k=request.bm25_k,
             vector_k=request.vector_k,
             filter=request.filter,
+            rerank=request.rerank,
         )
         return SearchReply(
             passages=tuple(map(passage_of, hits)),
@@ -82,14 +89,21 @@ def _settle(future: "asyncio.Future[SearchReply]", reply: SearchReply | None, fa
         future.set_exception(failure)
 
 
-def _open(settings: Settings, client: Client, loop: asyncio.AbstractEventLoop) -> Searcher:
+def _open(settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None) -> Searcher:
     """Open the index with the embedder that the settings name. Raises IndexProblem, Unavailable."""
     embedder: Embedder | None = None
     if settings.index.embedder == "openai":
         embedder = over_http(settings.index)
     elif settings.index.embedder == "mlx":
         embedder = embedder_over(over_bus(client, loop), settings.index)
-    return Searcher.open(Path(settings.index.dir), embedder=embedder)
+    return Searcher.open(Path(settings.index.dir), embedder=embedder, reranker=reranker)
+
+
+def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[str, object]:
+    """The state, with what is to be said of the reranker."""
+    if reranker is None or not reranker.state:
+        return state
+    return {**state, "detail": f"{state['detail']}; {reranker.state}"}
 
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
@@ -97,11 +111,12 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     client = await connect(settings.bus.url, name="groundwire-search")
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": "opening the index"}
-    await answer_health(client, "search", lambda: state)
     loop = asyncio.get_running_loop()
-    searcher = await loop.run_in_executor(None, _open, settings, client, loop)
+    reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
+    await answer_health(client, "search", lambda: health(state, reranker))
+    searcher = await loop.run_in_executor(None, _open, settings, client, loop, reranker)
     threads = Threads(searcher, settings.index.threads)
-    await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1))
+    await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
     close = await serve_search(client, threads.find)
     served = Served(Path(settings.index.dir), searcher.snapshot)
     await answer_served_index(client, lambda: asyncio.to_thread(served.say))

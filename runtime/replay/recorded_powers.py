@@ -94,7 +94,8 @@ class Replies:
 
 def _words_of(search: SearchRequest | SearchRecord) -> str:
     filtered = f", {words_of(search.filter)}" if search.filter else ""
-    return f"{search.query} ({search.language}, {search.k} of {search.bm25_k} and {search.vector_k}{filtered})"
+    order = "" if search.rerank else ", not reranked"
+    return f"{search.query} ({search.language}, {search.k} of {search.bm25_k} and {search.vector_k}{filtered}{order})"
 
 
 def failure_of(fallback: str) -> Failure:

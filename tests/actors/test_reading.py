@@ -193,6 +193,16 @@ async def test_hits_go_to_the_judge_or_straight_on(judged: bool, result: type) -
     assert (found.passages, found.snapshot) == ((passage(),), "s1")  # type: ignore[attr-defined]
 
 
+async def test_a_profile_may_leave_the_hits_as_they_were_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = Hits((passage(),))
+    await retrieve.handle(plan(), search, Screen())
+    general = profile_of("general")
+    fused = msgspec.structs.replace(general.retrieval, rerank=False)
+    monkeypatch.setattr(PROFILES, "_read", {"general": msgspec.structs.replace(general, retrieval=fused)})
+    await retrieve.handle(plan(), search, Screen())
+    assert [request.rerank for request in search.asked] == [True, False]
+
+
 async def test_a_search_is_narrowed_as_the_profile_and_the_request_say(monkeypatch: pytest.MonkeyPatch) -> None:
     search = Hits((passage(),))
     await retrieve.handle(plan(question=question(filter=Filter(tag="a"))), search, Screen())

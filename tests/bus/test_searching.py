@@ -42,6 +42,7 @@ async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
     assert not answers(record, asks("환불", language="ko", k=7, bm25_k=3, vector_k=4))
     assert not answers(record, asks("환불 기간", language="en", k=7, bm25_k=3, vector_k=4))
     assert not answers(record, asks("환불 기간", language="ko", k=8, bm25_k=3, vector_k=4))
+    assert not answers(record, msgspec.structs.replace(heard[0], rerank=False))
     assert msgspec.json.decode(record.hits, type=SearchReply) == HITS
     await close()
 

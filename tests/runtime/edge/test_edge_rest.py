@@ -87,6 +87,9 @@ async def test_search_gives_the_hits_as_they_are(http: aiohttp.ClientSession, bu
         "blocks": [],
         "intros": [],
         "about": {},
+        "coverage": None,
+        "cosine": None,
+        "rerank_score": None,
     }
 
 

@@ -1,0 +1,25 @@
+"""Make the reranker that the settings name."""
+
+from collections.abc import Callable
+
+from index.reranker import Reranking, RerankServer
+from runtime.settings import IndexSettings
+
+
+def rerank_server(settings: IndexSettings) -> RerankServer | None:
+    """None when there is none. Raises IndexProblem when its address is none."""
+    if not settings.rerank_url:
+        return None
+    return RerankServer(
+        settings.rerank_url,
+        settings.rerank_model,
+        api=settings.rerank_api,
+        api_key=settings.rerank_api_key,
+        timeout_s=settings.rerank_timeout_s,
+    )
+
+
+def reranking(settings: IndexSettings, tell: Callable[[str], None]) -> Reranking | None:
+    """What a search uses; `tell` gets a line when it has to go on without. Raises IndexProblem."""
+    server = rerank_server(settings)
+    return None if server is None else Reranking(server, tell)
