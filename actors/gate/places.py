@@ -27,22 +27,32 @@ class Place(msgspec.Struct, frozen=True):
     evidence: int
 
 
-class _Piece(msgspec.Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True):
+    """A sentence of the evidence, in normal form and as written."""
+
     text: str
+    written: str
     stems: frozenset[str]
 
 
 @lru_cache(maxsize=512)
-def _pieces(text: str) -> tuple[_Piece, ...]:
+def _pieces(text: str) -> tuple[Piece, ...]:
     plain = strip_markers(text)
-    found = (normal(plain[start:end]) for start, end in split(plain))
-    return tuple(_Piece(piece, frozenset(stem.stem for stem in stems(piece))) for piece in found)
+    found = ((normal(plain[start:end]), plain[start:end]) for start, end in split(plain))
+    return tuple(Piece(piece, written, frozenset(stem.stem for stem in stems(piece))) for piece, written in found)
 
 
 def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
     """Whether the sentence (in normal form) is a whole sentence of `evidence`, apart from marks at its ends."""
     bare = sentence.strip(_ENDS)
     return any(piece.text.strip(_ENDS) == bare for text in evidence for piece in _pieces(text))
+
+
+def likest(sentence: str, evidence: Sequence[str], most: int) -> list[Piece]:
+    """The sentences of `evidence` that share most content words with the sentence (in normal form), the shorter of two first."""
+    wanted = frozenset(stem.stem for stem in stems(sentence))
+    found = [piece for text in evidence for piece in _pieces(text) if len(wanted & piece.stems) >= RETELLS * len(wanted)]
+    return sorted(found, key=lambda piece: (-len(wanted & piece.stems), len(piece.stems)))[:most]
 
 
 def place(sentence: str, evidence: Sequence[str]) -> Place | None:

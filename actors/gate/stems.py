@@ -17,7 +17,7 @@ from index.languages.tables.kinds import words_in
 
 _WORD = re.compile(rf"[{HANGUL}]+|(?P<han>[{HAN}]+)|[{ARABIC}]+|[a-zà-öø-ÿœ][a-zà-öø-ÿœ0-9]*")
 # Function words and near-empty words: their absence from the evidence proves nothing.
-_EMPTY: Final = frozenset(every(lambda language: words_in(language.words.gate_words)))
+EMPTY: Final = frozenset(every(lambda language: words_in(language.words.gate_words)))
 
 
 class Stem(msgspec.Struct, frozen=True):
@@ -37,9 +37,9 @@ def stems(text: str) -> tuple[Stem, ...]:
         if match.lastgroup:
             pairs = [word] if len(word) == 1 else [word[at : at + 2] for at in range(len(word) - 1)]
             found.extend(Stem(start + at, start + at + len(pair), pair) for at, pair in enumerate(pairs))
-        elif word not in _EMPTY:
+        elif word not in EMPTY:
             stem = stem_of(word)
-            if stem not in _EMPTY and (len(stem) > 1 or is_hangul(stem)):
+            if stem not in EMPTY and (len(stem) > 1 or is_hangul(stem)):
                 found.append(Stem(start, match.end(), stem))
     return tuple(found)
 

@@ -11,20 +11,22 @@ from typing import Final
 import msgspec
 
 from actors.gate.citations import strip_markers
+from actors.gate.copies.check import changed_in_copy
 from actors.gate.numbers.text_numbers import read
-from actors.gate.places import RETELLS, is_verbatim, place
+from actors.gate.places import RETELLS, is_verbatim, likest, place
 from actors.gate.stems import Stem, stems
-from actors.gate.terms.copies import changed_in_copy
 from actors.gate.terms.forces import SPOKEN, exclude, forces
 from actors.gate.terms.lexicon import Role, Term, terms
 from actors.gate.terms.predicates import other_predicate
 from index.languages import of
 from index.languages.detection import detect
-from index.languages.folding import normal
+from index.languages.folding import normal, visible
 from index.languages.negation import Negated, negations
 
 # Share of its content words from which a sentence is about the same thing as the evidence.
 _SPEAKS_OF: Final = 0.4
+# A sentence may copy any of so many sentences.
+_LIKEST: Final = 3
 
 
 class Turned(msgspec.Struct, frozen=True):
@@ -52,7 +54,7 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
         *_predicate(text, there.text, language),
         *_sweeping(text, "\n".join(read(item).text for item in evidence), language),
         *_opposites(text, there.text, language),
-        *(_copied(text, there.text, language) if there.coverage >= RETELLS else ()),
+        *(_copied(text, sentence, evidence, language) if there.coverage >= RETELLS else ()),
         *(_modality(text, there.text, language) if there.coverage >= RETELLS else ()),
     ]:
         yield Turned(words, comparable[there.evidence], why, rule)
@@ -81,8 +83,9 @@ def _negation_added(text: str, there: str, language: str) -> Iterator[tuple[str,
             yield "added", text[negated.start : negated.end], "negated, which the evidence does not do"
 
 
-def _copied(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:
-    for words, why in changed_in_copy(text, there, language):
+def _copied(text: str, sentence: str, evidence: Sequence[str], language: str) -> Iterator[tuple[str, str, str]]:
+    written = visible(strip_markers(sentence))
+    for words, why in changed_in_copy(text, written, likest(text, evidence, _LIKEST), evidence, language):
         yield "copied", words, why
 
 

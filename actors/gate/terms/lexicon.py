@@ -8,16 +8,17 @@ import msgspec
 from index.languages import of
 from index.languages.folding import normal
 from index.languages.tables.kinds import Variants, variants_in
-from index.languages.tables.terms import StandsAs
+from index.languages.tables.terms import Spelling, StandsAs
 
 Role = Literal[
-    "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied", "opposite", "kind"
-]
+    "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied", "opposite", "kind",
+    "change", "reservation", "hedge",
+]  # fmt: skip
 
 _LISTED: Final[tuple[Role, ...]] = (
     "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied"
 )  # fmt: skip
-_IN_ENDINGS: Final = frozenset({"duty", "recommendation", "permission", "ban"})
+_IN_ENDINGS: Final = frozenset({"duty", "recommendation", "permission", "ban", "change"})
 
 
 class Sense(msgspec.Struct, frozen=True):
@@ -64,8 +65,27 @@ def lexicon(language: str) -> Lexicon:
     for group, line in enumerate(tables.exclusive.kinds):
         for side, variants in enumerate(line.split()):
             add(variants, Sense("kind", group, side))
+    return _compiled(senses, tables.spelling)
+
+
+@cache
+def copy_lexicon(language: str) -> Lexicon:
+    """The terms that change the claim of a copied sentence: lines of sides, and reservations."""
+    tables = of(language).terms
+    senses: dict[str, list[Sense]] = {}
+    for group, line in enumerate(tables.copies.changes):
+        for side, variants in enumerate(line.split(" / ")):
+            for term in variants_in(variants):
+                senses.setdefault(normal(term), []).append(Sense("change", group, side))
+    for term in variants_in(tables.copies.reservations):
+        senses.setdefault(normal(term), []).append(Sense("reservation", 0, 0))
+    for term in variants_in(tables.copies.hedges):
+        senses.setdefault(normal(term), []).append(Sense("hedge", 0, 0))
+    return _compiled(senses, tables.spelling)
+
+
+def _compiled(senses: dict[str, list[Sense]], spelling: Spelling) -> Lexicon:
     frozen = {term: tuple(found) for term, found in senses.items()}
-    spelling = tables.spelling
     longest = {term[0]: len(term) for term in sorted(frozen, key=len)}
     return Lexicon(frozen, longest, spelling.stands_as, tuple(spelling.prefixes.split()), spelling.after_one_letter)
 
@@ -73,7 +93,21 @@ def lexicon(language: str) -> Lexicon:
 @lru_cache(maxsize=2048)
 def terms(text: str, language: str) -> tuple[Term, ...]:
     """The terms of `language` in a text in normal form, in order; where two begin together, the longest."""
-    known = lexicon(language)
+    return _found(text, lexicon(language))
+
+
+@lru_cache(maxsize=2048)
+def copy_terms(text: str, language: str) -> tuple[Term, ...]:
+    """The same of what changes a copied sentence."""
+    return _found(text, copy_lexicon(language))
+
+
+def sides(term: Term) -> set[Sense]:
+    """The sides of lines on which a term stands that changes a copied sentence."""
+    return {sense for sense in term.senses if sense.role == "change"}
+
+
+def _found(text: str, known: Lexicon) -> tuple[Term, ...]:
     found: list[Term] = []
     at = 0
     while at < len(text):

@@ -92,6 +92,21 @@ class Predicates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     general: Words  # nouns too general to be wrong about anything
 
 
+class Copies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What changes the claim of a sentence that is otherwise copied, and what does not."""
+
+    changes: tuple[str, ...]  # one line per group: sides separated by " / ", each Variants, of which only one was written
+    reservations: Variants  # a copy that adds or leaves out one of these claims more or less than its source
+    hedges: Variants  # the same, but a copy may add one: it claims less
+    same: tuple[Variants, ...]  # words for one thing
+    nouns_after: Pattern  # the word before a noun: articles and prepositions
+    adjectives_follow: bool  # whether that word is followed by the noun itself, not by its adjective
+    noun: Pattern  # how a noun itself looks, where its form shows it
+    never_nouns: Pattern  # words that are none, whatever stands before them
+    points_back: Pattern  # the word before a noun that stands for a name: "the company"
+    joins: Pattern  # what stands between the members of an enumeration, besides commas
+
+
 class Admissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Sentences that say that the answer is not known or not in the sources."""
 
@@ -124,6 +139,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     exclusive: Exclusive
     names: Names
     predicates: Predicates
+    copies: Copies
     admissions: Admissions
     audience: Audience
     layout: Layout

@@ -1,0 +1,113 @@
+"""Where a sentence departs from the sentence of the evidence that it copies."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+
+from actors.gate.numbers.text_numbers import TOKEN
+from index.languages.scripts import is_han
+
+# A sentence is a copy when this share of its words stands in the same order in one sentence of the evidence.
+COPIED: Final = 0.7
+# Words that stayed between two changed ones belong to the change: characters of one Chinese word, a verb whose sides changed place.
+_HAN_BETWEEN: Final = 1
+_TURNED_BETWEEN: Final = 8
+# What is changed at an end of a sentence that was cut there stands for no more than so many words beyond its own.
+_SPARE: Final = 2
+
+
+class Token(msgspec.Struct, frozen=True):
+    start: int
+    end: int
+    text: str
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Tokens `begin` to `end` of the sentence stand where the evidence has `first` to `last`; either may be empty."""
+
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """A sentence and the one it copies, both in normal form; `share` (0..1) of its words are the same."""
+
+    text: str
+    there: str
+    mine: tuple[Token, ...]
+    theirs: tuple[Token, ...]
+    changes: tuple[Change, ...]
+    share: float
+
+    def size(self, change: Change) -> int:
+        """How many words the change takes, on the side where it takes more."""
+        return max(change.end - change.begin, change.last - change.first)
+
+    def words(self, change: Change) -> str:
+        """What the sentence says there, with a word before and after."""
+        first, last = max(0, change.begin - 1), min(len(self.mine), change.end + 1) - 1
+        return self.text[self.mine[first].start : self.mine[last].end]
+
+
+@lru_cache(maxsize=2048)
+def tokens(text: str) -> tuple[Token, ...]:
+    return tuple(Token(match.start(), match.end(), match[0]) for match in TOKEN.finditer(text))
+
+
+def copy_of(text: str, there: str) -> Copy | None:
+    """How `text` departs from `there`, if it copies it. What it leaves out at either end is no change."""
+    mine, theirs = tokens(text), tokens(there)
+    words, others = [token.text for token in mine], [token.text for token in theirs]
+    head = _same(words, others)
+    tail = _same(words[head:][::-1], others[head:][::-1])
+    matcher = SequenceMatcher(
+        None, words[head : len(words) - tail], others[head : len(others) - tail], autojunk=False
+    )
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    kept = head + tail + sum(block.size for block in blocks)
+    if not words or kept < COPIED * len(words):
+        return None
+    found: list[Change] = []
+    for tag, begin, end, first, last in matcher.get_opcodes():
+        change = Change(begin + head, end + head, first + head, last + head)
+        if tag != "equal" and (change.begin < change.end or 0 < change.begin < len(words)):
+            found.append(_cut(change, len(words)))
+    return Copy(text, there, mine, theirs, tuple(_merged(found, mine)), kept / len(words))
+
+
+def _cut(change: Change, length: int) -> Change:
+    """A copy may stop short at its ends: only the part of the evidence that it replaces counts against it."""
+    first, last, most = change.first, change.last, change.end - change.begin + _SPARE
+    if change.end == length:
+        last = min(last, first + most)
+    if change.begin == 0:
+        first = max(first, last - most)
+    return Change(change.begin, change.end, first, last)
+
+
+def _same(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many words they begin with alike."""
+    return next((at for at, (one, two) in enumerate(zip(words, others, strict=False)) if one != two), min(len(words), len(others)))
+
+
+def _merged(changes: list[Change], mine: Sequence[Token]) -> list[Change]:
+    merged = changes[:1]
+    for before, change in pairwise(changes):
+        kept = mine[before.end : change.begin]
+        beside = 0 < len(kept) <= _HAN_BETWEEN and is_han(kept[0].text[0])
+        turned = len(kept) <= _TURNED_BETWEEN and (
+            (before.begin == before.end and change.first == change.last)
+            or (before.first == before.last and change.begin == change.end)
+        )
+        if beside or turned:
+            last = merged.pop()
+            merged.append(Change(last.begin, change.end, last.first, change.last))
+        else:
+            merged.append(change)
+    return merged

@@ -1,0 +1,116 @@
+"""What a copied sentence changes: a negation, a term for its opposite, a reservation, who or what it speaks of."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from actors.gate.copies.alignment import Change, Copy, copy_of
+from actors.gate.copies.nouns import other_noun
+from actors.gate.copies.reservations import reserved
+from actors.gate.places import Piece
+from actors.gate.stems import stems
+from actors.gate.terms.forces import Force, exclude, forces
+from actors.gate.terms.lexicon import Term, copy_terms, terms
+from index.languages.negation import Negated, negations
+
+# A change of so few words is about the words beside it; in one of so many, two terms need not stand for each other.
+_FEW: Final = 4
+_MANY: Final = 8
+
+
+def changed_in_copy(
+    text: str, written: str, pieces: Sequence[Piece], evidence: Sequence[str], language: str
+) -> Iterator[tuple[str, str]]:
+    """The words of a sentence that change the claim of the one it copies, each with the reason; none if it copies none.
+
+    `text` is `written` in normal form; `pieces` are the sentences of `evidence` that it may copy.
+    """
+    copies = [(copy, piece) for piece in pieces if (copy := copy_of(text, piece.text)) is not None]
+    if not copies:
+        return
+    copy, piece = max(copies, key=lambda found: found[0].share)
+    for change in copy.changes:
+        why = (
+            _denied(copy, change, language)
+            or _swapped(copy, change, language)
+            or reserved(copy, change, language)
+            or other_noun(copy, change, written, piece.written, evidence, language)
+        )
+        if why:
+            yield copy.words(change), f"copies the evidence but {why}"
+
+
+def _denied(copy: Copy, change: Change, language: str) -> str:
+    """Whether a negator was added or taken away from words that stayed; one that left with its clause denies nothing."""
+    own, theirs = _spans(copy, change)
+    few = copy.size(change) <= _FEW
+    turned = _denials(copy.text, copy.there, own, language, few=few) - _denials(
+        copy.there, copy.text, theirs, language, few=few
+    )
+    return "for a negation" if turned % 2 else ""
+
+
+def _denials(text: str, other: str, span: tuple[int, int], language: str, *, few: bool) -> int:
+    kept = {stem.stem for stem in stems(other)}
+    return sum(
+        few or _nearest(text, one) in kept for one in negations(text, language) if span[0] <= one.at < span[1]
+    )
+
+
+def _nearest(text: str, negated: Negated) -> str:
+    """The word that the negator most surely applies to."""
+    reached = [stem for stem in stems(text) if negated.start <= stem.start < negated.end]
+    return reached[-1 if negated.end <= negated.at else 0].stem if reached else ""
+
+
+def _swapped(copy: Copy, change: Change, language: str) -> str:
+    """Whether a term among the changed words excludes one of the words it replaced."""
+    own, others = _spans(copy, change)
+    for mine in _touching(forces(copy.text, language), own):
+        for theirs in _touching(forces(copy.there, language), others):
+            if exclude(mine.name, theirs.name):
+                return f"says {mine.term.text} for {theirs.term.text}"
+    if copy.size(change) > _MANY:
+        return ""
+    for found in (terms, copy_terms):
+        for term in found(copy.text, language):
+            for was in found(copy.there, language):
+                if (
+                    _touches(term, own)
+                    and _touches(was, others)
+                    and _opposed(term, was)
+                    and _negated(copy.text, term, language) == _negated(copy.there, was, language)
+                ):
+                    return f"says {term.text} for {was.text}"
+    return ""
+
+
+def _opposed(term: Term, other: Term) -> bool:
+    return any(
+        mine.role in ("opposite", "kind", "change")
+        and (mine.role, mine.group) == (theirs.role, theirs.group)
+        and mine != theirs
+        for mine in term.senses
+        for theirs in other.senses
+    ) and not set(term.senses) & set(other.senses)
+
+
+def _negated(text: str, term: Term, language: str) -> bool:
+    return any(one.start <= term.start < one.end for one in negations(text, language))
+
+
+def _touching(found: list[Force], span: tuple[int, int]) -> list[Force]:
+    return [force for force in found if _touches(force.term, span)]
+
+
+def _touches(term: Term, span: tuple[int, int]) -> bool:
+    return term.start < span[1] and span[0] < term.end
+
+
+def _spans(copy: Copy, change: Change) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The characters that changed on either side, with what lies between them and the words before."""
+    own = (copy.mine[change.begin - 1].end if change.begin else 0, copy.mine[change.end - 1].end)
+    theirs = (copy.theirs[change.first - 1].end if change.first else 0, copy.theirs[change.last - 1].end)
+    return (
+        own if change.begin < change.end else (0, 0),
+        theirs if change.first < change.last else (0, 0),
+    )

@@ -1,0 +1,136 @@
+"""Sentences of documents with one word changed that changes what they say, and the same sentences told truly in other ways.
+
+The kinds are those in which answers go wrong without a number or a quotation: who it is, who does it, why, who says so,
+what comes first, whether at all, of what unit, and with which reservation.
+"""
+
+import random
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+from babel import Locale
+
+from index.languages.scripts import HAN, HANGUL
+from tests.lies import NEGATIONS
+
+Lie = Literal["entity", "role", "cause", "attribution", "order", "negation", "unit", "qualifier"]
+Truth = Literal["copy", "shortened", "retold", "synonym"]
+LIES: tuple[Lie, ...] = get_args(Lie)
+TRUTHS: tuple[Truth, ...] = get_args(Truth)
+
+_SPACED: frozenset[str] = frozenset({"en", "fr", "es", "ar"})
+_CAPITALISED: frozenset[str] = frozenset({"en", "fr", "es"})
+_CAPITAL = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*")
+# Names of people, places and bodies where no capital letter shows them.
+_UNMARKED = {
+    "zh": re.compile(rf"[{HAN}]{{2,5}}[·•][{HAN}]{{2,5}}|(?<=[在于和与、是由，])[{HAN}]{{2,4}}(?:大学|公司|学院|州|省|市|队|教会|河|岛|城)"),
+    "ko": re.compile(rf"[{HANGUL}]{{2,6}}(?:대학교|대학|전쟁|왕국|공화국|신문|정부|위원회|은행|병원|시|도|군|당|섬|강)(?=[은는이가을를의에와과로 ])|[{HANGUL}]{{2,8}}(?=\([A-Za-z一-鿿])"),
+    "ar": re.compile(r"(?:جامعة|مدينة|شركة|ولاية|نهر|قناة|الملك|حزب|فريق|دولة) (?P<name>[\u0620-\u064a]{3,})"),
+}
+_NEAR_NUMBER = r"(?<=\d )|(?<=\d)"
+_CLAUSE = re.compile(r"[,，、،;；] ?")
+_PARENTHESIS = re.compile(r" ?[(（][^()（）]{3,}[)）]")
+_END = re.compile(r"[.。!！]+$")
+
+
+def lies(sentence: str, language: str, kind: Lie, names: Sequence[str], rng: random.Random) -> list[str]:
+    """The sentence with one thing of that kind changed, in every way that the tables know; `names` may take an entity's place."""
+    bare = _END.sub("", sentence)
+    if kind == "negation":
+        return _negated(bare, language)
+    if kind == "entity":
+        return _other_entity(bare, language, names, rng)
+    found = [changed for old, new in pairs(language, kind) for changed in _put(bare, old, new, language, unit=kind == "unit")]
+    if kind == "role":
+        found += _exchanged(bare, language)
+    return found
+
+
+def truths(sentence: str, language: str, kind: Truth) -> list[str]:
+    """The sentence as it is, without a part of it, in a frame, or with a word for another that means the same."""
+    bare = _END.sub("", sentence)
+    if kind == "copy":
+        return [bare]
+    if kind == "synonym":
+        return [changed for old, new in pairs(language, "synonyms") for changed in _put(bare, old, new, language)]
+    if kind == "retold":
+        return [f"- {bare}", f"**{bare}**", re.sub(r"\s+", " ", bare).replace("’", "'")]
+    shorter = [_PARENTHESIS.sub("", bare)] if _PARENTHESIS.search(bare) else []
+    parts = _CLAUSE.split(bare)
+    least = 14 if language in ("zh", "ko") else 40
+    for cut in (_CLAUSE.search(bare), [*_CLAUSE.finditer(bare)][-1] if len(parts) > 2 else None):
+        if cut and len(bare[: cut.start()]) >= least:
+            shorter.append(bare[: cut.start()])
+    return [one for one in shorter if one != bare]
+
+
+@cache
+def pairs(language: str, kind: str) -> tuple[tuple[str, str], ...]:
+    """What stands for what, one way each."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    found: list[tuple[str, str]] = []
+    for line in table[language][kind]:
+        old, new = line.removeprefix("> ").split(" / ")
+        found.append((old, new))
+        if not line.startswith("> "):
+            found.append((new, old))
+    return tuple(found)
+
+
+def names_in(text: str, language: str) -> list[str]:
+    """The names of a text that can be told by their looks: capitals, what stands beside them, and the countries of CLDR."""
+    if language in _CAPITALISED:
+        return [found[0] for found in _CAPITAL.finditer(text) if len(found[0]) > 3]
+    found = [match.groupdict().get("name") or match[0] for match in _UNMARKED[language].finditer(text)]
+    return found + [name for name in _countries(language) if name in text]
+
+
+@cache
+def _countries(language: str) -> tuple[str, ...]:
+    return tuple(name for code, name in Locale(language).territories.items() if len(code) == 2 and 2 <= len(name) <= 8)
+
+
+def _other_entity(sentence: str, language: str, names: Sequence[str], rng: random.Random) -> list[str]:
+    own = names_in(sentence, language)
+    others = [name for name in names if name not in sentence and not any(one in name or name in one for one in own)]
+    return [sentence.replace(name, rng.choice(others), 1) for name in own] if others else []
+
+
+def _exchanged(sentence: str, language: str) -> list[str]:
+    """Two names of the sentence in each other's place, unless they stand in one enumeration."""
+    own = [name for name in names_in(sentence, language) if sentence.count(name) == 1]
+    for one, two in zip(own, own[1:], strict=False):
+        first, second = sorted((one, two), key=sentence.find)
+        between = sentence[sentence.find(first) + len(first) : sentence.find(second)]
+        if len(between) >= (3 if language in ("zh", "ko") else 8) and not re.search(r"[,，、،()]| (?:and|or|et|ou|y|o|و) ", between):
+            at, after = sentence.find(first), sentence.find(second)
+            return [sentence[:at] + second + between + first + sentence[after + len(second) :]]
+    return []
+
+
+def _negated(sentence: str, language: str) -> list[str]:
+    for pattern, turned in NEGATIONS[language]:
+        found = re.search(pattern, sentence)
+        if found:
+            return [sentence[: found.start()] + found.expand(turned) + sentence[found.end() :]]
+    return []
+
+
+def _put(sentence: str, old: str, new: str, language: str, *, unit: bool = False) -> list[str]:
+    """The sentence with `new` in the first place where `old` stands as a word; a unit stands behind a number."""
+    before = r"(?:(?<=\d )|(?<=\d))" if unit else (r"(?<!\w)" if language in _SPACED or language == "ko" else "")
+    if language == "ko" and len(old) == 1 and not unit:
+        before, after = r"(?<= )", r"(?= )"
+    else:
+        after = r"(?!\w)" if language in _SPACED else ""
+    if language == "ko" and re.match("에|으로써|부터|때문|따라|덕분", old):
+        before = f"(?<=[{HANGUL}\\d ])"
+    found = re.search(before + re.escape(old) + after, sentence, re.I)
+    if not found:
+        return []
+    put = new.capitalize() if found[0][:1].isupper() and language in _CAPITALISED else new
+    return [sentence[: found.start()] + put + sentence[found.end() :]]
