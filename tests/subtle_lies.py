@@ -10,11 +10,11 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from babel import Locale
 
-from index.languages.scripts import HAN, HANGUL
+from index.languages.scripts import HANGUL
 from tests.lies import NEGATIONS
 
 Lie = Literal["entity", "role", "cause", "attribution", "order", "negation", "unit", "qualifier"]
@@ -26,19 +26,31 @@ _SPACED: frozenset[str] = frozenset({"en", "fr", "es", "ar"})
 _CAPITALISED: frozenset[str] = frozenset({"en", "fr", "es"})
 _CAPITAL = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*")
 # Names of people, places and bodies where no capital letter shows them.
-_UNMARKED = {
-    "zh": re.compile(rf"[{HAN}]{{2,5}}[·•][{HAN}]{{2,5}}|(?<=[在于和与、是由，])[{HAN}]{{2,4}}(?:大学|公司|学院|州|省|市|队|教会|河|岛|城)"),
-    "ko": re.compile(rf"[{HANGUL}]{{2,6}}(?:대학교|대학|전쟁|왕국|공화국|신문|정부|위원회|은행|병원|시|도|군|당|섬|강)(?=[은는이가을를의에와과로 ])|[{HANGUL}]{{2,8}}(?=\([A-Za-z一-鿿])"),
-    "ar": re.compile(r"(?:جامعة|مدينة|شركة|ولاية|نهر|قناة|الملك|حزب|فريق|دولة) (?P<name>[\u0620-\u064a]{3,})"),
+_SAID = {
+    "en": re.compile(r"(?:[Aa]ccording to|[Cc]ited by|[Rr]eported by) (?:the )?(?P<name>[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:said|says|argued|argues|claimed|claims|stated|wrote|believed|suggested|noted)\b"),
+    "fr": re.compile(r"(?:[Ss]elon|[Dd]'après) (?:le |la |l'|les )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:affirme|déclare|précise|estime|indique)\b"),
+    "es": re.compile(r"(?:[Ss]egún|[Dd]e acuerdo con) (?:el |la |los )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:dijo|afirmó|afirma|sostiene|argumentó|sugirió|señaló|escribió|creía)\b"),
 }
-_NEAR_NUMBER = r"(?<=\d )|(?<=\d)"
-_CLAUSE = re.compile(r"[,，、،;；] ?")
+_CAUSE = {
+    "en": re.compile(r"(?:because of|due to|as a result of|owing to|because) (?P<why>[^,.;]{12,})$"),
+    "fr": re.compile(r"(?:en raison de|à cause de|grâce à|parce que|car) (?P<why>[^,.;]{12,})$"),
+    "es": re.compile(r"(?:debido a|a causa de|gracias a|porque|ya que) (?P<why>[^,.;]{12,})$"),
+    "ar": re.compile(r"(?:بسبب|نتيجة|بفضل) (?P<why>[^،,.]{12,})$"),
+    "ko": re.compile(r"(?:^|, )(?P<why>[^,.]{6,30}) (?:때문에|인해|덕분에)"),
+    "zh": re.compile(r"(?:由于|因为)(?P<why>[^，,。]{5,20})"),
+}
+_CLAUSE = re.compile(r"(?<!\d)[,，、،;；] ?(?!\d)")
 _PARENTHESIS = re.compile(r" ?[(（][^()（）]{3,}[)）]")
 _END = re.compile(r"[.。!！]+$")
 
 
-def lies(sentence: str, language: str, kind: Lie, names: Sequence[str], rng: random.Random) -> list[str]:
-    """The sentence with one thing of that kind changed, in every way that the tables know; `names` may take an entity's place."""
+def lies(
+    sentence: str, language: str, kind: Lie, names: Sequence[str], others: Sequence[str], rng: random.Random
+) -> list[str]:
+    """The sentence with one thing of that kind changed, in every way that is known.
+
+    `names` may take the place of who it is and who says so, and what the sentences `others` say that of the reason.
+    """
     bare = _END.sub("", sentence)
     if kind == "negation":
         return _negated(bare, language)
@@ -47,6 +59,12 @@ def lies(sentence: str, language: str, kind: Lie, names: Sequence[str], rng: ran
     found = [changed for old, new in pairs(language, kind) for changed in _put(bare, old, new, language, unit=kind == "unit")]
     if kind == "role":
         found += _exchanged(bare, language)
+    elif kind == "attribution":
+        found += _other_source(bare, language, names, rng)
+    elif kind == "cause":
+        found += _other_reason(bare, language, others, rng)
+    elif kind == "qualifier":
+        found += [left for old in _table()[language]["left_out"] for left in _put(bare, old, "", language)]
     return found
 
 
@@ -71,9 +89,8 @@ def truths(sentence: str, language: str, kind: Truth) -> list[str]:
 @cache
 def pairs(language: str, kind: str) -> tuple[tuple[str, str], ...]:
     """What stands for what, one way each."""
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     found: list[tuple[str, str]] = []
-    for line in table[language][kind]:
+    for line in _table()[language][kind]:
         old, new = line.removeprefix("> ").split(" / ")
         found.append((old, new))
         if not line.startswith("> "):
@@ -82,16 +99,23 @@ def pairs(language: str, kind: str) -> tuple[tuple[str, str], ...]:
 
 
 def names_in(text: str, language: str) -> list[str]:
-    """The names of a text that can be told by their looks: capitals, what stands beside them, and the countries of CLDR."""
+    """The names of a text that can be told by their looks: capitals, or a list and the countries of CLDR."""
     if language in _CAPITALISED:
         return [found[0] for found in _CAPITAL.finditer(text) if len(found[0]) > 3]
-    found = [match.groupdict().get("name") or match[0] for match in _UNMARKED[language].finditer(text)]
-    return found + [name for name in _countries(language) if name in text]
+    return [match[0] for match in _known(language).finditer(text)]
 
 
 @cache
-def _countries(language: str) -> tuple[str, ...]:
-    return tuple(name for code, name in Locale(language).territories.items() if len(code) == 2 and 2 <= len(name) <= 8)
+def _known(language: str) -> re.Pattern[str]:
+    countries = [name for code, name in Locale(language).territories.items() if len(code) == 2 and 2 <= len(name) <= 8]
+    names = sorted({*_table()[language]["names"].split(), *countries}, key=len, reverse=True)
+    around = ("(?<![\\w])", "(?!\\w)") if language in _SPACED else (f"(?<![{HANGUL}])", "") if language == "ko" else ("", "")
+    return re.compile(f"{around[0]}(?:{'|'.join(map(re.escape, names))}){around[1]}")
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def _other_entity(sentence: str, language: str, names: Sequence[str], rng: random.Random) -> list[str]:
@@ -110,6 +134,25 @@ def _exchanged(sentence: str, language: str) -> list[str]:
             at, after = sentence.find(first), sentence.find(second)
             return [sentence[:at] + second + between + first + sentence[after + len(second) :]]
     return []
+
+
+def _other_source(sentence: str, language: str, names: Sequence[str], rng: random.Random) -> list[str]:
+    found = _SAID[language].search(sentence) if language in _SAID else None
+    others = [name for name in names if name not in sentence]
+    if not found or not others:
+        return []
+    group = "name" if found["name"] else "who"
+    return [sentence[: found.start(group)] + rng.choice(others) + sentence[found.end(group) :]]
+
+
+def _other_reason(sentence: str, language: str, others: Sequence[str], rng: random.Random) -> list[str]:
+    found = _CAUSE[language].search(sentence)
+    if not found:
+        return []
+    width = len(found["why"])
+    reasons = [match["why"] for other in others if other != sentence and (match := _CAUSE[language].search(_END.sub("", other)))]
+    near = [why for why in reasons if width / 2 <= len(why) <= width * 2 and why != found["why"]]
+    return [sentence[: found.start("why")] + rng.choice(near) + sentence[found.end("why") :]] if near else []
 
 
 def _negated(sentence: str, language: str) -> list[str]:
@@ -132,5 +175,9 @@ def _put(sentence: str, old: str, new: str, language: str, *, unit: bool = False
     found = re.search(before + re.escape(old) + after, sentence, re.I)
     if not found:
         return []
+    if old == "%" and found.start() and sentence[found.start() - 1] != " ":
+        new = f" {new}"
+    if not new:
+        return [" ".join((sentence[: found.start()] + sentence[found.end() :]).split())] if found.start() else []
     put = new.capitalize() if found[0][:1].isupper() and language in _CAPITALISED else new
     return [sentence[: found.start()] + put + sentence[found.end() :]]

@@ -49,6 +49,7 @@ def cases(passages: Sequence[Passage], each: int, beside: int, rng: random.Rando
         left: dict[str, int] = dict.fromkeys([*LIES, *TRUTHS], each)
         sentences = [(at, sentence) for at, passage in enumerate(pool) for sentence in tellable(passage.text)]
         rng.shuffle(sentences)
+        told = [sentence for _, sentence in sentences]
         for at, sentence in sentences:
             others = [other for other in range(max(0, at - 3), min(len(pool), at + 4)) if other != at]
             chosen = [at, *rng.sample(others, min(beside - 1, len(others)))]
@@ -61,15 +62,15 @@ def cases(passages: Sequence[Passage], each: int, beside: int, rng: random.Rando
             far = names_in(rng.choice(pool).text, language)
             for kind in LIES:
                 # Half of the other names stand in the evidence, half do not.
-                found = left[kind] and lies(sentence, language, kind, near if left[kind] % 2 else far or near, rng)
+                found = left[kind] and lies(sentence, language, kind, near if left[kind] % 2 else far or near, told, rng)
                 if found:
                     left[kind] -= 1
                     yield Case(kind, language, _cited(rng.choice(found), chosen.index(at) + 1, language), evidence)
             for truth in TRUTHS:
-                told = left[truth] and truths(sentence, language, truth)
-                if told:
+                ways = left[truth] and truths(sentence, language, truth)
+                if ways:
                     left[truth] -= 1
-                    yield Case(truth, language, _cited(rng.choice(told), chosen.index(at) + 1, language), evidence)
+                    yield Case(truth, language, _cited(rng.choice(ways), chosen.index(at) + 1, language), evidence)
 
 
 def _cited(text: str, n: int, language: str) -> str:

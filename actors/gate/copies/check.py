@@ -14,6 +14,7 @@ from index.languages.negation import Negated, negations
 
 # A change of so few words is about the words beside it; in one of so many, two terms need not stand for each other.
 _FEW: Final = 4
+_FEWER: Final = 2
 _MANY: Final = 8
 
 
@@ -42,7 +43,8 @@ def changed_in_copy(
 def _denied(copy: Copy, change: Change, language: str) -> str:
     """Whether a negator was added or taken away from words that stayed; one that left with its clause denies nothing."""
     own, theirs = _spans(copy, change)
-    few = copy.size(change) <= _FEW
+    replaces = change.begin < change.end and change.first < change.last
+    few = copy.size(change) <= (_FEW if replaces else _FEWER)
     turned = _denials(copy.text, copy.there, own, language, few=few) - _denials(
         copy.there, copy.text, theirs, language, few=few
     )
@@ -71,17 +73,31 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
                 return f"says {mine.term.text} for {theirs.term.text}"
     if copy.size(change) > _MANY:
         return ""
+    own, others = _with_neighbours(copy, change, own, others)
     for found in (terms, copy_terms):
         for term in found(copy.text, language):
+            if not _touches(term, own):
+                continue
             for was in found(copy.there, language):
                 if (
-                    _touches(term, own)
-                    and _touches(was, others)
+                    _touches(was, others)
+                    and term.text != was.text
                     and _opposed(term, was)
                     and _negated(copy.text, term, language) == _negated(copy.there, was, language)
                 ):
                     return f"says {term.text} for {was.text}"
     return ""
+
+
+def _with_neighbours(
+    copy: Copy, change: Change, own: tuple[int, int], others: tuple[int, int]
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where words were only added or left out, the words beside them belong to the term: even if, for if."""
+    if change.begin == change.end and change.begin < len(copy.mine):
+        own = (copy.mine[change.begin - 1].start, copy.mine[change.begin].end)
+    elif change.first == change.last and change.first < len(copy.theirs):
+        others = (copy.theirs[max(0, change.first - 1)].start, copy.theirs[change.first].end)
+    return own, others
 
 
 def _opposed(term: Term, other: Term) -> bool:

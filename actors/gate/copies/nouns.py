@@ -13,6 +13,7 @@ import msgspec
 
 from actors.gate.citations import strip_markers
 from actors.gate.copies.alignment import Change, Copy, Token
+from actors.gate.numbers.units import SIGNS, unit_of
 from actors.gate.stems import EMPTY, stem_of
 from actors.gate.terms.lexicon import Term, copy_terms, sides
 from index.languages import of
@@ -128,8 +129,8 @@ def _content(changed: Sequence[Token], without: Sequence[Term]) -> list[Token]:
     return [
         token
         for token in changed
-        if token.text[0].isalpha()
-        and (len(token.text) > 1 or is_hangul(token.text))
+        if (token.text in SIGNS or token.text[0].isalpha())
+        and (len(token.text) > 1 or is_hangul(token.text) or token.text in SIGNS)
         and token.text not in EMPTY
         and not any(term.start <= token.start < term.end for term in without)
     ]
@@ -143,7 +144,7 @@ def _is_noun(token: Token, line: Sequence[Token], knows: _Nouns) -> bool:
     at = line.index(token)
     before = line[at - 1].text if at else ""
     # What a number counts is a noun.
-    if before[:1].isdigit():
+    if before[:1].isdigit() or token.text in SIGNS:
         return True
     if not knows.after.fullmatch(before):
         return False
@@ -155,6 +156,8 @@ def _is_noun(token: Token, line: Sequence[Token], knows: _Nouns) -> bool:
 
 def _alike(word: str, other: str, knows: _Nouns) -> bool:
     """Whether two words are forms of one, one inside the other, or words for one thing."""
+    if word in SIGNS or other in SIGNS:
+        return unit_of(word) == unit_of(other)
     one, two = stem_of(word), stem_of(other)
     if one == two or (len(one) > 1 and one in other) or (len(two) > 1 and two in word):
         return True

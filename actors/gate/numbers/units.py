@@ -18,6 +18,7 @@ _SIGNS_BEFORE: Final[dict[Unit, Phrases]] = {
     "usd": "$ us$ usd", "eur": "€ eur", "gbp": "£", "krw": "₩", "jpy": "¥",
 }  # fmt: skip
 CURRENCY_SIGNS: Final = ("$", "€", "£", "¥", "₩")
+SIGNS: Final = frozenset({"%", "°", *CURRENCY_SIGNS})
 
 
 def _unit_of(signs: dict[Unit, Phrases], part: Callable[[Numbers], dict[Unit, Phrases]]) -> dict[str, Unit]:
@@ -47,6 +48,11 @@ _UNIT = re.compile(
     r"(?:[ -]|(?<=\d))?(?:" + "|".join(_ends_word(word) for word in sorted(_AFTER, key=len, reverse=True)) + ")"
 )
 _LEAD = re.compile(rf"({any_of(_BEFORE)}) ?\Z")
+
+
+def unit_of(word: str) -> str:
+    """The unit that a word names; "" for none."""
+    return _AFTER.get(word, "")
 
 
 def unit_after(text: str, at: int) -> tuple[str, int]:
