@@ -22,14 +22,23 @@ Truth = Literal["copy", "shortened", "retold", "synonym"]
 LIES: tuple[Lie, ...] = get_args(Lie)
 TRUTHS: tuple[Truth, ...] = get_args(Truth)
 
+SEEN = True
+UNSEEN = False
+
 _SPACED: frozenset[str] = frozenset({"en", "fr", "es", "ar"})
 _CAPITALISED: frozenset[str] = frozenset({"en", "fr", "es"})
 _CAPITAL = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*")
 # Names of people, places and bodies where no capital letter shows them.
 _SAID = {
-    "en": re.compile(r"(?:[Aa]ccording to|[Cc]ited by|[Rr]eported by) (?:the )?(?P<name>[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:said|says|argued|argues|claimed|claims|stated|wrote|believed|suggested|noted)\b"),
-    "fr": re.compile(r"(?:[Ss]elon|[Dd]'après) (?:le |la |l'|les )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:affirme|déclare|précise|estime|indique)\b"),
-    "es": re.compile(r"(?:[Ss]egún|[Dd]e acuerdo con) (?:el |la |los )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:dijo|afirmó|afirma|sostiene|argumentó|sugirió|señaló|escribió|creía)\b"),
+    "en": re.compile(
+        r"(?:[Aa]ccording to|[Cc]ited by|[Rr]eported by) (?:the )?(?P<name>[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:said|says|argued|argues|claimed|claims|stated|wrote|believed|suggested|noted)\b"
+    ),
+    "fr": re.compile(
+        r"(?:[Ss]elon|[Dd]'après) (?:le |la |l'|les )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:affirme|déclare|précise|estime|indique)\b"
+    ),
+    "es": re.compile(
+        r"(?:[Ss]egún|[Dd]e acuerdo con) (?:el |la |los )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:dijo|afirmó|afirma|sostiene|argumentó|sugirió|señaló|escribió|creía)\b"
+    ),
 }
 _CAUSE = {
     "en": re.compile(r"(?:because of|due to|as a result of|owing to|because) (?P<why>[^,.;]{12,})$"),
@@ -56,7 +65,9 @@ def lies(
         return _negated(bare, language)
     if kind == "entity":
         return _other_entity(bare, language, names, rng)
-    found = [changed for old, new in pairs(language, kind) for changed in _put(bare, old, new, language, unit=kind == "unit")]
+    found = [
+        changed for old, new in pairs(language, kind) for changed in _put(bare, old, new, language, unit=kind == "unit")
+    ]
     if kind == "role":
         found += _exchanged(bare, language)
     elif kind == "attribution":
@@ -90,7 +101,8 @@ def truths(sentence: str, language: str, kind: Truth) -> list[str]:
 def pairs(language: str, kind: str) -> tuple[tuple[str, str], ...]:
     """What stands for what, one way each."""
     found: list[tuple[str, str]] = []
-    for line in _table()[language][kind]:
+    table = _table()[language]
+    for line in [*(table[kind] if SEEN else ()), *(table["unseen"].get(kind, ()) if UNSEEN else ())]:
         old, new = line.removeprefix("> ").split(" / ")
         found.append((old, new))
         if not line.startswith("> "):
@@ -109,7 +121,9 @@ def names_in(text: str, language: str) -> list[str]:
 def _known(language: str) -> re.Pattern[str]:
     countries = [name for code, name in Locale(language).territories.items() if len(code) == 2 and 2 <= len(name) <= 8]
     names = sorted({*_table()[language]["names"].split(), *countries}, key=len, reverse=True)
-    around = ("(?<![\\w])", "(?!\\w)") if language in _SPACED else (f"(?<![{HANGUL}])", "") if language == "ko" else ("", "")
+    around = (
+        ("(?<![\\w])", "(?!\\w)") if language in _SPACED else (f"(?<![{HANGUL}])", "") if language == "ko" else ("", "")
+    )
     return re.compile(f"{around[0]}(?:{'|'.join(map(re.escape, names))}){around[1]}")
 
 
@@ -130,7 +144,9 @@ def _exchanged(sentence: str, language: str) -> list[str]:
     for one, two in zip(own, own[1:], strict=False):
         first, second = sorted((one, two), key=sentence.find)
         between = sentence[sentence.find(first) + len(first) : sentence.find(second)]
-        if len(between) >= (3 if language in ("zh", "ko") else 8) and not re.search(r"[,，、،()]| (?:and|or|et|ou|y|o|و) ", between):
+        if len(between) >= (3 if language in ("zh", "ko") else 8) and not re.search(
+            r"[,，、،()]| (?:and|or|et|ou|y|o|و) ", between
+        ):
             at, after = sentence.find(first), sentence.find(second)
             return [sentence[:at] + second + between + first + sentence[after + len(second) :]]
     return []
@@ -150,7 +166,11 @@ def _other_reason(sentence: str, language: str, others: Sequence[str], rng: rand
     if not found:
         return []
     width = len(found["why"])
-    reasons = [match["why"] for other in others if other != sentence and (match := _CAUSE[language].search(_END.sub("", other)))]
+    reasons = [
+        match["why"]
+        for other in others
+        if other != sentence and (match := _CAUSE[language].search(_END.sub("", other)))
+    ]
     near = [why for why in reasons if width / 2 <= len(why) <= width * 2 and why != found["why"]]
     return [sentence[: found.start("why")] + rng.choice(near) + sentence[found.end("why") :]] if near else []
 

@@ -7,6 +7,7 @@ from typing import Final
 from actors.gate.citations import markers, strip_markers
 from actors.gate.copied_code import without_copied
 from actors.gate.flags import Flag, flag
+from actors.gate.markup import without_markup
 from actors.gate.numbers.check import wrong_numbers
 from actors.gate.overlap import is_factual, overlap, unsupported
 from actors.gate.quotes import fabricated_quotes
@@ -44,7 +45,7 @@ def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str
     cited = {number for marker in markers(sentence) for number in marker.numbers}
     known = [item for item in evidence if item.n in cited]
     against = known or list(evidence)
-    sentence = without_copied(sentence, [item.text for item in against])
+    sentence = without_markup(without_copied(sentence, [item.text for item in against]))
     found = [*_citations(sentence, evidence)]
     if _SOURCE_LINE.match(sentence):
         return tuple(found)
@@ -93,7 +94,7 @@ def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evid
 
 
 def _text(item: Evidence) -> str:
-    return "\n".join(part for part in (item.title, item.intro, item.text) if part)
+    return without_markup("\n".join(part for part in (item.title, item.intro, item.text) if part))
 
 
 def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:

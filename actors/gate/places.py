@@ -51,7 +51,9 @@ def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
 def likest(sentence: str, evidence: Sequence[str], most: int) -> list[Piece]:
     """The sentences of `evidence` that share most content words with the sentence (in normal form), the shorter of two first."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
-    found = [piece for text in evidence for piece in _pieces(text) if len(wanted & piece.stems) >= RETELLS * len(wanted)]
+    found = [
+        piece for text in evidence for piece in _pieces(text) if len(wanted & piece.stems) >= RETELLS * len(wanted)
+    ]
     return sorted(found, key=lambda piece: (-len(wanted & piece.stems), len(piece.stems)))[:most]
 
 

@@ -15,8 +15,8 @@ from index.languages.folding import normal, visible
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())
 _ELLIPSIS = re.compile(r"\s*(?:\[?\(?(?:\.{3}|…)\)?\]?)\s*")
-# What a writer may drop or add at the edges of a quotation, and where two typesettings of a text may differ.
-_LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；：！？؟،؛\-]+")
+# What a writer may drop or add at the edges of a quotation, and where two typesettings of a text may differ; marks of Markdown too.
+_LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；：！？؟،؛\\*_~#>|•\-]+")
 
 
 def fabricated_quotes(sentence: str, evidence: Sequence[str]) -> Iterator[str]:

@@ -62,7 +62,9 @@ def cases(passages: Sequence[Passage], each: int, beside: int, rng: random.Rando
             far = names_in(rng.choice(pool).text, language)
             for kind in LIES:
                 # Half of the other names stand in the evidence, half do not.
-                found = left[kind] and lies(sentence, language, kind, near if left[kind] % 2 else far or near, told, rng)
+                found = left[kind] and lies(
+                    sentence, language, kind, near if left[kind] % 2 else far or near, told, rng
+                )
                 if found:
                     left[kind] -= 1
                     yield Case(kind, language, _cited(rng.choice(found), chosen.index(at) + 1, language), evidence)
@@ -81,9 +83,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("passages", nargs="+", type=Path)
     parser.add_argument("--each", type=int, default=60)
-    parser.add_argument("--beside", type=int, default=3, metavar="N", help="passages that are the evidence of a sentence")
+    parser.add_argument(
+        "--beside", type=int, default=3, metavar="N", help="passages that are the evidence of a sentence"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--verbose", default="", metavar="KIND", help="print every wrong verdict of this kind, or of all")
+    parser.add_argument(
+        "--verbose", default="", metavar="KIND", help="print every wrong verdict of this kind, or of all"
+    )
     arguments = parser.parse_args()
     decoder = msgspec.json.Decoder(Passage)
     passages = [decoder.decode(line) for path in arguments.passages for line in path.read_bytes().splitlines()]
@@ -109,7 +115,11 @@ def main() -> None:
         cells = [table.get((language, kind), []) for kind in kinds]
         print(f"{language:4}" + "".join(f"{sum(cell) / max(1, len(cell)):>7.2f}/{len(cell):<4}" for cell in cells))
     best = max(
-        (sum(o <= t for o in overlaps[True]) / max(1, len(overlaps[True])) + sum(o > t for o in overlaps[False]) / max(1, len(overlaps[False]))) / 2
+        (
+            sum(o <= t for o in overlaps[True]) / max(1, len(overlaps[True]))
+            + sum(o > t for o in overlaps[False]) / max(1, len(overlaps[False]))
+        )
+        / 2
         for t in {*overlaps[True], *overlaps[False]}
     )
     print(f"share withheld; word overlap at its best threshold reaches a balanced accuracy of {best:.2f}")

@@ -66,9 +66,7 @@ def copy_of(text: str, there: str) -> Copy | None:
     words, others = [token.text for token in mine], [token.text for token in theirs]
     head = _same(words, others)
     tail = _same(words[head:][::-1], others[head:][::-1])
-    matcher = SequenceMatcher(
-        None, words[head : len(words) - tail], others[head : len(others) - tail], autojunk=False
-    )
+    matcher = SequenceMatcher(None, words[head : len(words) - tail], others[head : len(others) - tail], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     kept = head + tail + sum(block.size for block in blocks)
     if not words or kept < COPIED * len(words):
@@ -93,7 +91,10 @@ def _cut(change: Change, length: int) -> Change:
 
 def _same(words: Sequence[str], others: Sequence[str]) -> int:
     """How many words they begin with alike."""
-    return next((at for at, (one, two) in enumerate(zip(words, others, strict=False)) if one != two), min(len(words), len(others)))
+    return next(
+        (at for at, (one, two) in enumerate(zip(words, others, strict=False)) if one != two),
+        min(len(words), len(others)),
+    )
 
 
 def _merged(changes: list[Change], mine: Sequence[Token]) -> list[Change]:

@@ -53,9 +53,7 @@ def _denied(copy: Copy, change: Change, language: str) -> str:
 
 def _denials(text: str, other: str, span: tuple[int, int], language: str, *, few: bool) -> int:
     kept = {stem.stem for stem in stems(other)}
-    return sum(
-        few or _nearest(text, one) in kept for one in negations(text, language) if span[0] <= one.at < span[1]
-    )
+    return sum(few or _nearest(text, one) in kept for one in negations(text, language) if span[0] <= one.at < span[1])
 
 
 def _nearest(text: str, negated: Negated) -> str:

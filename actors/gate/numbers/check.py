@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from actors.gate.numbers.bounds import bears_out
+from actors.gate.numbers.glued import renamed
 from actors.gate.numbers.slots import Slot, likeness, matches, slot_index, slots, units_agree
 from actors.gate.numbers.text_numbers import read
 from actors.gate.numbers.values import Interval, Value
@@ -47,6 +48,9 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
         value = slot.value
         if listed and value.end <= listed.end():
             continue
+        if value.name is not None:
+            yield from _renamed(value, own, own_text, evidence)
+            continue
         words = own_text[value.start : value.end]
         same = [other for text in evidence for other in slot_index(text).same(value)]
         inside = any(_inside(value, interval) for interval in intervals)
@@ -59,6 +63,16 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
                 yield WrongNumber(words, "", None)
+
+
+def _renamed(value: Value, own: Sequence[Slot], own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
+    """A name that the evidence has with another number alone; one that it does not have is no number at all."""
+    assert value.name is not None
+    first = next(slot.value for slot in own if slot.value.name == value.name)
+    found = [renamed(value.name, read(text).text) for text in evidence]
+    other = next((index for index, name in enumerate(found) if name), None)
+    if value is first and other is not None and "" not in found:
+        yield WrongNumber(own_text[value.name.start : value.name.end], found[other] or "", other)
 
 
 def _bounds_another(text: str, value: Value, evidence: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from actors.gate.numbers.glued import Glued, glued
 from actors.gate.numbers.units import MONTHS, unit_after, unit_before
 from index.languages import LANGUAGES, every, of, union
 from index.languages.numerals import any_of, written
@@ -17,6 +18,7 @@ from index.languages.tables.numbers import phrases_in, worth_of
 _DIGITS = re.compile(
     r"(?<!\^)(?:\d{1,3}(?:(?P<group>[ ,.'،])\d{3})(?:(?P=group)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,،]\d+)?)"
 )
+_PLAIN_DIGITS = re.compile(r"\d+")
 _NUMBERS: Final = [of(language).numbers for language in LANGUAGES]
 # Words that multiply the number before them.
 _SCALES: Final = {word: value for numbers in _NUMBERS for word, value in worth_of(numbers.scales).items()}
@@ -46,7 +48,7 @@ class Value(msgspec.Struct, frozen=True):
     """One number in a text.
 
     `readings` are its possible values; `span` is how far it reaches above them (a decade covers its years); `sure` is
-    False for a word that is as often not a number; `bound` marks one end of a range.
+    False for a word that is as often not a number; `bound` marks one end of a range; `name` is what it is part of.
     """
 
     start: int
@@ -56,6 +58,7 @@ class Value(msgspec.Struct, frozen=True):
     sure: bool = True
     span: float = 0.0
     bound: bool = False
+    name: Glued | None = None
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -85,7 +88,15 @@ def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
 def _digit_values(text: str) -> list[Value]:
     found: list[Value] = []
     at = 0
+    names = glued(text)
     while match := _DIGITS.search(text, at):
+        name = next((one for one in names if one.start <= match.start() < one.end), None)
+        if name is not None:
+            # What follows a name is not its unit.
+            digits = _PLAIN_DIGITS.match(text, match.start())
+            at = digits.end() if digits else match.end()
+            found.append(Value(match.start(), at, frozenset({float(text[match.start() : at])}), "", name=name))
+            continue
         readings, end = _scaled(text, match)
         unit, at = unit_after(text, end)
         unit = unit_before(text, match.start()) or unit
