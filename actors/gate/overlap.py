@@ -14,6 +14,9 @@ from index.languages.folding import normal
 ENOUGH: Final = 0.34
 _FEWEST: Final = 4
 _TOLD: Final = 6
+# A cell with more words, or with the end of a sentence, is no label.
+_LABEL: Final = 4
+_ENDS = re.compile(r"[.!?。！？؟]\Z")
 # Text that makes no claim: questions, labels, headings, courtesies.
 _NO_STATEMENT = re.compile(r"[?？؟:：]\s*[\"'”’»)]*\s*\Z|\A\s*(?:#|\|[\s|:-]*\Z|[-*_]{3,}\s*\Z)")
 
@@ -26,7 +29,7 @@ def overlap(sentence: str, evidence: Sequence[str]) -> float:
 
 def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
     """Some of the words that the evidence lacks, when it lacks most of them; else none."""
-    words = _content(sentence)
+    words = () if is_header(sentence) else _content(sentence)
     missing = _missing(words, evidence)
     if len(words) < _FEWEST or len(missing) <= (1.0 - ENOUGH) * len(words):
         return []
@@ -37,7 +40,18 @@ def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
 def is_factual(sentence: str) -> bool:
     """Whether the sentence claims something that evidence could support: not a question, label, heading or courtesy."""
     plain = strip_markers(sentence)
-    return not _NO_STATEMENT.search(plain) and len(stems(normal(plain))) >= 2
+    return not _NO_STATEMENT.search(plain) and not is_header(sentence) and len(stems(normal(plain))) >= 2
+
+
+def is_header(sentence: str) -> bool:
+    """Whether the sentence is a row of a Markdown table with nothing but labels in it, as its header is."""
+    row, *rest = sentence.strip().split("\n")
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    return (
+        row.startswith("|")
+        and not any(any(map(str.isalnum, line)) for line in rest)
+        and not any(len(cell.split()) > _LABEL or any(map(str.isdigit, cell)) or _ENDS.search(cell) for cell in cells)
+    )
 
 
 def _content(sentence: str) -> tuple[Stem, ...]:

@@ -18,6 +18,9 @@ _HAN_BETWEEN: Final = 1
 _TURNED_BETWEEN: Final = 8
 # What is changed at an end of a sentence that was cut there stands for no more than so many words beyond its own.
 _SPARE: Final = 2
+# A copy of fewer words, from a sentence that is more times as long, is a short one.
+_SHORT: Final = 8
+_LONGER: Final = 2
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -44,6 +47,11 @@ class Copy(msgspec.Struct, frozen=True):
     theirs: tuple[Token, ...]
     changes: tuple[Change, ...]
     share: float
+
+    @property
+    def short(self) -> bool:
+        """Whether it takes a few words out of many: what stands beside them there need not be what it speaks of."""
+        return self.share * len(self.mine) < _SHORT and len(self.theirs) > _LONGER * len(self.mine)
 
     def size(self, change: Change) -> int:
         """How many words the change takes, on the side where it takes more."""

@@ -33,8 +33,8 @@ def changed_in_copy(
         why = (
             _denied(copy, change, language)
             or _swapped(copy, change, language)
-            or reserved(copy, change, language)
-            or other_noun(copy, change, written, piece.written, evidence, language)
+            or (reserved(copy, change, language) if not copy.short else "")
+            or (other_noun(copy, change, written, piece.written, evidence, language) if not copy.short else "")
         )
         if why:
             yield copy.words(change), f"copies the evidence but {why}"
@@ -71,15 +71,17 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
                 return f"says {mine.term.text} for {theirs.term.text}"
     if copy.size(change) > _MANY:
         return ""
-    own, others = _with_neighbours(copy, change, own, others)
+    extended = _with_neighbours(copy, change, own, others)
     for found in (terms, copy_terms):
+        was_said = [was for was in found(copy.there, language) if _touches(was, extended[1])]
         for term in found(copy.text, language):
-            if not _touches(term, own):
+            if not _touches(term, extended[0]) or any(set(term.senses) & set(was.senses) for was in was_said):
                 continue
-            for was in found(copy.there, language):
+            for was in was_said:
+                # Beside what was only added or left out, the one term is a part of the other.
+                whole = extended == (own, others) or term.text in was.text or was.text in term.text
                 if (
-                    _touches(was, others)
-                    and term.text != was.text
+                    whole
                     and _opposed(term, was)
                     and _negated(copy.text, term, language) == _negated(copy.there, was, language)
                 ):
@@ -90,7 +92,7 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
 def _with_neighbours(
     copy: Copy, change: Change, own: tuple[int, int], others: tuple[int, int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where words were only added or left out, the words beside them belong to the term: even if, for if."""
+    """Where words were only added or left out, the words beside them may belong to the term: even if, for if."""
     if change.begin == change.end and change.begin < len(copy.mine):
         own = (copy.mine[change.begin - 1].start, copy.mine[change.begin].end)
     elif change.first == change.last and change.first < len(copy.theirs):
@@ -105,7 +107,7 @@ def _opposed(term: Term, other: Term) -> bool:
         and mine != theirs
         for mine in term.senses
         for theirs in other.senses
-    ) and not set(term.senses) & set(other.senses)
+    )
 
 
 def _negated(text: str, term: Term, language: str) -> bool:

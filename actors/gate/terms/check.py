@@ -48,11 +48,12 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
     there = place(text, evidence)
     if there is None:
         return
+    whole = "\n".join(read(item).text for item in evidence)
     for rule, words, why in [
         *_negation_added(text, there.text, language),
         *(_negation_dropped(text, there.text, language) if there.coverage >= _SPEAKS_OF else ()),
         *_predicate(text, there.text, language),
-        *_sweeping(text, "\n".join(read(item).text for item in evidence), language),
+        *_sweeping(text, whole, language),
         *_opposites(text, there.text, language),
         *(_copied(text, sentence, evidence, language) if there.coverage >= RETELLS else ()),
         *(_modality(text, there.text, language) if there.coverage >= RETELLS else ()),

@@ -23,11 +23,20 @@ def other_predicate(text: str, there: str, language: str) -> tuple[str, str] | N
     theirs = says.what.search(there) if says and mine else None
     if not says or not mine or not theirs:
         return None
+    # A sentence that names another subject says nothing of this one; a pronoun may stand for it.
+    subject = _subject(there, theirs)
+    if subject and not subject & _subject(text, mine):
+        return None
     noun = says.noun_ends.split(mine[1])[0].strip()
     said = {stem.stem for stem in stems(noun)} - says.general
     if not said or said & {stem.stem for stem in stems(there)}:
         return None
     return noun, says.noun_ends.split(theirs[1])[0].strip()
+
+
+def _subject(text: str, says: re.Match[str]) -> set[str]:
+    """The content words before the verb."""
+    return {stem.stem for stem in stems(text) if stem.end <= says.start()}
 
 
 @cache
