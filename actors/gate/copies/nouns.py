@@ -13,6 +13,7 @@ import msgspec
 
 from actors.gate.citations import strip_markers
 from actors.gate.copies.alignment import Change, Copy, Token
+from actors.gate.numbers.text_numbers import read
 from actors.gate.numbers.units import SIGNS, unit_of
 from actors.gate.stems import EMPTY, stem_of
 from actors.gate.terms.lexicon import Term, copy_terms, sides
@@ -68,6 +69,9 @@ def other_noun(copy: Copy, change: Change, written: str, there: str, evidence: S
         return _says(named, was_named)
     if was_named or (named and _elsewhere(named, evidence, copy.there)):
         return ""
+    # One word for several says the same at length.
+    if len(unlike) != len(gone) and min(len(unlike), len(gone)) == 1:
+        return ""
     here, was = unlike[-1], gone[-1]
     if copy.share < _COPIED or not _is_noun(here, copy.mine, knows) or not _is_noun(was, copy.theirs, knows):
         return ""
@@ -103,7 +107,7 @@ def _other_characters(
         return ""
     at = theirs[0].start
     points = any(knows.points_back.fullmatch(copy.there[at - size : at]) for size in (1, 2) if at >= size)
-    if (points or knows.points_back.match(old)) and any(new in normal(text) for text in evidence):
+    if (points or knows.points_back.match(old)) and any(new in read(text).text for text in evidence):
         return ""
     return f"says {new} for {old}"
 
@@ -173,7 +177,7 @@ def _group(word: str, knows: _Nouns) -> frozenset[int]:
 def _elsewhere(words: Sequence[Token], evidence: Sequence[str], there: str) -> bool:
     """Whether the evidence has these words in another place than the sentence that is copied."""
     return all(
-        any(normal(text).count(stem_of(token.text)) > there.count(stem_of(token.text)) for text in evidence)
+        any(read(text).text.count(stem_of(token.text)) > there.count(stem_of(token.text)) for text in evidence)
         for token in words
     )
 
