@@ -8,7 +8,9 @@ import random
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -22,87 +24,77 @@ Truth = Literal["copy", "shortened", "retold", "synonym"]
 LIES: tuple[Lie, ...] = get_args(Lie)
 TRUTHS: tuple[Truth, ...] = get_args(Truth)
 
-SEEN = True
-UNSEEN = False
-
 _SPACED: frozenset[str] = frozenset({"en", "fr", "es", "ar"})
 _CAPITALISED: frozenset[str] = frozenset({"en", "fr", "es"})
 _CAPITAL = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*")
-# Names of people, places and bodies where no capital letter shows them.
-_SAID = {
-    "en": re.compile(
-        r"(?:[Aa]ccording to|[Cc]ited by|[Rr]eported by) (?:the )?(?P<name>[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:said|says|argued|argues|claimed|claims|stated|wrote|believed|suggested|noted)\b"
-    ),
-    "fr": re.compile(
-        r"(?:[Ss]elon|[Dd]'après) (?:le |la |l'|les )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:affirme|déclare|précise|estime|indique)\b"
-    ),
-    "es": re.compile(
-        r"(?:[Ss]egún|[Dd]e acuerdo con) (?:el |la |los )?(?P<name>[A-ZÀ-Þ][\w'’-]+)|(?P<who>[A-ZÀ-Þ][\w'’-]+) (?:dijo|afirmó|afirma|sostiene|argumentó|sugirió|señaló|escribió|creía)\b"
-    ),
-}
-_CAUSE = {
-    "en": re.compile(r"(?:because of|due to|as a result of|owing to|because) (?P<why>[^,.;]{12,})$"),
-    "fr": re.compile(r"(?:en raison de|à cause de|grâce à|parce que|car) (?P<why>[^,.;]{12,})$"),
-    "es": re.compile(r"(?:debido a|a causa de|gracias a|porque|ya que) (?P<why>[^,.;]{12,})$"),
-    "ar": re.compile(r"(?:بسبب|نتيجة|بفضل) (?P<why>[^،,.]{12,})$"),
-    "ko": re.compile(r"(?:^|, )(?P<why>[^,.]{6,30}) (?:때문에|인해|덕분에)"),
-    "zh": re.compile(r"(?:由于|因为)(?P<why>[^，,。]{5,20})"),
-}
 _CLAUSE = re.compile(r"(?<!\d)[,，、،;；] ?(?!\d)")
 _PARENTHESIS = re.compile(r" ?[(（][^()（）]{3,}[)）]")
 _END = re.compile(r"[.。!！]+$")
 
 
-def lies(
-    sentence: str, language: str, kind: Lie, names: Sequence[str], others: Sequence[str], rng: random.Random
-) -> list[str]:
-    """The sentence with one thing of that kind changed, in every way that is known.
+@dataclass(frozen=True)
+class Material:
+    """What lies are made of: `names` for who it is and who says so, and other `reasons`.
 
-    `names` may take the place of who it is and who says so, and what the sentences `others` say that of the reason.
+    `unseen` takes the words that nobody looked at while the gate's tables were made.
     """
+
+    language: str
+    names: Sequence[str]
+    reasons: Sequence[str]
+    rng: random.Random
+    unseen: bool = False
+
+
+def lies(sentence: str, kind: Lie, of: Material) -> list[str]:
+    """The sentence with one thing of that kind changed, in every way that is known."""
     bare = _END.sub("", sentence)
-    if kind == "negation":
-        return _negated(bare, language)
-    if kind == "entity":
-        return _other_entity(bare, language, names, rng)
     found = [
-        changed for old, new in pairs(language, kind) for changed in _put(bare, old, new, language, unit=kind == "unit")
+        changed
+        for old, new in pairs(of.language, kind, unseen=of.unseen)
+        for changed in _put(bare, old, new, of.language, unit=kind == "unit")
     ]
-    if kind == "role":
-        found += _exchanged(bare, language)
-    elif kind == "attribution":
-        found += _other_source(bare, language, names, rng)
-    elif kind == "cause":
-        found += _other_reason(bare, language, others, rng)
-    elif kind == "qualifier":
-        found += [left for old in _table()[language]["left_out"] for left in _put(bare, old, "", language)]
+    match kind:
+        case "negation":
+            found += _negated(bare, of.language)
+        case "entity":
+            found += _other_entity(bare, of)
+        case "role":
+            found += _exchanged(bare, of.language)
+        case "attribution":
+            found += _other_part(bare, "said", of.names, of)
+        case "cause":
+            found += _other_part(bare, "why", of.reasons, of)
+        case "qualifier" if not of.unseen:
+            found += [left for old in _table()[of.language]["left_out"] for left in _put(bare, old, "", of.language)]
+        case _:
+            pass
     return found
 
 
-def truths(sentence: str, language: str, kind: Truth) -> list[str]:
-    """The sentence as it is, without a part of it, in a frame, or with a word for another that means the same."""
+def truths(sentence: str, language: str, kind: Truth, *, unseen: bool = False) -> list[str]:
+    """The sentence as it is, without a part of it, in other typesetting, or with a word for another that means the same."""
     bare = _END.sub("", sentence)
     if kind == "copy":
         return [bare]
     if kind == "synonym":
-        return [changed for old, new in pairs(language, "synonyms") for changed in _put(bare, old, new, language)]
+        words = pairs(language, "synonyms", unseen=unseen)
+        return [changed for old, new in words for changed in _put(bare, old, new, language)]
     if kind == "retold":
         return [f"- {bare}", f"**{bare}**", re.sub(r"\s+", " ", bare).replace("’", "'")]
     shorter = [_PARENTHESIS.sub("", bare)] if _PARENTHESIS.search(bare) else []
-    parts = _CLAUSE.split(bare)
+    cuts = [*_CLAUSE.finditer(bare)]
     least = 14 if language in ("zh", "ko") else 40
-    for cut in (_CLAUSE.search(bare), [*_CLAUSE.finditer(bare)][-1] if len(parts) > 2 else None):
-        if cut and len(bare[: cut.start()]) >= least:
-            shorter.append(bare[: cut.start()])
+    shorter += [bare[: cut.start()] for cut in (*cuts[:1], *cuts[-1:]) if cut.start() >= least]
     return [one for one in shorter if one != bare]
 
 
 @cache
-def pairs(language: str, kind: str) -> tuple[tuple[str, str], ...]:
+def pairs(language: str, kind: str, *, unseen: bool = False) -> tuple[tuple[str, str], ...]:
     """What stands for what, one way each."""
     found: list[tuple[str, str]] = []
     table = _table()[language]
-    for line in [*(table[kind] if SEEN else ()), *(table["unseen"].get(kind, ()) if UNSEEN else ())]:
+    for line in (table["unseen"] if unseen else table).get(kind, ()):
         old, new = line.removeprefix("> ").split(" / ")
         found.append((old, new))
         if not line.startswith("> "):
@@ -132,16 +124,16 @@ def _table() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def _other_entity(sentence: str, language: str, names: Sequence[str], rng: random.Random) -> list[str]:
-    own = names_in(sentence, language)
-    others = [name for name in names if name not in sentence and not any(one in name or name in one for one in own)]
-    return [sentence.replace(name, rng.choice(others), 1) for name in own] if others else []
+def _other_entity(sentence: str, of: Material) -> list[str]:
+    own = names_in(sentence, of.language)
+    others = [name for name in of.names if name not in sentence and not any(one in name or name in one for one in own)]
+    return [sentence.replace(name, of.rng.choice(others), 1) for name in own] if others else []
 
 
 def _exchanged(sentence: str, language: str) -> list[str]:
     """Two names of the sentence in each other's place, unless they stand in one enumeration."""
     own = [name for name in names_in(sentence, language) if sentence.count(name) == 1]
-    for one, two in zip(own, own[1:], strict=False):
+    for one, two in pairwise(own):
         first, second = sorted((one, two), key=sentence.find)
         between = sentence[sentence.find(first) + len(first) : sentence.find(second)]
         if len(between) >= (3 if language in ("zh", "ko") else 8) and not re.search(
@@ -152,27 +144,27 @@ def _exchanged(sentence: str, language: str) -> list[str]:
     return []
 
 
-def _other_source(sentence: str, language: str, names: Sequence[str], rng: random.Random) -> list[str]:
-    found = _SAID[language].search(sentence) if language in _SAID else None
-    others = [name for name in names if name not in sentence]
-    if not found or not others:
+def _other_part(sentence: str, pattern: str, parts: Sequence[str], of: Material) -> list[str]:
+    """The sentence with another of `parts`, about as long, where it says who says so or why."""
+    found = _pattern(of.language, pattern).search(sentence)
+    if not found or found.lastgroup is None:
         return []
-    group = "name" if found["name"] else "who"
-    return [sentence[: found.start(group)] + rng.choice(others) + sentence[found.end(group) :]]
-
-
-def _other_reason(sentence: str, language: str, others: Sequence[str], rng: random.Random) -> list[str]:
-    found = _CAUSE[language].search(sentence)
-    if not found:
-        return []
-    width = len(found["why"])
-    reasons = [
-        match["why"]
-        for other in others
-        if other != sentence and (match := _CAUSE[language].search(_END.sub("", other)))
+    start, end = found.span(found.lastgroup)
+    width = end - start
+    near = [
+        part for part in parts if part not in sentence and (pattern == "said" or width / 2 <= len(part) <= width * 2)
     ]
-    near = [why for why in reasons if width / 2 <= len(why) <= width * 2 and why != found["why"]]
-    return [sentence[: found.start("why")] + rng.choice(near) + sentence[found.end("why") :]] if near else []
+    return [sentence[:start] + of.rng.choice(near) + sentence[end:]] if near else []
+
+
+def reasons_in(sentences: Sequence[str], language: str) -> list[str]:
+    found = (_pattern(language, "why").search(_END.sub("", sentence)) for sentence in sentences)
+    return [match[match.lastgroup] for match in found if match and match.lastgroup]
+
+
+@cache
+def _pattern(language: str, name: str) -> re.Pattern[str]:
+    return re.compile(_table()[language].get(name, "(?!)"))
 
 
 def _negated(sentence: str, language: str) -> list[str]:

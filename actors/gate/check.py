@@ -27,6 +27,7 @@ _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
     re.I | re.S,
 )
+_FOOTNOTE = re.compile(r"\[\^\d{1,3}\]")
 # A lead-in is layout: "**TL;DR** …", "Hint: …".
 _LEAD_IN = re.compile(
     rf"\A\s*(?:\*\*|__)?(?:{union(lambda language: language.terms.layout.lead_ins).pattern})"
@@ -41,7 +42,7 @@ def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str
     A sentence with markers is checked against what it cites, one without against all of `evidence`. `language` is the
     language asked for; None accepts any.
     """
-    sentence = _LEAD_IN.sub("", sentence)
+    sentence = _without_footnotes(_LEAD_IN.sub("", sentence), evidence)
     cited = {number for marker in markers(sentence) for number in marker.numbers}
     known = [item for item in evidence if item.n in cited]
     against = known or list(evidence)
@@ -57,6 +58,16 @@ def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str
             flag("wrong_language", strip_markers(sentence).strip(), (), f"is not in the asked language {language}")
         )
     return tuple(sorted(found, key=lambda one: one.strength != "strong"))
+
+
+def _without_footnotes(sentence: str, evidence: Sequence[Evidence]) -> str:
+    """The sentence without the footnotes that it copies with the words of the evidence; they cite nothing."""
+    known = {f"[^{item.n}]" for item in evidence}
+    copied = {mark for mark in _FOOTNOTE.findall(sentence) if mark not in known}
+    for mark in copied:
+        if any(mark in item.text for item in evidence):
+            sentence = sentence.replace(mark, "")
+    return sentence
 
 
 def check_answer(answer: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:

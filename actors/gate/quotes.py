@@ -77,4 +77,4 @@ def _loose(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def _loose_text(text: str) -> str:
-    return _loose(text)
+    return _loose(strip_markers(text))

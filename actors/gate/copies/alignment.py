@@ -9,10 +9,12 @@ from typing import Final
 import msgspec
 
 from actors.gate.numbers.text_numbers import TOKEN
-from index.languages.scripts import is_han
+from index.languages.scripts import is_han, is_hangul
 
 # A sentence is a copy when this share of its words stands in the same order in one sentence of the evidence.
-COPIED: Final = 0.7
+_COPIED: Final = 0.7
+# Korean words carry their particles and endings, so fewer are the same.
+_COPIED_HANGUL: Final = 0.6
 # Words that stayed between two changed ones belong to the change: characters of one Chinese word, a verb whose sides changed place.
 _HAN_BETWEEN: Final = 1
 _TURNED_BETWEEN: Final = 8
@@ -77,14 +79,15 @@ def copy_of(text: str, there: str) -> Copy | None:
     matcher = SequenceMatcher(None, words[head : len(words) - tail], others[head : len(others) - tail], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     kept = head + tail + sum(block.size for block in blocks)
-    if not words or kept < COPIED * len(words):
+    least = _COPIED_HANGUL if any(map(is_hangul, words)) else _COPIED
+    if not words or kept < least * len(words):
         return None
     found: list[Change] = []
     for tag, begin, end, first, last in matcher.get_opcodes():
         change = Change(begin + head, end + head, first + head, last + head)
         if tag != "equal" and (change.begin < change.end or 0 < change.begin < len(words)):
             found.append(_cut(change, len(words)))
-    return Copy(text, there, mine, theirs, tuple(_merged(found, mine)), kept / len(words))
+    return Copy(text, there, mine, theirs, tuple(_merged(found, mine, theirs)), kept / len(words))
 
 
 def _cut(change: Change, length: int) -> Change:
@@ -105,18 +108,26 @@ def _same(words: Sequence[str], others: Sequence[str]) -> int:
     )
 
 
-def _merged(changes: list[Change], mine: Sequence[Token]) -> list[Change]:
+def _merged(changes: list[Change], mine: Sequence[Token], theirs: Sequence[Token]) -> list[Change]:
     merged = changes[:1]
     for before, change in pairwise(changes):
         kept = mine[before.end : change.begin]
         beside = 0 < len(kept) <= _HAN_BETWEEN and is_han(kept[0].text[0])
-        turned = len(kept) <= _TURNED_BETWEEN and (
-            (before.begin == before.end and change.first == change.last)
-            or (before.first == before.last and change.begin == change.end)
-        )
+        turned = len(kept) <= _TURNED_BETWEEN and _is_turned(before, change, mine, theirs)
         if beside or turned:
             last = merged.pop()
             merged.append(Change(last.begin, change.end, last.first, change.last))
         else:
             merged.append(change)
     return merged
+
+
+def _is_turned(before: Change, after: Change, mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
+    """Whether words left the one place and stand in the other, in another order; a phrase that only moved is as it was."""
+    if before.begin == before.end and after.first == after.last:
+        left, put = theirs[before.first : before.last], mine[after.begin : after.end]
+    elif before.first == before.last and after.begin == after.end:
+        left, put = theirs[after.first : after.last], mine[before.begin : before.end]
+    else:
+        return False
+    return [token.text for token in left] != [token.text for token in put]

@@ -11,13 +11,15 @@ import msgspec
 
 from actors.gate.numbers.units import MONTHS, UNITS_BEFORE
 from index.languages import every
+from index.languages.numerals import any_of
 from index.languages.scripts import ARABIC, HANGUL
-from index.languages.tables.numbers import Numbers
+from index.languages.tables.numbers import Numbers, Run, phrases_in
 
 #: A word of Latin letters, or one of the other scripts that is long enough to be no preposition or counter.
+_LATIN: Final = "a-zà-öø-ÿœ"
 _NAME = re.compile(
-    rf"(?<![^\W_])(?:(?P<latin>[a-zà-öø-ÿœ]+)-?|(?P<hangul>[{HANGUL}]{{2,}})-?|(?P<arabic>[{ARABIC}]{{3,}})-)"
-    r"(?P<digits>\d+(?![.,:]?\d))(?P<rest>(?:-?[a-z]+\d+)*)"
+    rf"(?:(?<![{_LATIN}\d])(?P<latin>[{_LATIN}]+)-?|(?<![{HANGUL}\d])(?P<hangul>[{HANGUL}]{{2,}})-?|(?<![{ARABIC}\d])(?P<arabic>[{ARABIC}]{{3,}})-)"
+    rf"(?P<digits>\d+(?![.,:]?\d))(?P<rest>(?:-?[{_LATIN}]+\d+)*)"
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
 # A year after a hyphen is one: mid-1990s.
@@ -29,7 +31,18 @@ def _amounts(numbers: Numbers) -> list[str]:
     return [*_LETTERS.findall(bounds), *numbers.afternoon.before.split(), *numbers.naming.marks.split()]
 
 
+def _counters(numbers: Numbers) -> list[str]:
+    units = [word for words in numbers.units.values() for word in phrases_in(words)]
+    return [
+        *units,
+        *(word for system in numbers.numerals if not isinstance(system, Run) for word in system.counters.split()),
+    ]
+
+
 _AMOUNTS: Final = frozenset(every(lambda language: _amounts(language.numbers)))
+
+
+_COUNTER = re.compile(any_of(every(lambda language: _counters(language.numbers))))
 
 
 class Glued(msgspec.Struct, frozen=True):
@@ -66,4 +79,6 @@ def renamed(one: Glued, text: str) -> str | None:
 def _counts(match: re.Match[str]) -> bool:
     """Whether the letters before the number only say how much, or when."""
     word = match["latin"] or match["hangul"] or match["arabic"]
-    return word in MONTHS or word in UNITS_BEFORE or word in _AMOUNTS or _YEAR.match(match[0]) is not None
+    if word in MONTHS or word in UNITS_BEFORE or word in _AMOUNTS or _YEAR.match(match[0]):
+        return True
+    return match["hangul"] is not None and _COUNTER.match(match.string, match.end()) is not None

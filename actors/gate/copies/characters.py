@@ -1,0 +1,30 @@
+"""Words of a copied sentence that is written without spaces: a stretch of characters in the place of another."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from actors.gate.copies.alignment import Copy, Token
+from actors.gate.copies.wording import same_terms, wording
+from actors.gate.numbers.text_numbers import read
+from index.languages.scripts import is_han
+
+_FEWEST: Final = 2
+_MOST: Final = 10
+
+
+def other_characters(
+    copy: Copy, mine: Sequence[Token], theirs: Sequence[Token], evidence: Sequence[str], language: str
+) -> str:
+    """What the sentence says in place of what, if the two share few characters and are no words for one thing; else ""."""
+    new, old = ("".join(token.text for token in some if is_han(token.text[0])) for some in (mine, theirs))
+    shorter = min(len(new), len(old))
+    if shorter < _FEWEST or max(len(new), len(old)) > _MOST or len(set(new) & set(old)) * 2 >= shorter:
+        return ""
+    knows = wording(language)
+    if knows.things(new) & knows.things(old) or any(same_terms(copy, mine, theirs, language)):
+        return ""
+    at = theirs[0].start
+    points = any(knows.points_back.fullmatch(copy.there[at - size : at]) for size in (1, 2) if at >= size)
+    if (points or knows.points_back.match(old)) and any(new in read(text).text for text in evidence):
+        return ""
+    return f"says {new} for {old}"

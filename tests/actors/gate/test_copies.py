@@ -1,0 +1,183 @@
+"""Sentences copied but for a word, in every language: which word makes another claim, and which does not."""
+
+import pytest
+
+from actors.gate.check import check_sentence, withholds
+from prompts.contracts import Evidence
+
+SOURCE = {
+    "en": "Most members of the council met Doctor Alvarez before the election because the king was ill. Orta lies in Piedmont.",
+    "fr": "La plupart des membres ont rencontré Madame Alvarez avant la réunion parce que le roi était malade à Turin.",
+    "es": "La mayoría de los miembros vio a la doctora Alvarez antes de la reunión porque el rey estaba enfermo en Turín.",
+    "ko": "대부분의 위원은 선거 이전에 알바레스를 만났는데, 국왕이 아팠기 때문에 회의는 서울에서 열렸다.",
+    "zh": "大多数委员在选举之前会见了阿尔瓦雷斯，因为国王在都灵生病，会议推迟了三天。",
+    "ar": "التقى معظم اعضاء المجلس بالطبيب الفاريس قبل الانتخابات بسبب مرض الملك في مدينة تورينو القديمة.",
+}
+
+
+def held(sentence: str, text: str) -> bool:
+    flags = check_sentence(sentence, [Evidence(n=1, source_id="a", title="", text=text)])
+    assert all(one.kind == "reversed_term" for one in flags if one.strength == "strong")
+    return withholds(flags)
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("en", "Alvarez", "Moretti"),
+        ("en", "before", "after"),
+        ("en", "because", "although"),
+        ("en", "Most members", "All members"),
+        ("en", "the king", "the general"),
+        ("en", "council met", "council only met"),
+        ("en", "was ill", "was not ill"),
+        ("fr", "Alvarez", "Moretti"),
+        ("fr", "avant", "après"),
+        ("fr", "parce que", "bien que"),
+        ("fr", "La plupart des membres", "Tous les membres"),
+        ("fr", "le roi", "le général"),
+        ("es", "Alvarez", "Moretti"),
+        ("es", "antes de", "después de"),
+        ("es", "porque", "aunque"),
+        ("es", "La mayoría de los miembros", "Algunos de los miembros"),
+        ("es", "el rey", "el general"),
+        ("ko", "알바레스를", "모레티를"),
+        ("ko", "이전에", "이후에"),
+        ("ko", "때문에", "불구하고"),
+        ("ko", "대부분의", "모든"),
+        ("ko", "국왕이", "장군이"),
+        ("zh", "阿尔瓦雷斯", "莫雷蒂"),
+        ("zh", "之前", "之后"),
+        ("zh", "因为", "尽管"),
+        ("zh", "大多数", "所有"),
+        ("zh", "国王", "将军"),
+        ("ar", "الفاريس", "موريتي"),
+        ("ar", "قبل", "بعد"),
+        ("ar", "بسبب", "رغم"),
+        ("ar", "معظم", "جميع"),
+        ("ar", "الملك", "الجنرال"),
+    ],
+)
+def test_one_word_makes_another_claim(language: str, old: str, new: str) -> None:
+    text = SOURCE[language]
+    assert old in text
+    assert held(text.replace(old, new, 1).split(". ")[0].rstrip(".。") + " [1].", text)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Most members of the council met Doctor Alvarez before the election [1]."),
+        (
+            "en",
+            "Most of the members of the council met Doctor Alvarez prior to the election because the king was ill [1].",
+        ),
+        ("en", "Most members of the council saw Doctor Alvarez before the election because the king was sick [1]."),
+        ("en", "Before the election, most members of the council met Doctor Alvarez because the king was ill [1]."),
+        ("fr", "La plupart des membres ont rencontré Madame Alvarez avant la réunion [1]."),
+        ("fr", "La plupart des membres ont vu Madame Alvarez avant la réunion car le roi était souffrant à Turin [1]."),
+        ("es", "La mayoría de los miembros vio a la doctora Alvarez antes de la reunión [1]."),
+        (
+            "es",
+            "La mayoría de los miembros visitó a la doctora Alvarez antes de la reunión ya que el rey estaba enfermo en Turín [1].",
+        ),
+        ("ko", "대부분의 위원은 선거 이전에 알바레스를 만났다 [1]."),
+        ("ko", "대부분의 위원은 선거 이전에 알바레스를 만났으며, 국왕이 아팠기 때문에 회의는 서울에서 열렸습니다 [1]."),
+        ("zh", "大多数委员在选举之前会见了阿尔瓦雷斯 [1]。"),
+        ("zh", "大多数委员在选举之前会见了阿尔瓦雷斯，由于国王在都灵生病，会议推迟了三天 [1]。"),
+        ("ar", "التقى معظم اعضاء المجلس بالطبيب الفاريس قبل الانتخابات [1]."),
+    ],
+)
+def test_the_same_in_other_words_passes(language: str, sentence: str) -> None:
+    assert not held(sentence, SOURCE[language])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "lie"),
+    [
+        # A name takes the place of what stands for it, if the evidence has the name.
+        (
+            "Orta Ltd makes boats. The company was founded in Turin by three brothers.",
+            "Orta Ltd was founded in Turin by three brothers.",
+            False,
+        ),
+        (
+            "The company was founded in Turin by three brothers.",
+            "The firm was founded in Turin by three brothers.",
+            False,
+        ),
+        (
+            "The company was founded in Turin by three brothers.",
+            "The company was founded in Milan by three brothers.",
+            True,
+        ),
+        # Who does what to whom; an enumeration may be turned.
+        (
+            "In the final of that year Rossi defeated Moretti in four sets.",
+            "In the final of that year Moretti defeated Rossi in four sets.",
+            True,
+        ),
+        (
+            "The final of that year was won by Rossi and Moretti in four sets.",
+            "The final of that year was won by Moretti and Rossi in four sets.",
+            False,
+        ),
+        # A hedge may be added and not left out, a reservation neither.
+        (
+            "The repair of the old bridge took the whole summer.",
+            "The repair of the old bridge took about the whole summer.",
+            False,
+        ),
+        (
+            "The repair of the old bridge took almost the whole summer.",
+            "The repair of the old bridge took the whole summer.",
+            True,
+        ),
+        ("Residents may use the pool in the morning.", "Only residents may use the pool in the morning.", True),
+        # Units, also behind signs.
+        ("The pool loses 5% of its water in a week.", "The pool loses 5 points of its water in a week.", True),
+        ("The pool loses 5% of its water in a week.", "The pool loses 5 percent of its water in a week.", False),
+        # A negator that leaves with its clause denies nothing.
+        (
+            "The pool, which is not heated in winter, is open to all residents of the town.",
+            "The pool is open to all residents of the town.",
+            False,
+        ),
+        # Of two sentences that are alike, the one that is copied counts.
+        (
+            "Rossi was born in the old town of Turin. Moretti was born in the old town of Milan.",
+            "Moretti was born in the old town.",
+            False,
+        ),
+    ],
+)
+def test_what_changes_in_a_copy(text: str, sentence: str, lie: bool) -> None:
+    assert held(f"{sentence.rstrip('.')} [1].", text) == lie
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("患者在手术前应当禁食。", "患者在手术后应当禁食[1]。"),
+        ("申请应在离职前提交。", "申请应在离职后提交[1]。"),
+        ("付款后三天内发货。", "付款前三天内发货[1]。"),
+        ("약을 먹기 전에 혈압을 잰다.", "약을 먹은 후에 혈압을 잰다 [1]."),
+        ("회의가 시작되기 전 자료를 나눠 준다.", "회의가 시작된 뒤 자료를 나눠 준다 [1]."),
+        ("드라이버를 설치한 다음 장치를 연결한다.", "드라이버를 설치하기 전 장치를 연결한다 [1]."),
+        ("결제 후 3일 이내에 발송한다.", "결제 전 3일 이내에 발송한다 [1]."),
+        ("Il faut payer avant la livraison.", "Il faut payer après la livraison [1]."),
+        ("Hay que pagar antes de la entrega.", "Hay que pagar tras la entrega [1]."),
+        ("يجب الدفع قبل التسليم.", "يجب الدفع بعد التسليم [1]."),
+        ("He left Paris before the war.", "He left Paris after the war [1]."),
+    ],
+)
+def test_what_comes_first(text: str, sentence: str) -> None:
+    assert held(sentence, text)
+
+
+def test_the_same_sentence_is_copied_before_a_longer_one() -> None:
+    text = (
+        "The old mill by the river belongs to the town of Orta. The new mill by the river belongs to the monks of Orta."
+    )
+    assert not held("The new mill by the river belongs to the monks [1].", text)
+    assert held("The new mill by the river belongs to the nuns of Orta [1].", text)
