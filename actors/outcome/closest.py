@@ -123,6 +123,7 @@ def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice
     for at in dict.fromkeys([*unit_of, *range(len(passages))]):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
+        start = _below_headings(passage, start, end)
         text = mask(passage.text[start:end]) if masked else passage.text[start:end]
         start, end = passage.char_start + start, passage.char_start + end
         section = section_of(passage, start, end)
@@ -170,6 +171,15 @@ def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) 
         end = max(text.rfind("\n", start, start + LONGEST), text.rfind(" ", start, start + LONGEST))
         end = end if end > start else start + LONGEST
     return start, end
+
+
+def _below_headings(passage: Passage, start: int, end: int) -> int:
+    """Where the stretch begins below its first headings, which are told beside it; where it begins, if it has nothing else."""
+    for block in passage.blocks:
+        if block.kind != "heading" and block.end - passage.char_start > start:
+            first = max(start, block.start - passage.char_start)
+            return first if first < end else start
+    return start
 
 
 def _densest(text: str, pieces: list[tuple[int, int]], wanted: frozenset[str]) -> tuple[int, int]:

@@ -123,6 +123,18 @@ def test_a_long_passage_is_cut_around_its_best_unit_at_the_ends_of_blocks(at: in
     assert f"End {at}." in found.text
 
 
+def test_a_cut_inside_a_long_block_keeps_its_best_unit() -> None:
+    text, blocks = blocks_of(
+        ["".join(f"Sentence {n} is one of many in a row. " for n in range(60)).strip(), "Another."]
+    )
+    unit = text.index("Sentence 30")
+    (shown,) = ended(
+        passage(text=text, blocks=blocks), question=question(text="row"), best=((0, unit, unit + 5),)
+    ).passages
+    assert "Sentence 30 " in shown.text
+    assert shown.text.startswith("Sentence")
+
+
 @pytest.mark.parametrize("text", ["word " * 900, "x" * 4000, "A sentence about refunds. " * 200])
 @pytest.mark.parametrize("blocks", [False, True])
 def test_a_text_without_blocks_to_cut_at_is_cut_all_the_same(text: str, blocks: bool) -> None:
@@ -137,6 +149,9 @@ def test_the_link_opens_at_the_place_and_its_headings_lead_there() -> None:
     blocks = (Block(start=100, end=106, kind="heading", level=2, anchor="fees"), Block(start=108, end=100 + len(text)))
     (shown,) = ended(passage(text=text, blocks=blocks, headings=("Shop",))).passages
     assert (shown.url, shown.headings) == ("https://example.org/refunds.md#fees", ("Shop", "Fees"))
+    assert (shown.text, shown.source_start) == ("The fee for refunds is five euros.", 108)
+    (bare,) = ended(passage(text=text, blocks=blocks[:1], headings=("Shop",)), question=question(text="fees?")).passages
+    assert bare.text == text
 
 
 @pytest.mark.parametrize("masked", [True, False])

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from blockbuster import BlockBuster
 
-from actors.answer.profile import profile_of
-from actors.answer.question import NO_CONTEXT, resolved
+from actors.answer.profile import PROFILES, profile_of
+from actors.answer.question import NO_CONTEXT, Defaults, resolved, resolving_under
 from actors.classify_intent import classify_intent
 from actors.classify_query import classify_query
 from actors.decompose_query import decompose_query
@@ -28,6 +29,8 @@ from bus.messages import (
     Turn,
 )
 from prompts import contracts, notices
+from prompts.profiles import Answers
+from prompts.vocabulary import Voice
 from tests.actors.scripted_powers import ScriptedAsk
 from tests.message_samples import question
 
@@ -78,6 +81,26 @@ def test_a_language_may_be_given_or_falls_to_the_profile(asked: dict[str, Any], 
 def test_what_is_asked_goes_before_the_profile(asked: dict[str, Any], style: str | None, release: str) -> None:
     found = resolved(QuestionAsked(question=ASKED["en"], **asked))
     assert (found.style, found.release) == (style, release)
+
+
+@pytest.mark.parametrize(
+    ("asked", "profile", "setting", "voice"),
+    [
+        (None, None, None, "strict"),
+        (None, None, "helpful", "helpful"),
+        (None, "strict", "helpful", "strict"),
+        (None, "helpful", None, "helpful"),
+        ("strict", "helpful", "helpful", "strict"),
+        ("helpful", "strict", "strict", "helpful"),
+    ],
+)
+def test_the_voice_is_the_requests_else_the_profiles_else_the_settings(
+    monkeypatch: pytest.MonkeyPatch, asked: Voice | None, profile: Voice | None, setting: Voice | None, voice: str
+) -> None:
+    mine = msgspec.structs.replace(profile_of("general"), answers=Answers(voice=profile))
+    monkeypatch.setattr(PROFILES, "_read", {"general": mine})
+    with resolving_under(Defaults(voice=setting) if setting else Defaults()):
+        assert resolved(QuestionAsked(question=ASKED["en"], voice=asked)).voice == voice
 
 
 @pytest.mark.parametrize(

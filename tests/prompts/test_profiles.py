@@ -122,6 +122,7 @@ def test_a_folder_adds_profiles_and_goes_first(tmp_path: Path) -> None:
         (GOOD + "relase = 1", "relase: unknown key; did you mean 'release'?"),
         (GOOD + "[retrieval]\nbm25k = 3", "retrieval.bm25k: unknown key; did you mean 'bm25_k'?"),
         (GOOD + 'simple_style = "reports"', "simple_style: unknown value 'reports'; did you mean 'report'?"),
+        (GOOD + '[answers]\nvoice = "help"', "answers.voice: unknown value 'help'"),
         (GOOD + 'release = "now"', "release: unknown value 'now'; one of draft, sentence, token"),
         (GOOD + "[agents.judge_relevanse]\nmax_tokens = 99", "agents.judge_relevanse: unknown value 'judge_relevanse'"),
         (

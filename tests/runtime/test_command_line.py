@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from bus.messages import NearPassage
 from index import languages
+from prompts import notices
 from runtime.cli import COMMANDS
 from runtime.cli import groundwire as groundwire_group
+from runtime.commands.ask import passage_lines
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -69,6 +72,50 @@ def test_search_and_ask_keep_to_the_documents_asked_for(home: Path, demo: subpro
     assert "path myopia-zh/**, tag x" in asked.stdout
 
 
+NEAR = "镜片是谁发明的？"
+
+
+def test_the_closest_passages_are_printed_with_their_places(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--voice", "strict", NEAR)
+    assert done.returncode == 3, done.stdout + done.stderr
+    told, _, passages = done.stdout.partition("\n\n1. ")
+    assert told == notices.closest(notices.text("replies", "closest", "zh"), "zh")
+    assert 2 <= len(re.findall(r"^\d\. ", passages, re.MULTILINE)) <= 5
+    assert (
+        "(myopia-zh/ortho-k-lenses.html)\n   角膜塑形镜佩戴须知 › 复查与更换\n   角膜塑形镜的镜片每12至18个月"
+        in passages
+    )
+    assert "\x1b" not in done.stdout
+    assert "closest: " in done.stderr
+
+
+def test_the_closest_passages_are_events_with_what_matches(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--json", NEAR)
+    assert done.returncode == 3, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [e["type"] for e in events][-3:] == ["token", "passages", "DONE"]
+    marked = {p["text"][start:end] for p in events[-2]["items"] for start, end in p["marked"]}
+    assert marked == {"镜片"}
+
+
+def test_words_that_match_are_bold_and_a_document_cannot_steer_the_terminal() -> None:
+    near = NearPassage(
+        source_id="a.md",
+        title="A",
+        url="https://example.org/a#b",
+        page=3,
+        source_start=0,
+        source_end=9,
+        text="Two refunds\x1b[2J\n\n  a line",
+        marked=((4, 11),),
+        score=0.5,
+        headings=("Shop", "Terms"),
+    )
+    assert passage_lines(1, near) == (
+        "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
+    )
+
+
 @pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])
 def test_refused_and_declined_exit_with_three(
     home: Path, demo: subprocess.CompletedProcess[str], question: str
@@ -87,6 +134,7 @@ def test_refused_and_declined_exit_with_three(
         (["ask", "--index", "{index}", "a\x01b"], 2, "control characters"),
         (["ask", "--index", "{index}", "--profile", "libary", "hi"], 2, "did you mean 'library'"),
         (["ask", "--index", "{index}", "--style", "long", "hi"], 2, "'synthesis'"),
+        (["ask", "--index", "{index}", "--voice", "loud", "hi"], 2, "'helpful'"),
         (["ask", "--index", "{index}", "--after", "May", "hi"], 2, "--after: expected a date like 2026-01-31"),
         (["search", "--index", "{index}", "--in-language", "eng", "hi"], 2, "--in-language"),
         (["search", "--index", "{index}", "--tag", "", "hi"], 2, "--tag: expected `str` of length >= 1"),

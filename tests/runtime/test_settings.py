@@ -29,6 +29,11 @@ def test_variables_of_others_are_read_where_ours_say_nothing() -> None:
     assert load(environ={"XDG_STATE_HOME": "/var", "GROUNDWIRE_STATE": "/srv"}).state == "/srv"
 
 
+def test_the_voice_is_strict_unless_set() -> None:
+    assert load(environ={}).answers.voice == "strict"
+    assert load(environ={"GROUNDWIRE_ANSWERS_VOICE": "helpful"}).answers.voice == "helpful"
+
+
 @pytest.mark.parametrize(
     ("environ", "file", "words"),
     [
@@ -38,6 +43,7 @@ def test_variables_of_others_are_read_where_ours_say_nothing() -> None:
             "GROUNDWIRE_EDGE_PROT in the environment sets nothing; did you mean 'GROUNDW",
         ),
         ({"GROUNDWIRE_EDGE_API_KEY": "s"}, "", "GROUNDWIRE_EDGE_API_KEY in the environment sets nothing; did you"),
+        ({"GROUNDWIRE_ANSWERS_VOICE": "loud"}, "", "a setting has a wrong value: Invalid enum value 'loud'"),
         ({"GROUNDWIRE_EDGE_PORT": "many"}, "", "a setting has a wrong value: Expected `int`"),
         ({}, "[edg]\nport = 1", "no section is called 'edg'; did you mean 'edge'?"),
         ({}, "[edge]\nprot = 1", r"\[edge\] has no key 'prot'; did you mean 'port'?"),

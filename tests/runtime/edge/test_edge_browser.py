@@ -12,7 +12,7 @@ from bus.events import Done, Emitter, References, TokensEnd, Withheld, tokens_of
 from bus.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
 from tests.browser import browser, find_chromium
-from tests.runtime.edge.conftest import SOURCE, Pipeline
+from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -165,6 +165,99 @@ async def test_a_citation_shows_its_headings_and_a_line_for_each_cell(page: Page
     await expect(quote.locator("p")).to_have_text("Fees by plan:")
     await expect(quote.locator("pre")).to_have_text("Plan: Basic\nPrice: 5 euros", use_inner_text=True)
     await expect(quote).to_contain_text("Fees!A2:B2")
+
+
+async def test_the_sentence_that_answers_is_bold_in_what_is_cited(page: Page, pipeline: Pipeline) -> None:
+    texts = {1: "🧾 Opened goods stay. Refunds take 14 days. Ask us.", 2: "Plan: Basic | Price: 5 euros | Term: 1 year"}
+    bold = {1: "Refunds take 14 days.", 2: "Price: 5 euros"}
+    leads = {n: (at := 100 + texts[n].index(words), at + len(words)) for n, words in bold.items()}
+
+    async def lead(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.text("Fourteen days [1]. Five euros [2].")
+        cited = tuple(
+            Citation(
+                n=n,
+                source_id=SOURCE.source_id,
+                title=SOURCE.title,
+                url="",
+                page=None,
+                source_start=100,
+                source_end=100 + len(text),
+                cited_text=text,
+                answer_start=0,
+                answer_end=3,
+                block="table_row" if n == 2 else "prose",
+                lead=leads[n],
+            )
+            for n, text in texts.items()
+        )
+        settled = Settled(outcome="answered", answer="…", references=(SOURCE,), citations=cited)
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
+
+    pipeline.scripts["lead"] = lead
+    await ask(page, "lead me")
+    await expect(page.locator("#references blockquote strong")).to_have_text(
+        ["Refunds take 14 days.", "Price: 5 euros"]
+    )
+    await expect(page.locator("#references blockquote p")).to_have_text(texts[1])
+    row = page.locator("#references blockquote pre")
+    await expect(row).to_have_text("Plan: Basic\nPrice: 5 euros\nTerm: 1 year", use_inner_text=True)
+
+
+async def test_the_closest_passages_are_shown_as_passages_and_not_as_an_answer(page: Page) -> None:
+    await ask(page, "near enough?")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#verdict .badge")).to_have_text("closest passages")
+    await expect(page.get_by_role("region", name="No sure answer")).to_have_text("Nothing is sure:")
+    await expect(page.locator("#references-part, #sources-part")).to_have_count(2)
+    assert not await page.locator("#references-part").is_visible()
+    passages = page.get_by_role("region", name="Closest passages, not an answer").get_by_role("listitem")
+    await expect(passages).to_have_count(2)
+    first, second = passages.nth(0), passages.nth(1)
+    await expect(first.get_by_role("heading", level=3)).to_have_text(NEAR[0].title)
+    await expect(first.get_by_role("link")).to_have_attribute("href", NEAR[0].url)
+    await expect(first.locator("small")).to_have_text("Shop › Refunds · p. 3")
+    await expect(first.locator("p")).to_have_text(NEAR[0].text, use_inner_text=True)
+    await expect(first.locator("mark")).to_have_text(["환불", "환불"])
+    assert await page.locator("#passages b, #passages p a, #passages code").count() == 0
+    await expect(second.get_by_role("heading", level=3)).to_have_text("file.txt")
+    assert await second.get_by_role("link").count() == 0
+    assert await second.locator("p").evaluate("it => getComputedStyle(it).direction") == "rtl"
+
+
+async def test_the_closest_passages_are_reached_by_keyboard_and_shown_again(page: Page) -> None:
+    await ask(page, "near enough?")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await page.locator("#ask").focus()
+    await page.keyboard.press("Tab")
+    await expect(page.locator("#passages a")).to_be_focused()
+    await page.get_by_label("Language").select_option("ar")
+    await expect(page.locator("#passages-title")).to_have_text("أقرب المقاطع، وليست إجابة")
+    await expect(page.locator("#answer-title")).to_have_text("لا إجابة مؤكدة")
+    await page.reload()
+    await expect(page.locator("#passages li")).to_have_count(2)
+    await page.locator("#question").fill("something else")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#answer")).to_have_text("something else [1]")
+    await expect(page.locator("#answer-title")).to_have_text("الإجابة")
+    assert not await page.locator("#passages-part").is_visible()
+
+
+async def test_passages_that_outlive_their_events_are_shown_from_the_record(page: Page, pipeline: Pipeline) -> None:
+    async def expired(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        settled = Settled(outcome="closest", reason="no_evidence", answer="Nothing is sure:", passages=NEAR)
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await Emitter(pipeline.bus.journal, run_id).events(TokensEnd(), Done())
+
+    pipeline.scripts["expired"] = expired
+    await page.route("**/v1/runs/*/events", lambda route: route.fulfill(status=410, json={"detail": "expired"}))
+    await ask(page, "expired question")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await page.reload()
+    await expect(page.locator("#passages li")).to_have_count(2)
+    await expect(page.locator("#answer")).to_have_text("Nothing is sure:")
 
 
 async def test_the_page_speaks_arabic_from_right_to_left_and_remembers_it(page: Page) -> None:

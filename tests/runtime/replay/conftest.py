@@ -45,6 +45,11 @@ QUESTIONS = {
         contexts=given(REFUNDS, LADDERS),
     ),
     "refused": QuestionAsked(question="Who is the king of France?", contexts=given(REFUNDS)),
+    "closest": QuestionAsked(
+        question="Qui a fondé la bibliothèque ?",
+        contexts=given("La bibliothèque est ouverte de 8 heures à 20 heures. Le retard coûte 0,50 euro par jour."),
+        events="all",
+    ),
     "declined": QuestionAsked(question="hello", contexts=given(REFUNDS)),
     "draft": QuestionAsked(
         question="How many days until refunds are paid?", contexts=given(REFUNDS), profile="library", release="draft"
