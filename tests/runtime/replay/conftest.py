@@ -26,9 +26,9 @@ REFUNDS = "Refunds are paid within 14 days of the return. Shipping costs 3,000 w
 LADDERS = "Ladders must be checked every 6 months. A broken ladder must not be used. The foreman keeps the list."
 
 
-def given(*texts: str) -> tuple[Context, ...]:
+def given(*texts: str, language: str = "en") -> tuple[Context, ...]:
     return tuple(
-        Context(content=text, metadata=ContextMetadata(source_id=f"doc{n}", title=text.split()[0], language="en"))
+        Context(content=text, metadata=ContextMetadata(source_id=f"doc{n}", title=text.split()[0], language=language))
         for n, text in enumerate(texts, start=1)
     )
 
@@ -47,7 +47,9 @@ QUESTIONS = {
     "refused": QuestionAsked(question="Who is the king of France?", contexts=given(REFUNDS)),
     "closest": QuestionAsked(
         question="Qui a fondé la bibliothèque ?",
-        contexts=given("La bibliothèque est ouverte de 8 heures à 20 heures. Le retard coûte 0,50 euro par jour."),
+        contexts=given(
+            "La bibliothèque est ouverte de 8 heures à 20 heures. Le retard coûte 0,50 euro par jour.", language="fr"
+        ),
         events="all",
     ),
     "declined": QuestionAsked(question="hello", contexts=given(REFUNDS)),
