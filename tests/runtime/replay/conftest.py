@@ -48,7 +48,9 @@ QUESTIONS = {
     "closest": QuestionAsked(
         question="Qui a fondé la bibliothèque ?",
         contexts=given(
-            "La bibliothèque est ouverte de 8 heures à 20 heures. Le retard coûte 0,50 euro par jour.", language="fr"
+            "La bibliothèque est ouverte de 8 heures à 20 heures. Chaque étudiant peut emprunter cinq livres. "
+            "Le retard coûte 0,50 euro par jour.",
+            language="fr",
         ),
         events="all",
     ),
