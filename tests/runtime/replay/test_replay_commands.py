@@ -69,10 +69,10 @@ def test_trace_show_names_every_stage(folder: Path) -> None:
 def test_closest_passages_are_in_the_trace_and_in_what_differs(folder: Path, traces: dict[str, Trace]) -> None:
     write(folder / "near.jsonl", traces["closest"])
     assert groundwire_on("replay", "near.jsonl").output.startswith("identical")
-    assert "1. doc1 0-133: La bibliothèque est" in groundwire_on("trace", "show", "near.jsonl").output
+    assert "1. doc1 0-132: La bibliothèque est" in groundwire_on("trace", "show", "near.jsonl").output
     differ = groundwire_on("diff", "run.jsonl", "near.jsonl").output
     assert "outcome: answered -> closest" in differ
-    assert "+ doc1 0-133: La bibliothèque est" in differ
+    assert "+ doc1 0-132: La bibliothèque est" in differ
 
 
 WRONG = [
