@@ -169,7 +169,7 @@ async def test_every_stage_parses_what_a_model_writes(runs: Runs, style: str) ->
         assert passed >= {"decompose_query", "judge_relevance", "judge_sufficiency"}
         assert record.rounds == 2
     # What a random model writes must not stand as an answer.
-    assert record.outcome == "refused"
+    assert record.outcome in ("closest", "refused")
     assert record.reason in ("grounding_failed", "citations_invalid", "model_refused")
 
 

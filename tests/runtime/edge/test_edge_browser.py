@@ -218,7 +218,7 @@ async def test_the_closest_passages_are_shown_as_passages_and_not_as_an_answer(p
     first, second = passages.nth(0), passages.nth(1)
     await expect(first.get_by_role("heading", level=3)).to_have_text(NEAR[0].title)
     await expect(first.get_by_role("link")).to_have_attribute("href", NEAR[0].url)
-    await expect(first.locator("small")).to_have_text("Shop › Refunds · p. 3")
+    await expect(first.locator("small")).to_have_text("Shop › Refunds · p. 3 · refunds")
     await expect(first.locator("p")).to_have_text(NEAR[0].text, use_inner_text=True)
     await expect(first.locator("mark")).to_have_text(["환불", "환불"])
     assert await page.locator("#passages b, #passages p a, #passages code").count() == 0
