@@ -44,6 +44,7 @@ async def retrieve(
                 vector_k=wanted.vector_k,
                 filter=only,
                 rerank=wanted.rerank,
+                topic=question.topic,
             )
         )
         if only is not None and hits.none_passes:

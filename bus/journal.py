@@ -83,6 +83,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     vector_k: int = 0
     filter: Filter | None = None
     rerank: bool = True
+    topic: str = ""
     took_s: float = 0.0
 
 

@@ -20,7 +20,8 @@ from index.filters import Filter
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes.
 
-    Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one.
+    Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
+    conversation, which count less than the query's.
     """
 
     query: str
@@ -30,6 +31,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     vector_k: int = 5
     filter: Filter | None = None
     rerank: bool = True
+    topic: str = ""
 
 
 class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +59,8 @@ def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord
 
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
     """Whether this record answers that search. Old records hold the query alone."""
-    asked = (record.query, record.language, record.k, record.bm25_k, record.vector_k, record.filter, record.rerank)
+    names = (field.name for field in msgspec.structs.fields(request))
+    asked = tuple(getattr(record, name) for name in names)
     return record.query == request.query if record.k == 0 else asked == msgspec.structs.astuple(request)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from index import jvm
 from index.allowed import REMEMBERED, Allowed
 from index.codes import joined, with_codes
+from index.coverage import TOPIC_SHARE
 from index.errors import IndexProblem
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
@@ -115,20 +116,23 @@ class Bm25:
                 f"{directory} cannot be read as a Lucene index ({error}); build the index again"
             ) from error
 
-    def search(self, query: str, language: str, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]]:
+    def search(
+        self, query: str, language: str, k: int, allowed: Allowed | None = None, *, topic: str = ""
+    ) -> list[tuple[int, float]]:
         """Passage numbers and BM25 scores, best first, of those allowed.
 
         The query goes to the index of its own language and, with their analyzers, to the others: names and codes are
         the same in all. Hits from the others count for less, since a word of one language that is rare in another
-        seems weightier than it is.
+        seems weightier than it is. Words of `topic` count TOPIC_SHARE.
         """
         text = query_text(query)
         if not text or k < 1:
             return []
+        about = query_text(topic) if topic else ""
         hits: list[tuple[int, float]] = []
         for name, reader in self._readers.items():
             weight = 1.0 if name == language or len(self._readers) == 1 else _OTHER_LANGUAGE
-            hits.extend((number, score * weight) for number, score in reader.search(text, k, allowed))
+            hits.extend((number, score * weight) for number, score in reader.search(text, k, allowed, about))
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]
 
@@ -227,18 +231,26 @@ class _Reader:
         terms = msgspec.json.encode([_Bytes(name, 0, len(name)) for name in names]).decode()
         return jvm.java_class("org.apache.lucene.search.TermInSetQuery")("id", self._bytes_of.readValue(terms))
 
-    def search(self, text: str, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]]:
+    def search(self, text: str, k: int, allowed: Allowed | None = None, topic: str = "") -> list[tuple[int, float]]:
         """The filter does not change a score: rarity and length are those of the whole index."""
         only = None if allowed is None else self._filter_of(allowed)
         if only is False:
             return []
         query = self._queries.buildQuery("contents", self._analyzer, text)
+        if topic:
+            about = self._queries.buildQuery("contents", self._analyzer, topic)
+            less = jvm.java_class("org.apache.lucene.search.BoostQuery")(about, TOPIC_SHARE)
+            query = self._both(query, "SHOULD", less, "SHOULD")
         if only is not None:
-            occur = jvm.java_class("org.apache.lucene.search.BooleanClause$Occur")
-            both = jvm.java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-            query = both.add(query, occur.MUST).add(only, occur.FILTER).build()
+            query = self._both(query, "MUST", only, "FILTER")
         top = self._decode(self._json.writeValueAsString(self._searcher.search(query, k)))
         return [(self._numbers[one.doc], one.score) for one in top.found]
+
+    def _both(self, one: Any, as_one: str, other: Any, as_other: str) -> Any:
+        """One query of two, each with the role that Lucene's `Occur` names."""
+        occur = jvm.java_class("org.apache.lucene.search.BooleanClause$Occur")
+        builder = jvm.java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+        return builder.add(one, occur.valueOf(as_one)).add(other, occur.valueOf(as_other)).build()
 
     def close(self) -> None:
         self._reader.close()

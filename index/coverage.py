@@ -22,6 +22,9 @@ from index.ngrams import SPACE, Hashes, encode, fixed_grams, is_han, is_hangul
 SLOTS = 1 << 16
 #: The lead of a document: this many characters of its title, headings and first passage.
 LEAD = 300
+#: What a word of the conversation counts beside one of the question. From one half up, passages that answered the question
+#: before come first, and a question that stands alone is drawn away by an unrelated history; DECISIONS.md has the figures.
+TOPIC_SHARE = 0.4
 _PHRASE = 10
 _MIX_1, _MIX_2, _MIX_3 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
 GramSet = NDArray[np.uint16]
@@ -65,12 +68,17 @@ def rarity(counts: NDArray[np.int64], passages: int) -> NDArray[np.float32]:
     return np.asarray(np.log(1 + odds), dtype=np.float32)
 
 
-def cover(question: GramSet, weights: NDArray[np.float32], passages: Sequence[GramSet]) -> list[float]:
-    """The share (0..1) of the question that each passage contains, by weight."""
-    wanted = weights[question]
+def cover(
+    question: GramSet, weights: NDArray[np.float32], passages: Sequence[GramSet], topic: GramSet | None = None
+) -> list[float]:
+    """The share (0..1) of the question, and of its topic by TOPIC_SHARE, that each passage contains, by weight."""
+    asked = question if topic is None else np.union1d(question, topic)
+    wanted = weights[asked]
+    if topic is not None:
+        wanted = np.where(np.isin(asked, question), wanted, wanted * np.float32(TOPIC_SHARE))
     total = float(wanted.sum())
     if total <= 0 or not passages:
         return [0.0] * len(passages)
     weight_at = np.zeros(SLOTS, dtype=np.float32)
-    weight_at[question] = wanted / total
+    weight_at[asked] = wanted / total
     return [float(np.add.reduce(weight_at.take(held))) for held in passages]

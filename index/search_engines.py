@@ -20,10 +20,12 @@ from index.embedder import Vectors
 class TermIndex(Protocol):
     """Opened for searching, from any number of threads."""
 
-    def search(self, query: str, language: str, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]]:
+    def search(
+        self, query: str, language: str, k: int, allowed: Allowed | None = None, *, topic: str = ""
+    ) -> list[tuple[int, float]]:
         """Passage numbers and scores above 0, best first, of those allowed; equal scores by number.
 
-        A score is the same whatever is allowed.
+        A score is the same whatever is allowed. Words of `topic` count TOPIC_SHARE (coverage.py).
         """
         ...
 

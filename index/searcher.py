@@ -7,11 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
+import numpy as np
 
 from index import search_engines, snapshot
 from index.allowed import Allowed
 from index.codes import with_codes
-from index.coverage import GramSet, cover, gram_set, hash_sets
+from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, hash_sets
 from index.crossing import crossed
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors
@@ -27,6 +28,9 @@ from index.store import PassageStore
 from index.surrogates import without_surrogates
 
 Found = list[tuple[int, float]]
+
+#: A topic is a few words.
+_TOPIC_CHARS = 200
 
 
 class Searcher:
@@ -83,6 +87,7 @@ class Searcher:
         self,
         query: str,
         *,
+        topic: str = "",
         language: str | None = None,
         k: int = 5,
         bm25_k: int = 5,
@@ -96,19 +101,21 @@ class Searcher:
         `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped,
         by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Both look
         only at the documents that pass `filter`, so it costs no hits. With a reranker all candidates are scored and the
-        best `k` by that kept, unless `rerank` is false. Raises IndexProblem once closed.
+        best `k` by that kept, unless `rerank` is false. `topic`: words of the conversation that the query belongs to, which
+        count TOPIC_SHARE (coverage.py). Raises IndexProblem once closed.
         """
-        query = without_surrogates(query)
+        query, topic = without_surrogates(query), without_surrogates(topic)[:_TOPIC_CHARS]
         if not any(map(str.isalnum, query)):
             return []
         if self._reranker is None or not rerank:
-            return self._found(query, language, k, bm25_k, vector_k, threshold, filter)
-        hits = self._found(query, language, bm25_k + vector_k, bm25_k, vector_k, threshold, filter)
-        return _reranked(self._reranker, query, hits)[:k]
+            return self._found(query, topic, language, k, bm25_k, vector_k, threshold, filter)
+        hits = self._found(query, topic, language, bm25_k + vector_k, bm25_k, vector_k, threshold, filter)
+        return _reranked(self._reranker, f"{query} {topic}".strip(), hits)[:k]
 
     def _found(
         self,
         query: str,
+        topic: str,
         language: str | None,
         k: int,
         bm25_k: int,
@@ -120,21 +127,23 @@ class Searcher:
         try:
             allowed = opened.filtering.allowed(filter)
             if not bm25_k:
-                _, by_vector = _by_vector(opened, query, vector_k, allowed)
+                _, by_vector = _by_vector(opened, query, topic, vector_k, allowed)
                 return _hits(opened, _above(by_vector, opened, threshold), (), by_vector, k, "vector")
             if not vector_k:
-                by_bm25 = opened.bm25.search(query, language or detect(query), bm25_k, allowed)
+                by_bm25 = opened.bm25.search(query, language or detect(query), bm25_k, allowed, topic=topic)
                 return _hits(opened, by_bm25, by_bm25, (), k, "bm25")
             # One after the other: each side spends much of its time inside the interpreter's lock, and handing one to a waiting
             # thread saved nothing at the median and cost at the tail (measured: p99 2.7 ms against 5.2 ms).
             # BM25 is asked for twice its candidates, so that a candidate of the vectors mostly has its score; cosines are exact.
             asked = without_question_words(query)
-            by_bm25, variants = _by_words(opened, asked, language or detect(query), 2 * bm25_k, allowed)
+            by_bm25, variants = _by_words(opened, asked, topic, language or detect(query), 2 * bm25_k, allowed)
             # A neural embedder needs the whole question.
-            vector, by_vector = _by_vector(opened, query, vector_k, allowed)
+            vector, by_vector = _by_vector(opened, query, topic, vector_k, allowed)
             candidates = dict.fromkeys(number for number, _ in by_bm25[:bm25_k])
             candidates |= dict.fromkeys(number for number, _ in _above(by_vector, opened, threshold))
-            fused, covered = _fuse(opened, [asked, *variants], vector, list(candidates), dict(by_bm25), dict(by_vector))
+            fused, covered = _fuse(
+                opened, [asked, *variants], topic, vector, list(candidates), dict(by_bm25), dict(by_vector)
+            )
             return _hits(opened, fused, by_bm25, by_vector, k, "fusion", covered)
         finally:
             self._leave(opened)
@@ -191,9 +200,12 @@ def _reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
-def _by_vector(opened: Opened, query: str, k: int, allowed: Allowed | None) -> tuple[Vectors, Found]:
+def _by_vector(opened: Opened, query: str, topic: str, k: int, allowed: Allowed | None) -> tuple[Vectors, Found]:
     """The question's vector and the nearest passages, best first."""
     vector = opened.embedder.embed([query], query=True)
+    if topic:
+        mixed = vector + TOPIC_SHARE * opened.embedder.embed([topic], query=True)
+        vector = np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), dtype=np.float32)
     return vector, list(opened.vectors.search(vector, k, allowed).items())
 
 
@@ -205,6 +217,7 @@ def _above(found: Found, opened: Opened, threshold: float | None) -> Found:
 def _fuse(
     opened: Opened,
     askings: list[str],
+    topic: str,
     vector: Vectors,
     candidates: list[int],
     bm25: dict[int, float],
@@ -212,22 +225,24 @@ def _fuse(
 ) -> tuple[Found, dict[int, float]]:
     """The candidates with their scores, best first, and the share of the question that each covers.
 
-    `askings`: the question and the same with its names in other languages; that one counts which a passage covers best.
+    `askings`: the question and the same with its names in other languages; that one counts which a passage covers best. The topic
+    counts for the text alone: around it and in phrases it would draw the passage that answered the question before.
     """
     unknown = [number for number in candidates if number not in cosines]
     cosines.update(zip(unknown, opened.vectors.cosines(vector, unknown), strict=True))
     store = opened.passages
     passages = [store.get(number) for number in candidates]
-    sets = (
-        store.grams(candidates),
+    around = (
         store.leads(candidates),
         [_heading_set(all_headings(passage)) for passage in passages],
         [_heading_set(own_headings(passage)) for passage in passages],
     )
+    about = gram_set(with_codes(topic)) if topic else None
     covers: dict[int, Covers] = {}
     for asking in askings:
         grams, phrases = hash_sets(with_codes(asking))
-        text, lead, headings, own = (cover(grams, store.rarity, held) for held in sets)
+        text = cover(grams, store.rarity, store.grams(candidates), about)
+        lead, headings, own = (cover(grams, store.rarity, held) for held in around)
         together = cover(phrases, store.phrase_rarity, store.phrases(candidates))
         for number, *shares in zip(candidates, text, together, lead, headings, own, strict=True):
             found = Covers(*shares)
@@ -243,12 +258,14 @@ def _heading_set(headings: str) -> GramSet:
     return gram_set(with_codes(headings))
 
 
-def _by_words(opened: Opened, asked: str, language: str, k: int, allowed: Allowed | None) -> tuple[Found, list[str]]:
+def _by_words(
+    opened: Opened, asked: str, topic: str, language: str, k: int, allowed: Allowed | None
+) -> tuple[Found, list[str]]:
     """The passages that BM25 finds, best first, and how the question was also asked: with its names in other languages."""
     variants = crossed(asked, language, opened.handle.manifest.languages)
-    found = dict(opened.bm25.search(asked, language, k, allowed))
+    found = dict(opened.bm25.search(asked, language, k, allowed, topic=topic))
     for other, variant in variants.items():
-        for number, score in opened.bm25.search(variant, other, k, allowed):
+        for number, score in opened.bm25.search(variant, other, k, allowed, topic=topic):
             found[number] = max(score, found.get(number, 0.0))
     ranked = sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))
     return ranked[:k], list(variants.values())

@@ -17,12 +17,16 @@ _RESAMPLES = 1000
 
 
 class Question(msgspec.Struct, frozen=True):
-    """One line of a questions file; without `source_ids` it has no judged answer and is skipped."""
+    """One line of a questions file; without `source_ids` it has no judged answer and is skipped.
+
+    `topic`: words of a conversation to search for as well.
+    """
 
     id: str
     question: str
     source_ids: tuple[str, ...] = ()
     language: str | None = None
+    topic: str = ""
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -53,6 +57,7 @@ def run(searcher: Searcher, questions: Iterable[Question], system: str, k: int) 
     for question in questions:
         hits = searcher.search(
             question.question,
+            topic=question.topic,
             language=question.language,
             k=2 * depth,
             bm25_k=0 if system == "vectors" else depth,

@@ -87,6 +87,17 @@ def test_no_more_than_k_and_nothing_under_the_threshold(searcher: Searcher) -> N
     assert searcher.search("helmet", bm25_k=0, threshold=0.999) == []
 
 
+def test_a_topic_decides_between_passages_that_answer_alike_and_weighs_less_than_the_question(built: Path) -> None:
+    searcher = Searcher.open(built)
+    try:
+        assert searcher.search("where is it worn", topic="foundry helmet")[0].source_id == "helmet"
+        for sides in ({}, {"bm25_k": 0}, {"vector_k": 0}):
+            assert searcher.search("helmet foundry", topic="library books", **sides)[0].source_id == "helmet"
+            assert searcher.search("helmet foundry", topic="? \ud800 " * 200, **sides)[0].source_id == "helmet"
+    finally:
+        searcher.close()
+
+
 def test_rarity_weighs_rare_words_above_common_ones(searcher: Searcher) -> None:
     rare, common, unknown = searcher.rarity(["foundry", "the", "…"])
     assert 1 >= rare > common >= 0
