@@ -1,4 +1,4 @@
-"""Rewrite a follow-up question so that it stands alone: references resolved, omissions filled in, the meaning kept.
+"""Make a follow-up question stand alone: references resolved, or the words of the conversation that it depends on kept beside it.
 
 FollowUpAsked -> QuestionReady        prompt: rewrite_query
 
@@ -30,6 +30,5 @@ async def rewrite_query(message: FollowUpAsked, ask: Ask) -> QuestionReady:
         )
     )
     rewritten = reply.rewritten_query.strip()
-    if not reply.needs_rewrite or not rewritten:
-        return QuestionReady(question=message.question)
-    return QuestionReady(question=msgspec.structs.replace(message.question, text=rewritten))
+    text = rewritten if reply.needs_rewrite and rewritten else message.question.text
+    return QuestionReady(question=msgspec.structs.replace(message.question, text=text, topic=reply.topic.strip()))

@@ -63,10 +63,13 @@ class ClassifyIntent(Prompt[Intent], frozen=True, kw_only=True):
 
 
 class RewrittenQuery(Part, frozen=True, kw_only=True):
+    """`topic`: words of the conversation to search for beside the question's own, where they count less."""
+
     original_query: Block
     rewritten_query: str
     needs_rewrite: bool
     rewrite_reason: str
+    topic: str = ""
 
 
 class RewriteQuery(Prompt[RewrittenQuery], frozen=True, kw_only=True):

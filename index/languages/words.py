@@ -15,6 +15,9 @@ WORD = re.compile(
     rf"|[^\W\d_{HAN}{HANGUL}{ARABIC_WRITTEN}]+"  # any other letters
 )
 
+#: A word with its hyphens, apostrophes and underscores; in Han a whole run.
+_WRITTEN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:[-'’._]+[^\W_{HAN}]+)*")
+
 _LISTED = every(lambda language: language.words.function_words.split())
 FUNCTION_WORDS = frozenset(word for word in _LISTED if not is_han(word))
 #: Cut out of a run of characters, in this order, before it is split into pairs.
@@ -36,6 +39,17 @@ def terms_of(word: str) -> list[str]:
     return [found]
 
 
+def written(text: str) -> list[str]:
+    """The content words of `text` in order and as written; of Chinese the runs between function words."""
+    found: list[str] = []
+    for word in _WRITTEN.findall(text):
+        if is_han(word):
+            found += [run for run in _runs(word) if len(run) > 1]
+        elif fold(word) not in FUNCTION_WORDS and terms(word):
+            found.append(word)
+    return found
+
+
 def grams(text: str) -> set[str]:
     """Overlapping pieces of the words of `text`: three letters, or two syllables or characters; word starts are marked.
 
@@ -51,10 +65,14 @@ def grams(text: str) -> set[str]:
     return pieces
 
 
-def _pairs(run: str) -> list[str]:
+def _runs(run: str) -> list[str]:
     for word in _HAN_FUNCTION_WORDS:
         run = run.replace(word, " ")
+    return run.split()
+
+
+def _pairs(run: str) -> list[str]:
     pieces: list[str] = []
-    for part in run.split():
+    for part in _runs(run):
         pieces += [part[i : i + 2] for i in range(len(part) - 1)] or [part]
     return pieces

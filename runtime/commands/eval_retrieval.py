@@ -1,6 +1,8 @@
 """`groundwire eval retrieval`: how well an index finds the sources judged relevant to each question."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -15,6 +17,23 @@ from runtime.commands.eval import save, write
 from runtime.commands.options import one_line_errors
 from runtime.commands.progress import bars
 from runtime.measure import rankings
+
+
+@contextmanager
+def opened(
+    directory: Path | None, passages: Path | None, embed_url: str | None, embed_model: str
+) -> Iterator[Searcher]:
+    """The index in `directory`, built from `passages` if there is none; with no directory a temporary one. Raises IndexProblem."""
+    with tempfile.TemporaryDirectory() as scratch, embedder(embed_url, embed_model) as vectors:
+        folder = directory or Path(scratch) / "index"
+        if passages is not None and not snapshot.exists(folder):
+            with bars() as tell:
+                bring_in(folder, [str(passages)], only=True, embedder=vectors, progress=tell)
+        searcher = Searcher.open(folder, embedder=vectors)
+        try:
+            yield searcher
+        finally:
+            searcher.close()
 
 
 @click.command("retrieval")
@@ -58,21 +77,10 @@ def eval_retrieval_command(
     """
     if directory is None and passages is None:
         raise click.UsageError("give --index, or --passages to build one from")
-    with (
-        one_line_errors(),
-        tempfile.TemporaryDirectory() as scratch,
-        embedder(embed_url, embed_model) as vectors,
-    ):
-        folder = directory or Path(scratch) / "index"
+    with one_line_errors():
         asked = rankings.read_questions(questions)[:limit]
-        if passages is not None and not snapshot.exists(folder):
-            with bars() as tell:
-                bring_in(folder, [str(passages)], only=True, embedder=vectors, progress=tell)
-        searcher = Searcher.open(folder, embedder=vectors)
-        try:
+        with opened(directory, passages, embed_url, embed_model) as searcher:
             runs = {system: rankings.run(searcher, asked, system, k) for system in rankings.SYSTEMS}
-        finally:
-            searcher.close()
     found = rankings.report(runs, asked, k)
     table = Table("system", f"MRR@{k}", f"nDCG@{k}", f"R@{k}", box=None)
     for system, measures in found.items():

@@ -190,12 +190,12 @@ async def test_a_follow_up_is_rewritten_where_needed_and_keeps_what_was_asked(
     rewritten: str, needed: bool, text: str
 ) -> None:
     reply = contracts.RewrittenQuery(
-        original_query="And shoes?", rewritten_query=rewritten, needs_rewrite=needed, rewrite_reason=""
+        original_query="And shoes?", rewritten_query=rewritten, needs_rewrite=needed, rewrite_reason="", topic=" refund"
     )
     asked = FollowUpAsked(question=question(text="And shoes?", asked="And shoes?"), history=())
     ready = await rewrite_query.handle(asked, ScriptedAsk({"rewrite_query": reply}))
     assert isinstance(ready, QuestionReady)
-    assert (ready.question.text, ready.question.asked) == (text, "And shoes?")
+    assert (ready.question.text, ready.question.asked, ready.question.topic) == (text, "And shoes?", "refund")
 
 
 @pytest.mark.parametrize(("kind", "result"), [("simple", SubQueryPlanned), ("complex", ComplexQuestionFound)])

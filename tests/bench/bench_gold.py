@@ -64,10 +64,10 @@ def is_gold(asked: Asked, hit: Hit) -> bool:
     return any(holds(part, asked.gold) and holds(part, asked.gold_also) for part in parts)
 
 
-def alone(asked: Asked) -> str:
-    """The question as it is searched for."""
+def alone(asked: Asked) -> tuple[str, str]:
+    """The question as it is searched for, and its topic."""
     if not asked.history:
-        return asked.question
+        return asked.question, ""
     turns = [
         turn
         for said in asked.history
@@ -76,7 +76,8 @@ def alone(asked: Asked) -> str:
     prompt = RewriteQuery(
         current_query=asked.question, conversation_history=tuple(turns), language=detect(asked.question)
     )
-    return rewrite_query(prompt).rewritten_query
+    reply = rewrite_query(prompt)
+    return reply.rewritten_query, reply.topic
 
 
 def main(file: Path, index: Path) -> None:
@@ -89,7 +90,8 @@ def main(file: Path, index: Path) -> None:
         if asked.collection not in searchers:
             searchers[asked.collection] = Searcher.open(index / asked.collection)
         deep = max(DEPTHS)
-        hits = searchers[asked.collection].search(alone(asked), k=deep, bm25_k=deep, vector_k=deep)
+        query, topic = alone(asked)
+        hits = searchers[asked.collection].search(query, topic=topic, k=deep, bm25_k=deep, vector_k=deep)
         first = next((rank for rank, hit in enumerate(hits, 1) if is_gold(asked, hit)), deep + 1)
         for group in ("all", asked.language):
             of[group] += 1

@@ -24,7 +24,8 @@ def disagreements(  # noqa: PLR0912 - one branch a kind of type
     match wanted:
         case inspect.StructType(fields=fields):
             names = [field.encode_name for field in fields]
-            if list(schema["properties"]) != names or schema["required"] != names:
+            required = [field.encode_name for field in fields if field.required]
+            if list(schema["properties"]) != names or schema["required"] != required:
                 yield f"{path}: {names} is not {list(schema['properties'])} with required {schema['required']}"
             if schema["additionalProperties"] is not False:
                 yield f"{path}: admits more properties"

@@ -136,9 +136,37 @@ def test_eval_rewriting(tmp_path: Path) -> None:
     found = json.loads(out.read_text())["figures"]
     assert found["questions"] == 2
     assert found["raw_recall"] == pytest.approx((2 / 4 + 1 / 4) / 2)
-    assert found["rewritten_recall"] == pytest.approx((1 + 3 / 4) / 2)
+    assert found["rewritten_recall"] == pytest.approx((1 + 3 / 4) / 2)  # with its topic
     assert found["closed"] == pytest.approx(0.8)
-    assert found["lost_a_content_word"] == 0
+    assert (found["with_a_topic"], found["lost_a_content_word"]) == (2, 0)
+
+
+def test_eval_rewriting_measures_what_each_form_finds(tmp_path: Path) -> None:
+    passages = write(
+        tmp_path / "p.jsonl",
+        [
+            {"source_id": name, "title": name, "text": f"{text} It is rare in winter.", "language": "en"}
+            for name, text in (
+                ("fever", "Hay fever is a reaction to pollen."),
+                ("gout", "Gout is a kind of arthritis."),
+            )
+        ],
+    )
+    turns = [{"role": "user", "content": "What is gout?"}, {"role": "assistant", "content": "Gout is arthritis [1]."}]
+    line = {"id": "1", "language": "en", "history": turns, "question": "Is it rare in winter?"}
+    source = write(tmp_path / "f.jsonl", [{**line, "rewrite": "Is gout rare in winter?", "source_ids": ["gout"]}])
+    out = tmp_path / "out.json"
+    options = ["--file", str(source), "--passages", str(passages), "--json", str(out)]
+    result = CliRunner().invoke(eval_rewriting_command, options)
+    assert result.exit_code == 0, result.output
+    assert "by people" in result.output
+    forms = json.loads(out.read_text())["retrieval"]["all"]
+    assert forms["rewritten"] == forms["by people"] == {"R@5": 1.0, "MRR@10": 1.0}
+
+    bare = write(tmp_path / "bare.jsonl", [{**line, "rewrite": "Is gout rare in winter?"}])
+    result = CliRunner().invoke(eval_rewriting_command, ["--file", str(bare), "--passages", str(passages)])
+    assert result.exit_code == 1
+    assert "no source_ids" in result.output
 
 
 def test_a_file_without_histories_is_refused(tmp_path: Path) -> None:

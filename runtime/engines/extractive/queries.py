@@ -123,8 +123,8 @@ def parts_of(question: str, language: str) -> list[str]:
     for part in parts[1:]:
         if pronouns.search(part) or len(terms(part)) < 2:
             history = tuple(Turn(role="user", content=before) for before in alone)
-            part = rewrite_query(  # noqa: PLW2901 - the same part, standing alone
-                RewriteQuery(current_query=part, conversation_history=history, language=language)
-            ).rewritten_query
+            reply = rewrite_query(RewriteQuery(current_query=part, conversation_history=history, language=language))
+            # A statement is searched for, never shown as a sentence: the words that it depends on may just follow.
+            part = f"{reply.rewritten_query.rstrip(_MARKS)} {reply.topic}".strip()  # noqa: PLW2901 - the same part
         alone.append(part)
     return alone

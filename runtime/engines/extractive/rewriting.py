@@ -1,4 +1,7 @@
-"""Make a follow-up question stand alone: carry over the subject that it omits or refers back to."""
+"""Make a follow-up question searchable: words of the conversation beside it, and a name for a pronoun only where that is certain.
+
+A question is not spliced together from parts: half of such sentences are broken, and a search needs words, not sentences.
+"""
 
 import re
 
@@ -7,168 +10,71 @@ from index.languages.folding import fold
 from index.languages.scripts import HANGUL, is_hangul
 from index.languages.stems import stem
 from index.languages.tables.followups import Followups
-from index.languages.words import terms
+from index.languages.words import FUNCTION_WORDS, terms
+from index.question_words import without_question_words
 from prompts.contracts import RewriteQuery, RewrittenQuery
-from runtime.engines.extractive.topics import brings_topic, main_phrase, topics
+from runtime.engines.extractive.topics import names_subject, points_back, topic_words
 
-#: A question with at least this many content words of its own stands alone unless it refers back.
-STANDS_ALONE = 7
+#: A longer subject is hardly a name; in letters for scripts without spaces.
+MOST_WORDS, MOST_LETTERS = 5, 40
 
 _WORD = re.compile(r"[^\W_]+")
-_END = re.compile(r"\s*[?？؟.!。]*\s*$")
 
 
 def rewrite_query(prompt: RewriteQuery) -> RewrittenQuery:
-    """Rewrite the question without losing a content word; with no topic to carry over it is unchanged."""
+    """The question, with the words of the conversation that it depends on; a pronoun is replaced if its name is certain."""
     question, language = prompt.current_query, prompt.language
-    own = spoken(language).followups
-    subject, first = topics(prompt.conversation_history, language)
-    rewritten, reason = _placed(question, prompt, own), "names the place"
-    if rewritten == question and subject:
-        rewritten, reason = _rewritten(question, subject, first, _previous(prompt), language)
-    if loses(question, rewritten, language):
-        rewritten, reason = _added(question, subject, own), "adds the subject"
+    rewritten = _resolved(question, _subject(prompt), spoken(language).followups)
     changed = rewritten != question
+    topic = topic_words(question, prompt.conversation_history, language)
+    said = set(terms(rewritten))
     return RewrittenQuery(
         original_query=question,
         rewritten_query=rewritten,
         needs_rewrite=changed,
-        rewrite_reason=reason[:100] if changed else "",
+        rewrite_reason="names what a pronoun means" if changed else "",
+        topic=" ".join(word for word in topic.split() if not changed or not said.issuperset(terms(word))),
     )
 
 
 def loses(question: str, rewritten: str, language: str) -> bool:
     """Whether the rewrite lacks a content word of the question, pronouns aside."""
-    kept, pointing = rewritten.casefold(), spoken(language).followups.pointing
-    about = pattern(pointing.about).search(question)
-    plain = f"{question[: about.start()]} {about['about']}" if about else question
-    plain = pattern(pointing.there).sub(" ", plain)
-    words = _WORD.findall(pattern(pointing.pronouns).sub(" ", plain).casefold())
+    kept = rewritten.casefold()
+    plain = pattern(spoken(language).followups.pointing.pronouns).sub(" ", question)
+    words = _WORD.findall(plain.casefold())
     return any(word not in kept and stem(fold(word)) not in kept for word in words if terms(word))
 
 
-def _rewritten(  # noqa: PLR0911 - one rule a line reads best
-    question: str, subject: str, first: str, previous: str, language: str
-) -> tuple[str, str]:
-    own = spoken(language).followups
-    about = pattern(own.pointing.about).search(question)
-    if about and len(terms(about["about"])) <= STANDS_ALONE:
-        return _about(question, about, subject, previous, language), "takes the question before over"
-    asked, carried = set(terms(question)), set(terms(subject))
-    if carried <= asked:
-        return question, ""
-    named = _named_in_part(question, subject, own)
-    if named:
-        return named, f"it is about {subject}"
-    pronoun = _pronoun(question, own)
-    if pronoun:
-        return _resolved(question, pronoun, subject, own), f"{pronoun.group().strip()} is {subject}"
-    if carried & asked and subject.rsplit(maxsplit=1)[-1].lower() in question.lower():
-        return question, ""
-    phrase = main_phrase(question, language)
-    introduces = pattern(own.pointing.introduces).search(question)
-    if phrase and introduces and brings_topic(question, phrase, language):
-        return question, ""
-    if len(terms(question)) >= STANDS_ALONE:
-        return question, ""
-    last = main_phrase(previous, language)
-    whole = _listed([subject, last, first], question, own)
-    return _added(question, whole, own), "adds the subject"
-
-
-def _placed(question: str, prompt: RewriteQuery, own: Followups) -> str:
-    """Replace `there` with `in Tokyo` if an earlier question names the place."""
-    there = pattern(own.pointing.there).search(question)
-    if there is None or pattern(own.pointing.pronouns).search(question.replace(there.group(), "")):
-        return question
-    as_written = pattern(own.pointing.places, re.NOFLAG)
-    for turn in reversed(prompt.conversation_history):
-        if turn.role == "user" and (places := as_written.findall(turn.content)):
-            return f"{question[: there.start()]}{places[-1]}{question[there.end() :]}"
-    return question
-
-
-def _listed(phrases: list[str], question: str, own: Followups) -> str:
-    """The phrases that add something to the question and to the phrases before them, as one list."""
-    said, kept = set(terms(question)), list[str]()
-    for phrase in phrases:
-        words = set(terms(phrase))
-        if phrase and not words & said:
-            kept.append(phrase)
-        said |= words
-    return own.wording.between.join(kept) or phrases[0]
-
-
-def _pronoun(question: str, own: Followups) -> re.Match[str] | None:
-    """The first pronoun whose name is not earlier in the question itself."""
-    for found in pattern(own.pointing.pronouns).finditer(question):
-        before = question[: found.start()].split()
-        if not own.topic.capitals or not any(word[:1].isupper() and len(word) > 1 for word in before[1:]):
-            return found
-    return None
-
-
-def _named_in_part(question: str, subject: str, own: Followups) -> str:
-    """Replace `the experiment` with `the Stanford Experiment`: a definite word of the subject stands for all of it."""
-    the, head = own.wording.the, re.escape(subject.rsplit(maxsplit=1)[-1])
-    found = re.search(rf"\b(?:{pattern(own.wording.definite).pattern}) ?{head}\b", question, re.IGNORECASE)
-    if not found or len(subject.split()) < 2:
+def _subject(prompt: RewriteQuery) -> str:
+    """What the question before named and asked nothing else of, if it reads as a name; else empty."""
+    before = next((turn.content for turn in reversed(prompt.conversation_history) if turn.role == "user"), "")
+    subject = names_subject(before, prompt.language)
+    if not subject or len(subject) > MOST_LETTERS or points_back(before, prompt.language):
         return ""
-    article = "" if subject.lower().startswith(the) else the
-    return f"{question[: found.start()]}{article}{subject}{question[found.end() :]}"
+    marked = pattern(spoken(prompt.language).followups.naming.marked, re.NOFLAG).search(subject)
+    words = [fold(word) for word in _WORD.findall(subject)]
+    plain = not any(word in FUNCTION_WORDS or not terms(word) for word in words[1:])
+    return subject if marked and plain and len(words) <= MOST_WORDS and terms(subject) else ""
 
 
-def _resolved(question: str, pronoun: re.Match[str], subject: str, own: Followups) -> str:
-    """Replace the pronoun where grammar allows, else add the subject."""
-    before, after = question[: pronoun.start()], question[pronoun.end() :]
-    groups = pronoun.groupdict()
-    if groups.get("kept"):
-        return _added(question, subject, own)
-    if groups.get("possessive"):
-        ending = next((put for end, put in own.wording.genitives if subject.endswith(end)), None)
-        return _added(question, subject, own) if ending is None else f"{before}{subject}{ending}{after}"
-    if groups.get("bare"):
-        subject = pattern(own.wording.determiners).sub("", subject)
+def _resolved(question: str, subject: str, own: Followups) -> str:
+    """The question with its only pronoun replaced, where grammar allows that and the pronoun can mean nothing in the question."""
+    pronouns = list(pattern(own.pointing.pronouns).finditer(question))
+    if not subject or len(pronouns) != 1:
+        return question
+    (pronoun,) = pronouns
+    name = next((name for name, found in pronoun.groupdict().items() if found), "")
+    if not name or len(terms(without_question_words(question[: pronoun.start()]))) > 1:
+        return question
+    before, after = question[: pronoun.start(name)], question[pronoun.end(name) :]
+    if pronoun[name][0].isupper() or not before.strip(" ¿"):
+        subject = subject[0].upper() + subject[1:]
+    elif fold(subject.split()[0]) in FUNCTION_WORDS:
+        subject = subject[0].lower() + subject[1:]
+    if name == "possessive":
+        ending = next(put for end, put in own.wording.genitives if subject.endswith(end))
+        return f"{before}{subject}{ending}{after}"
     return f"{before}{subject}{_agreeing(subject, after, own)}"
-
-
-def _about(question: str, about: re.Match[str], subject: str, previous: str, language: str) -> str:
-    """The previous question with one thing exchanged if its place is clear, else both subjects in one question."""
-    own, new = spoken(language).followups, about["about"].strip()
-    place = None if pattern(own.pointing.pronouns).search(new) else _place(new, subject, previous, language)
-    if place is not None:
-        start, end = place
-        determiner = pattern(own.wording.determiners)
-        put = new if determiner.match(previous[start:end]) else determiner.sub("", new)
-        return f"{question[: about.start()]}{previous[:start]}{put}{previous[end:]}".strip()
-    return question if set(terms(subject)) <= set(terms(question)) else _added(question, subject, own)
-
-
-def _place(new: str, subject: str, previous: str, language: str) -> tuple[int, int] | None:
-    """Where in the previous question the new thing belongs: its last adjunct, or what it was about."""
-    own = spoken(language).followups
-    shared = set(terms(new)) & (set(terms(previous)) - set(terms(subject)))
-    adjunct = None if shared else pattern(own.wording.adjunct).search(previous)
-    if adjunct and main_phrase(adjunct["what"], language):
-        return adjunct.span("what")
-    # Without prepositions, only things of one kind can be exchanged: `domestic orders` and `foreign orders`.
-    kin = set(new) & set(subject) if own.topic.breaks else set(terms(new)) & set(terms(subject))
-    if not own.wording.adjunct and not kin:
-        return None
-    bare = re.escape(pattern(own.wording.determiners).sub("", subject))
-    found = re.search(rf"(?<![a-zA-Z])(?:{pattern(own.wording.exchanged).pattern})?{bare}(?![a-zA-Z])", previous)
-    # "the refund period" is what is asked of a thing, not the thing itself.
-    if found and not shared and not pattern(own.wording.asked_of).search(previous[: found.start()]):
-        return found.span()
-    return None
-
-
-def _added(question: str, subject: str, own: Followups) -> str:
-    ending = _END.search(question)
-    cut = ending.start() if ending else len(question)
-    body, end = question[:cut], question[cut:].strip() or "?"
-    added = own.wording.added_of if pattern(own.wording.asks_of).match(body) else own.wording.added
-    return added.format(question=question, body=body, subject=subject, end=end)
 
 
 def _agreeing(noun: str, after: str, own: Followups) -> str:
@@ -179,7 +85,3 @@ def _agreeing(noun: str, after: str, own: Followups) -> str:
         if after[:1] in (with_final, without) and not re.match(r"\w", after[1:2]):
             return (with_final if closed else without) + after[1:]
     return after
-
-
-def _previous(prompt: RewriteQuery) -> str:
-    return next((turn.content for turn in reversed(prompt.conversation_history) if turn.role == "user"), "")
