@@ -1,6 +1,6 @@
 """Find the words of a conversation that a follow-up question depends on, if it depends on any.
 
-They are the words of the question before, of the last one that pointed back to nothing, and, if the follow-up itself points back,
+They are the words of the question before, of the last one that stood alone, and, if the follow-up itself points back,
 those that the conversation repeats: an answer says again what it is about.
 """
 
@@ -16,7 +16,7 @@ from index.question_words import without_question_words
 from prompts.contracts import Turn
 
 #: A question with at least this many content words of its own stands alone unless it points back.
-STANDS_ALONE = 7
+STANDS_ALONE = 5
 MOST_WORDS = 14
 MOST_REPEATED = 8
 #: What a turn counts beside the one after it, where words are ranked by how often they are said.
@@ -32,7 +32,7 @@ def topic_words(question: str, history: tuple[Turn, ...], language: str) -> str:
     points = points_back(question, language)
     if not asked or not (points or _may_depend(question, history, language)):
         return ""
-    named = next((text for text in reversed(asked) if not points_back(text, language)), asked[0])
+    named = next((text for text in reversed(asked) if _stands_alone(text, language)), asked[0])
     words = [
         *_asked_about(asked[-1], language),
         *_asked_about(named, language),
@@ -60,9 +60,17 @@ def points_back(question: str, language: str) -> bool:
 
 def _may_depend(question: str, history: tuple[Turn, ...], language: str) -> bool:
     """Whether a question that does not point back may leave something out: it is short and names nothing new."""
-    if len(set(terms(question))) >= STANDS_ALONE or names_subject(question, language):
+    said = fold(" ".join(turn.content for turn in history))
+    return not _stands_alone(question, language, said)
+
+
+def _stands_alone(question: str, language: str, said: str = "") -> bool:
+    """Whether a question points back to nothing, and is long or names what it is about; `said`: where a name is not new."""
+    if points_back(question, language):
         return False
-    return not _brings_a_name(question, fold(" ".join(turn.content for turn in history)))
+    if len(set(terms(question))) >= STANDS_ALONE:
+        return True
+    return bool(names_subject(question, language)) or _brings_a_name(question, said)
 
 
 def names_subject(question: str, language: str) -> str:
