@@ -50,5 +50,6 @@ def judged(message: PassagesRetrieved, passages: tuple[Passage, ...], analysis: 
         passages=passages,
         analysis=analysis,
         snapshot=message.snapshot,
+        collection=message.collection,
         near=tuple(p for p in message.passages if p not in passages)[:MOST],
     )

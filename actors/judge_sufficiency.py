@@ -11,7 +11,7 @@ from actors.evidence.prompt_shapes import analysis_to_prompt
 from actors.outcome.closest import MOST
 from bus.actor import actor
 from bus.errors import Failure
-from bus.messages import Passage, PassagesJudged, PassagesReady, QueryDecomposed
+from bus.messages import Collection, Passage, PassagesJudged, PassagesReady, QueryDecomposed
 from bus.powers import Ask
 from index.fusion import reciprocal_rank
 from prompts import contracts
@@ -55,7 +55,18 @@ def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> Passag
         complex=True,
         rounds=max(lane.round for lane in lanes),
         snapshot=max((lane.snapshot for lane in lanes), default=""),
+        collection=known(lanes),
         near=tuple(p for p in merge(tuple(lane.near for lane in lanes)) if p not in passages)[:MOST],
+    )
+
+
+def known(lanes: tuple[PassagesJudged, ...]) -> Collection:
+    """What the index said of all lanes together."""
+    said = [lane.collection for lane in lanes]
+    return Collection(
+        languages=max((each.languages for each in said), key=len),
+        rarity={term: rare for each in said for term, rare in each.rarity.items()},
+        variants={language: text for each in said for language, text in each.variants.items()},
     )
 
 

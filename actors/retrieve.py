@@ -14,7 +14,7 @@ from actors.outcome.refusals import fail, refuse
 from bus.actor import actor
 from bus.errors import Failure
 from bus.events import Source, Sources
-from bus.messages import AnswerSettled, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
+from bus.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from bus.powers import Emit, Search
 from bus.searching import SearchRequest
 from index.filters import narrowed, words_of
@@ -31,7 +31,7 @@ async def retrieve(
 ) -> PassagesRetrieved | PassagesReady | AnswerSettled:
     question = message.question
     if question.contexts is not None:
-        passages, snapshot = given(question.contexts), ""
+        passages, snapshot, collection = given(question.contexts), "", Collection()
     else:
         profile = profile_of(question.profile)
         wanted, only = profile.retrieval, narrowed(profile.filter, question.filter)
@@ -50,17 +50,19 @@ async def retrieve(
         if only is not None and hits.none_passes:
             told = notices.none_passes(question.language, words_of(only))
             return refuse(question, "no_results", text=told, snapshot=hits.snapshot)
-        passages, snapshot = hits.passages, hits.snapshot
+        passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
     if question.events == "all":
         await emit.aside(
             Sources(
                 items=tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
             )
         )
-    return found(message, passages, snapshot)
+    return found(message, passages, snapshot, collection)
 
 
-def found(message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str) -> PassagesRetrieved | PassagesReady:
+def found(
+    message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str, collection: Collection
+) -> PassagesRetrieved | PassagesReady:
     if message.judged:
         return PassagesRetrieved(
             question=message.question,
@@ -69,5 +71,6 @@ def found(message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str
             round=message.round,
             passages=passages,
             snapshot=snapshot,
+            collection=collection,
         )
-    return PassagesReady(question=message.question, passages=passages, snapshot=snapshot)
+    return PassagesReady(question=message.question, passages=passages, snapshot=snapshot, collection=collection)

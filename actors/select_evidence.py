@@ -2,14 +2,15 @@
 
 PassagesReady -> one of the five answer requests | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
-When no model can pick, the window of a passage with the most terms of the question is used.
+Rules choose among what was retrieved, and how probable it is that their choice answers decides whether there is an answer at all;
+a model then picks, with their choice before it. When no model can pick, theirs stands. Given contexts are the caller's own choice:
+there the model judges alone.
 """
 
-from actors.answer.profile import profile_of
 from actors.evidence import spans
+from actors.evidence.chosen import chosen, found, rested_on, suggestions, unsure
 from actors.evidence.prompt_shapes import chunk_of
 from actors.evidence.requests import Request, requested, style_of, unanswerable
-from actors.outcome.closest import closest
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, PassagesReady
@@ -17,34 +18,43 @@ from bus.powers import Ask
 from prompts import contracts
 
 
-def by_terms(message: PassagesReady, failure: Failure) -> Request | AnswerSettled:
+def by_rules(message: PassagesReady, failure: Failure) -> Request | AnswerSettled:
     if not message.passages:
         return unanswerable(message)
-    return requested(message, spans.numbered(message.passages, spans.window(message.passages, message.question.text)))
+    passages = found(message)
+    choice = chosen(message, passages)
+    if choice is None:
+        slices = spans.window(passages, message.question.text)
+        return requested(message, spans.numbered(passages, slices))
+    return unsure(message, passages, choice) or rested_on(message, passages, choice, choice.slices())
 
 
-@actor(prompts=("select_evidence",), fallback=by_terms)
+@actor(prompts=("select_evidence",), fallback=by_rules)
 async def select_evidence(message: PassagesReady, ask: Ask) -> Request | AnswerSettled:
     question = message.question
     if not message.passages:
         return unanswerable(message)
-    wanted = profile_of(question.profile).retrieval
-    if question.contexts is None and not message.complex:
-        nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in message.passages)
-        same_language = any(p.language == question.language for p in message.passages)
-        if same_language and nearest < wanted.low_relevance:
-            return closest(
-                question, "low_relevance", message.passages, snapshot=message.snapshot, rounds=message.rounds
-            )
+    passages = found(message)
+    choice = chosen(message, passages)
+    if choice is not None and (ended := unsure(message, passages, choice)):
+        return ended
+    suggested = () if choice is None else tuple(suggestions(passages, choice))
     reply = await ask(
         contracts.SelectEvidence(
             original_query=question.text,
-            retrieved_chunks=tuple(chunk_of(passage) for passage in message.passages),
+            retrieved_chunks=tuple(chunk_of(passage) for passage in passages),
+            suggested=suggested,
             language=question.language,
         )
     )
     # An exercise asks for what the material does not say; a hint needs only the part that comes closest.
     if not reply.spans and style_of(message) != "hint":
         return unanswerable(message)
-    slices = spans.picked(message.passages, reply.spans) or spans.window(message.passages, question.text)
-    return requested(message, spans.numbered(message.passages, slices))
+    if choice is None:
+        slices = spans.picked(passages, reply.spans) or spans.window(passages, question.text)
+        return requested(message, spans.numbered(passages, slices))
+    own = [pick for pick in reply.spans if pick not in suggested]
+    if not own or not (picked := spans.picked(passages, own)):
+        return rested_on(message, passages, choice, choice.slices())
+    kept = [at for at, pick in enumerate(suggested) if pick in reply.spans]
+    return rested_on(message, passages, choice, [*(choice.slices()[at] for at in kept), *picked])

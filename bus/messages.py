@@ -256,12 +256,12 @@ class Passage(Part, frozen=True, kw_only=True):
 
 class Collection(Part, frozen=True, kw_only=True, omit_defaults=True):
     """What an index says of a question: how many passages it has in each language, how rare each term of the question is in them
-    (0: in all, to 1: in none), and the question with its names as other languages write them.
+    (0: in all, to 1: in none), and by language the question with its names as that language writes them.
     """
 
     languages: dict[str, int] = {}
     rarity: dict[str, float] = {}
-    variants: tuple[str, ...] = ()
+    variants: dict[str, str] = {}
 
 
 class Extract(Part, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 
 from bus.errors import Unavailable
 from bus.journal import SearchRecord
-from bus.messages import Passage
+from bus.messages import Collection, Passage
 from bus.subjects import SEARCH
 from index.filters import Filter
 
@@ -39,6 +39,7 @@ class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
 
     passages: tuple[Passage, ...] = ()
     snapshot: str = ""
+    collection: Collection = Collection()
     problem: str = ""
     none_passes: bool = False
 

@@ -161,8 +161,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     `score` is of type `score_type` ("fusion": 0 to 1, higher is better); `raw_score` is that of the better search (BM25: above
     0, unbounded; vector: cosine). Where a reranker was asked, `rerank_score` is its score as it gave it, higher is better, and
     the hits are in its order. A fused score compares hits of one query; `coverage`, the share (0 to 1) of the question that the
-    passage contains, weighted by the rarity of its words, can be compared across queries. `also_in` are the sources of
-    near-duplicate passages that were merged into this one.
+    passage contains, weighted by the rarity of its words, can be compared across queries, and so can
+    `cosine`. `also_in` are the sources of near-duplicate passages that were merged into this one.
     """
 
     source_id: str
@@ -188,4 +188,5 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     raw_score: float = 0.0
     rerank_score: float | None = None
     coverage: float | None = None
+    cosine: float | None = None
     also_in: tuple[str, ...] = ()

@@ -141,10 +141,9 @@ class Searcher:
             vector, by_vector = _by_vector(opened, query, topic, vector_k, allowed)
             candidates = dict.fromkeys(number for number, _ in by_bm25[:bm25_k])
             candidates |= dict.fromkeys(number for number, _ in _above(by_vector, opened, threshold))
-            fused, covered = _fuse(
-                opened, [asked, *variants], topic, vector, list(candidates), dict(by_bm25), dict(by_vector)
-            )
-            return _hits(opened, fused, by_bm25, by_vector, k, "fusion", covered)
+            cosines = dict(by_vector)
+            fused, covered = _fuse(opened, [asked, *variants], topic, vector, list(candidates), dict(by_bm25), cosines)
+            return _hits(opened, fused, by_bm25, by_vector, k, "fusion", covered, cosines)
         finally:
             self._leave(opened)
 
@@ -158,15 +157,23 @@ class Searcher:
             self._leave(opened)
 
     def rarity(self, words: Sequence[str]) -> list[float]:
-        """How rare each word or phrase is in the documents: 0 (in every passage, or not a word at all) to 1 (in none)."""
+        """How rare each word is in the documents, by its rarest piece: 0 (in all passages, or no word at all) to 1 (in none)."""
         opened = self._enter()
         try:
             weights = opened.passages.rarity
             rarest = float(weights.max())
             sets = [gram_set(word) for word in words]
-            return [float(weights[held].mean()) / rarest if len(held) else 0.0 for held in sets]
+            return [float(weights[held].max()) / rarest if len(held) else 0.0 for held in sets]
         finally:
             self._leave(opened)
+
+    def languages(self) -> dict[str, int]:
+        """How many passages there are in each language."""
+        return dict(self._current().handle.manifest.languages)
+
+    def variants(self, query: str, language: str) -> dict[str, str]:
+        """The query with its names as the other languages of the index write them; without those that write them alike."""
+        return crossed(without_question_words(query), language, self._current().handle.manifest.languages)
 
     def maybe_reload(self) -> bool:
         """Swap to the newest snapshot if there is one; running queries finish in the old one. Raises IndexProblem."""
@@ -223,7 +230,7 @@ def _fuse(
     bm25: dict[int, float],
     cosines: dict[int, float],
 ) -> tuple[Found, dict[int, float]]:
-    """The candidates with their scores, best first, and the share of the question that each covers.
+    """The candidates with their scores, best first, and the share of the question that each covers; `cosines` gets theirs.
 
     `askings`: the question and the same with its names in other languages; that one counts which a passage covers best. The topic
     counts for the text alone: around it and in phrases it would draw the passage that answered the question before.
@@ -279,6 +286,7 @@ def _hits(
     k: int,
     score_type: ScoreType,
     covered: Mapping[int, float] = MappingProxyType({}),
+    cosines: Mapping[int, float] = MappingProxyType({}),
 ) -> list[Hit]:
     bm25 = {number: (rank, score) for rank, (number, score) in enumerate(by_bm25, 1)}
     vector = {number: (rank, score) for rank, (number, score) in enumerate(by_vector, 1)}
@@ -316,6 +324,7 @@ def _hits(
                 vector_score=score_v,
                 raw_score=score_b if score_b is not None else score_v or 0.0,
                 coverage=covered.get(number),
+                cosine=cosines.get(number, score_v),
                 also_in=_other_sources(opened.passages, passage, same),
             )
         )

@@ -209,9 +209,12 @@ class EvidencePick(Part, frozen=True, kw_only=True):
 
 
 class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
+    """`suggested`: what rules chose, the best first; empty when they did not choose."""
+
     name = "select_evidence"
     original_query: Block
     retrieved_chunks: Annotated[tuple[Chunk, ...], Shortened(2)]
+    suggested: tuple[PickedSpan, ...] = ()
     language: str
 
 
@@ -221,8 +224,8 @@ class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
 class Evidence(Part, frozen=True, kw_only=True):
     """One numbered span: the only part of a document that an answering prompt sees.
 
-    `section`: the headings that lead to it; `intro`: what introduces it in the document, to be cited like its text. `units`
-    as in Chunk.
+    `section`: the headings that lead to it; `intro`: what introduces it in the document, to be cited like its text. `lead`: the
+    sentence of it that answers, where rules chose it as an answer. `units` as in Chunk.
     """
 
     n: int
@@ -231,6 +234,7 @@ class Evidence(Part, frozen=True, kw_only=True):
     text: Block
     section: Attribute = ""
     intro: Block = ""
+    lead: Block = ""
     units: tuple[Unit, ...] = ()
 
 

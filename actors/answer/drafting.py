@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from actors.answer.profile import in_language, profile_of
 from actors.answer.question import must_cite
 from actors.answer.release import CheckedStream
+from actors.choosing.confidence import confidence_of, lower
 from actors.outcome.refusals import fail
 from bus.errors import Failure, NoReply
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
@@ -75,7 +76,7 @@ def drafted(
 
     It goes to translation first if none of it was shown and most of it is in another language.
     """
-    request = stream.request
+    request, known = stream.request, stream.request.probability
     text = "".join(s.text for s in stream.sentences).removesuffix(stream.notice)
     astray = not stream.shown and detect(text) not in (request.question.language, UNDETERMINED)
     checked = AnswerVerified if stream.verify else AnswerDrafted
@@ -87,7 +88,7 @@ def drafted(
         sentences=tuple(stream.sentences),
         style=style,
         shown=stream.shown,
-        confidence=confidence,
+        confidence=confidence if known is None else lower(confidence, confidence_of(known)),
         refused=refused,
         refuse_reason=refuse_reason,
         cited=cited,

@@ -6,6 +6,7 @@ At start, a process calls `PROFILES.use` with the folder of the user's own profi
 from collections.abc import Mapping
 from pathlib import Path
 
+from actors.choosing.weights import weights
 from bus.errors import Poison
 from index import languages
 from index.languages.names import named
@@ -45,11 +46,12 @@ def in_language[L: str](texts: Mapping[L, str], language: str) -> str:
 
 
 def preload() -> tuple[str, ...]:
-    """Read every profile and the words of every language, so that no actor touches the disk.
+    """Read every profile, the words of every language and the learned weights, so that no actor touches the disk.
 
     Raises Poison for an invalid profile.
     """
     languages.check()
+    weights()
     for language in languages.LANGUAGES:
         named(languages.LANGUAGES, language)
     names = profiles.names(PROFILES.folder)

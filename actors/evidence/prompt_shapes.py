@@ -43,6 +43,9 @@ def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
             text=span.text,
             section=contracts.SECTIONS.join(span.headings),
             intro=span.intro,
+            lead=""
+            if span.lead is None
+            else span.text[span.lead[0] - span.source_start : span.lead[1] - span.source_start],
             units=_units(span.text, span.blocks, span.source_start, _introductions(span)),
         )
         for span in spans

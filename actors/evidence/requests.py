@@ -48,7 +48,7 @@ def style_of(message: PassagesReady) -> Style:
     return profile_of(question.profile).style(question.text, kind, question.style)
 
 
-def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> Request:
+def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> Request:
     return REQUESTS[style_of(message)](
         question=message.question,
         evidence=evidence,
@@ -56,4 +56,5 @@ def requested(message: PassagesReady, evidence: tuple[Span, ...]) -> Request:
         conflicts=conflicts_in(evidence),
         snapshot=message.snapshot,
         rounds=message.rounds,
+        probability=probability,
     )

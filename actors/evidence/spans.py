@@ -141,17 +141,19 @@ def _windows(passage: Passage) -> Iterator[tuple[int, int]]:
 
 
 def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span, ...]:
-    """Spans 1..n: those of one document together in document order, documents by best score; overlapping spans are joined."""
+    """Spans 1..n: those of one document together in document order, documents by their first slice; overlapping spans are joined.
+
+    `slices` come best first.
+    """
     by_source: dict[str, list[tuple[int, int, Passage]]] = {}
     for at, start, end in slices:
         passage = passages[at]
         by_source.setdefault(passage.source_id, []).append(
             (passage.char_start + start, passage.char_start + end, passage)
         )
-    rank = {source: min(passages.index(p) for _, _, p in found) for source, found in by_source.items()}
     spans: list[Span] = []
-    for source in sorted(by_source, key=lambda s: (-max(p.score for _, _, p in by_source[s]), rank[s])):
-        for start, end, passage in _joined(sorted(by_source[source], key=lambda each: each[:2])):
+    for source, found in by_source.items():
+        for start, end, passage in _joined(sorted(found, key=lambda each: each[:2])):
             spans.append(
                 Span(
                     n=len(spans) + 1,
@@ -168,6 +170,17 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
                 )
             )
     return tuple(spans)
+
+
+def with_lead(evidence: tuple[Span, ...], passage: Passage, start: int, end: int) -> tuple[Span, ...]:
+    """The spans, the one that holds that stretch of the passage with it as its lead."""
+    start, end = passage.char_start + start, passage.char_start + end
+    return tuple(
+        msgspec.structs.replace(span, lead=(start, end))
+        if span.source_id == passage.source_id and span.source_start <= start and end <= span.source_end
+        else span
+        for span in evidence
+    )
 
 
 def _joined(found: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Passage]]:

@@ -30,6 +30,12 @@ def terms(text: str) -> list[str]:
     return [term for word in WORD.findall(fold(text)) for term in terms_of(word)]
 
 
+def written_terms(text: str) -> list[tuple[str, str]]:
+    """As `terms`, each with the folded word that it comes from; a pair of Chinese characters with itself."""
+    words = WORD.findall(fold(text))
+    return [(term, term if is_han(word) else word) for word in words for term in terms_of(word)]
+
+
 def terms_of(word: str) -> list[str]:
     """The terms of one match of WORD: none for a function word, several for Chinese."""
     if is_han(word):

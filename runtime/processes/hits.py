@@ -2,8 +2,10 @@
 
 import msgspec
 
-from bus.messages import About, Block, Passage
+from bus.messages import About, Block, Collection, Passage
+from index.languages.words import written_terms
 from index.model import Hit
+from index.searcher import Searcher
 
 
 def passage_of(hit: Hit) -> Passage:
@@ -24,6 +26,19 @@ def passage_of(hit: Hit) -> Passage:
         intros=hit.intros,
         about=about_of(hit),
         rerank_score=hit.rerank_score,
+        coverage=hit.coverage,
+        cosine=hit.cosine,
+    )
+
+
+def collection_of(searcher: Searcher, query: str, language: str) -> Collection:
+    """What the index says of a question."""
+    variants = searcher.variants(query, language)
+    words = dict(written_terms(" ".join((query, *variants.values()))))
+    return Collection(
+        languages=searcher.languages(),
+        rarity={term: round(rare, 3) for term, rare in zip(words, searcher.rarity(list(words.values())), strict=True)},
+        variants=variants,
     )
 
 

@@ -21,7 +21,7 @@ from index.reranker import Reranking
 from index.searcher import Searcher
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
-from runtime.processes.hits import passage_of
+from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.served import Served
 from runtime.settings import Settings
 
@@ -76,6 +76,7 @@ class Threads:
         return SearchReply(
             passages=tuple(map(passage_of, hits)),
             snapshot=self._searcher.snapshot,
+            collection=collection_of(self._searcher, f"{request.query} {request.topic}".strip(), request.language),
             none_passes=not hits and request.filter is not None and not self._searcher.passing(request.filter),
         )
 

@@ -109,9 +109,9 @@ def test_a_short_slice_grows_at_sentence_ends(text: str, part: str, grown: str) 
     assert text[start:end] == grown
 
 
-def test_documents_stand_by_their_best_score_and_spans_in_their_own_order() -> None:
+def test_documents_stand_by_their_best_slice_and_spans_in_their_own_order() -> None:
     low, high = passage("low.md", REFUNDS, score=0.2), passage("high.md", OPENING, score=0.9)
-    spans = numbered([low, high], [(0, 0, 46), (1, 36, 83), (1, 0, 35)])
+    spans = numbered([low, high], [(1, 36, 83), (0, 0, 46), (1, 0, 35)])
     assert [(s.n, s.source_id, s.source_start) for s in spans] == [
         (1, "high.md", 100),
         (2, "high.md", 136),

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.choosing.forms import holds, kind_of
 from index.languages.folding import fold
 from index.languages.words import grams, terms
-from runtime.engines.extractive.asked import holds, kind_of
 
 
 @pytest.mark.parametrize(

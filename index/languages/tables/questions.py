@@ -23,6 +23,8 @@ class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     place: Patterns
     definition: Patterns
     manner: Patterns
+    limit: Patterns  # a bound, a default, a size, a price
+    yes_no: Patterns
 
 
 class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,6 +35,8 @@ class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     time: Patterns  # beside years in digits
     definition: Patterns
     manner: Patterns
+    limit: Patterns  # beside digits
+    yes_no: Patterns  # what denies, allows, demands or limits
     place: Patterns  # case counts
     name: Patterns  # beside capitalised words; case counts
     in_names: Words  # small words inside a capitalised name

@@ -1,12 +1,20 @@
 """Answers made of verbatim sentences of the evidence, each with its marker: simple, synthesis, structured."""
 
+from actors.choosing.forms import kind_of
 from index.languages import spoken
 from index.languages.tables.phrases import NoSuchKind
 from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack
-from runtime.engines.extractive.asked import kind_of
-from runtime.engines.extractive.quoting import Quoted, in_reading_order, laid_out, quote, texts_of
+from runtime.engines.extractive.quoting import (
+    Quoted,
+    in_reading_order,
+    is_chosen,
+    laid_out,
+    quote,
+    quote_chosen,
+    texts_of,
+)
 from runtime.engines.extractive.ranking import rank
 
 SIMPLE_SENTENCES = 4
@@ -24,10 +32,16 @@ DIRECT, STRONG = 0.3, 0.6
 
 
 def answer_simple(prompt: AnswerSimple) -> str:
-    """At most four cited sentences, then the safety advice; without evidence, the admission that there is none."""
-    quoted = quote(prompt.original_query, prompt.retrieved_chunks, prompt.language, SIMPLE_CHARS, SIMPLE_WHOLE)[
-        :SIMPLE_SENTENCES
-    ]
+    """What was chosen as the answer, or else at most four cited sentences; then the safety advice.
+
+    Without evidence, the admission that there is none.
+    """
+    asked, evidence = prompt.original_query, prompt.retrieved_chunks
+    quoted = (
+        quote_chosen(asked, evidence, SIMPLE_CHARS, SIMPLE_WHOLE)
+        if is_chosen(evidence)
+        else quote(asked, evidence, prompt.language, SIMPLE_CHARS, SIMPLE_WHOLE)[:SIMPLE_SENTENCES]
+    )
     if not quoted:
         return spoken(prompt.language).phrases.refusals.not_in_evidence
     text = laid_out(in_reading_order(quoted))

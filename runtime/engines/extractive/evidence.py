@@ -14,10 +14,13 @@ SHARED = 0.15
 
 
 def select_evidence(prompt: SelectEvidence) -> EvidencePick:
-    """Spans, best first, adjacent sentences joined; empty if the passages do not contain what is asked.
+    """What the rules chose already; without that, spans, best first, adjacent sentences joined; empty if the passages do not
+    contain what is asked.
 
     A question of several parts gets the evidence of each part that the passages answer.
     """
+    if prompt.suggested:
+        return EvidencePick(spans=prompt.suggested)
     passages = tuple(chunk.content for chunk in prompt.retrieved_chunks)
     units = tuple(chunk.units for chunk in prompt.retrieved_chunks)
     rankings = [rank(part, passages, units) for part in parts_of(prompt.original_query, prompt.language)]

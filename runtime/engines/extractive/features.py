@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from actors.choosing.forms import Kind, holds, kind_of
 from index.languages.words import grams, terms
 from index.sentences import split
 from prompts.contracts import Unit
-from runtime.engines.extractive.asked import Kind, holds, kind_of
 from runtime.engines.extractive.headings import says_nothing
 
 #: The order of `Featured.values` and of the weights in `ranking`.

@@ -91,6 +91,33 @@ def quote(
     return own or found
 
 
+def quote_chosen(
+    question: str, evidence: tuple[Evidence, ...], most_chars: int = 0, most_whole: int = 0
+) -> list[Quoted]:
+    """Every unit of evidence that was chosen as the answer, in reading order, without what the gate would withhold."""
+    limits = Limits(most_chars, max(most_chars, most_whole))
+    ranked = sorted(rank(question, *texts_of(evidence)).ranked, key=lambda r: (r.read.passage, r.read.position))
+    shown: set[tuple[int, int]] = set()
+    said: set[str] = set()
+    found: list[Quoted] = []
+    for r in ranked:
+        if (r.read.passage, r.read.position) in shown or r.text in said:
+            continue
+        quoted = _quoted(r, evidence[r.read.passage], limits, 0, whole=True) or _quoted(
+            r, evidence[r.read.passage], limits, 0, whole=False
+        )
+        if quoted is not None:
+            shown.update((r.read.passage, position) for position in quoted.positions)
+            said.add(r.text)
+            found.append(quoted)
+    return found
+
+
+def is_chosen(evidence: tuple[Evidence, ...]) -> bool:
+    """Whether rules chose the evidence as the answer, so that all of it is to be shown."""
+    return any(each.lead for each in evidence)
+
+
 def texts_of(evidence: tuple[Evidence, ...]) -> tuple[tuple[str, ...], tuple[tuple[Unit, ...], ...]]:
     """The texts of the evidence, and the units of each."""
     return tuple(e.text for e in evidence), tuple(e.units for e in evidence)

@@ -6,12 +6,12 @@ from typing import Final, Literal, get_args
 
 from index.languages import FALLBACK, LANGUAGES, of, pattern
 
-Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "other"]
+Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "limit", "yes_no", "other"]
 
 #: In search order: more specific kinds first.
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)[:-1]
 # Kinds where any mention is enough; of the others, one that the question itself names does not count.
-_MENTIONED: Final = ("reason", "manner", "definition")
+_MENTIONED: Final = ("reason", "manner", "definition", "limit", "yes_no")
 _NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
 _CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[A-ZÀ-Ý][\w'’.-]*)*"
@@ -31,7 +31,7 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
         return bool(_things(kind, language).search(sentence))
     if kind == "place" and pattern(of(language).questions.things.place, re.NOFLAG).search(sentence):
         return True
-    if kind in ("count", "time") and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
+    if kind in ("count", "time", "limit") and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
         return True
     asked = question.casefold()
     return any(match.group().strip().casefold() not in asked for match in _things(kind, language).finditer(sentence))

@@ -1,0 +1,117 @@
+"""Read a question for choosing its answer: its terms with their weights, its identifiers, the kind of thing asked for."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from actors.choosing.forms import Kind, kind_of
+from bus.messages import Collection, Question
+from index.languages import every, pattern, union
+from index.languages.folding import fold
+from index.languages.scripts import is_han
+from index.languages.words import grams, terms
+from index.question_words import without_question_words
+
+#: The weight of a term whose rarity is not known, and the least of any.
+UNKNOWN, LEAST = 0.5, 0.05
+#: The rarity of what no passage has.
+NOWHERE = 1.0
+#: What words of the conversation count for, against 1 of the question itself.
+TOPIC = 0.5
+
+#: What must be in the answer letter by letter: an option, a path, a name in a program, a code with a digit, something quoted.
+_EXACT: Final = re.compile(
+    r"`([^`\n]+)`|[\"“«「]([^\"”»」\n]{2,60})[\"”»」]"
+    r"|(?<![\w-])(--?[A-Za-z][\w-]*)"
+    r"|(?<![\w/.-])([\w$@]+(?:[_./:]+[\w$@]+)+|[a-z]+[A-Z]\w*|[A-Za-z]+[-_]?\d[\w.-]*|\d+[A-Za-z]+\w*|[A-Z]+-\d+)(?!\w)"
+)
+#: What most likely must be there: a number, an abbreviation.
+_LIKELY: Final = re.compile(r"(?<![\w.,-])(\d+(?:[.,:]\d+)*|[A-Z][A-Z0-9]+)(?![\w-])")
+_LATIN = re.compile(r"(?<![\w.-])[A-Za-z][A-Za-z0-9_.+#-]*[A-Za-z0-9+#]|(?<![\w.-])[A-Z](?![\w])")
+
+_COMPARES: Final = union(lambda language: language.questions.comparison.compares)
+_SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.comparison.sides)))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`terms`: each term and its weight; `unknown`: those that no document has. `identifiers` must be in an answer, `likely` most
+    often are; both are folded. `pieces` are of the question's words; `sides` are the terms of the two things compared.
+    """
+
+    text: str
+    language: str
+    terms: dict[str, float]
+    unknown: frozenset[str]
+    pieces: frozenset[str]
+    identifiers: tuple[str, ...]
+    likely: tuple[str, ...]
+    kind: Kind
+    sides: tuple[frozenset[str], ...]
+    variants: Mapping[str, "Asked"] = field(default_factory=dict)
+
+    def in_language(self, language: str) -> "Asked":
+        """The question with its names as that language writes them, if it has any."""
+        return self.variants.get(language, self)
+
+    @property
+    def whole(self) -> float:
+        return sum(self.terms.values()) or 1.0
+
+    @property
+    def heaviest(self) -> float:
+        return max(self.terms.values(), default=1.0)
+
+
+def read_question(question: Question, collection: Collection) -> Asked:
+    """The question's own words, and those of its topic at half their weight."""
+    asked = _read(question, question.text, collection)
+    variants = {language: _read(question, text, collection) for language, text in collection.variants.items()}
+    return replace(asked, variants=variants) if variants else asked
+
+
+def _read(question: Question, text: str, collection: Collection) -> Asked:
+    bare = without_question_words(text)
+    own = list(dict.fromkeys(terms(bare))) or list(dict.fromkeys(terms(text)))
+    rarity = collection.rarity
+    # Two characters across the border of words occur nowhere and are no missing word.
+    known = [t for t in own if not (is_han(t) and rarity.get(t, 0.0) >= NOWHERE)]
+    weights = {t: max(rarity.get(t, UNKNOWN), LEAST) for t in known or own}
+    for term in dict.fromkeys(terms(question.topic)):
+        if rarity.get(term, 0.0) < NOWHERE:
+            weights.setdefault(term, TOPIC * max(rarity.get(term, UNKNOWN), LEAST))
+    return Asked(
+        text=question.text,
+        language=question.language,
+        terms=weights,
+        unknown=frozenset(t for t in weights if rarity.get(t, 0.0) >= NOWHERE),
+        pieces=frozenset(grams(bare) or grams(text)),
+        identifiers=_folded(_EXACT, text),
+        likely=tuple(one for one in (*_folded(_LIKELY, text), *_latin(text))),
+        kind=kind_of(question.text),
+        sides=_sides(text, weights),
+    )
+
+
+def _folded(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    found = (next(filter(None, match.groups())) for match in pattern.finditer(text))
+    return tuple(dict.fromkeys(fold(one).strip() for one in found if one.strip()))
+
+
+def _latin(text: str) -> tuple[str, ...]:
+    """The Latin words of a text in another script, which are names there."""
+    words = _LATIN.findall(text)
+    return tuple(map(fold, words)) if len("".join(words)) < sum(map(str.isalpha, text)) / 2 else ()
+
+
+def _sides(text: str, weights: Mapping[str, float]) -> tuple[frozenset[str], ...]:
+    """The terms of each of the two things that a question compares, without those that both have; empty for other questions."""
+    if not _COMPARES.search(text):
+        return ()
+    for split in _SIDES:
+        if found := split.search(text):
+            one, two = (frozenset(terms(found[name])) & weights.keys() for name in ("one", "two"))
+            if one - two and two - one:
+                return one - two, two - one
+    return ()

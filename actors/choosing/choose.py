@@ -1,0 +1,182 @@
+"""Choose what to show for a question among the blocks of the passages found, with the probability that it answers.
+
+The units of all passages are ranked by learned weights. The best one is shown, and others beside it that are likely too, as far
+as MOST lets; a calibrated logistic model says how probable it is that what is shown answers.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from actors.choosing.asked import Asked, read_question
+from actors.choosing.features import FEATURES, Read, read_units, values
+from actors.choosing.units import MOST, Unit, units_of
+from actors.choosing.weights import Weights, weights
+from actors.evidence.spans import Slice
+from bus.messages import Collection, Passage, Question
+from index.passages import weigh
+
+#: How many units are shown at most, and the least share of the probability that one beside the best needs.
+MOST_UNITS, LEAST_SHARE = 4, 0.01
+#: How many of the best units are looked through for others to show.
+_DEEP = 30
+_WIDEST = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A unit with its score, unbounded, and its share of the probability among all units and none; `values` are its features."""
+
+    unit: Unit
+    score: float
+    share: float
+    values: tuple[float, ...]
+    read: Read
+
+    def value(self, feature: str) -> float:
+        return self.values[_PLACE[feature]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`ranked` best first; `shown` are those to show, the best first; `lead`: the sentence of the best that answers, as offsets of
+    its passage's text; `probability`: that what is shown answers.
+    """
+
+    ranked: tuple[Ranked, ...]
+    shown: tuple[Ranked, ...]
+    lead: tuple[int, int]
+    probability: float
+
+    def slices(self) -> list[Slice]:
+        """What is shown, the best first; neighbours of one section are one slice."""
+        joined: list[Unit] = []
+        for each in self.shown:
+            unit = each.unit
+            beside = next((other for other in joined if _touch(unit, other)), None)
+            if beside is None:
+                joined.append(unit)
+            else:
+                joined[joined.index(beside)] = replace(
+                    beside,
+                    start=min(beside.start, unit.start),
+                    end=max(beside.end, unit.end),
+                    order=min(beside.order, unit.order),
+                    last=max(beside.last, unit.last),
+                )
+        return [(unit.passage, unit.start, unit.end) for unit in joined]
+
+
+def _touch(one: Unit, other: Unit) -> bool:
+    """Whether one stands directly above the other, in one section."""
+    near = one.order == other.last + 1 or other.order == one.last + 1
+    return near and one.passage == other.passage and one.section == other.section and one.kind == other.kind
+
+
+_PLACE = {name: place for place, name in enumerate(FEATURES)}
+
+
+def choose(question: Question, passages: Sequence[Passage], collection: Collection) -> Choice | None:
+    """What to show of `passages`, which are best first; None when they hold nothing that can be read."""
+    asked = read_question(question, collection)
+    ranked = rank(asked, passages, weights())
+    if not ranked:
+        return None
+    shown = to_show(ranked)
+    best = shown[0]
+    return Choice(
+        ranked=tuple(ranked),
+        shown=tuple(shown),
+        lead=lead_of(asked.in_language(passages[best.unit.passage].language), best.read),
+        probability=probability(signs(asked, ranked, shown, weights()), weights()),
+    )
+
+
+def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
+    """Every unit of the passages, best first; equals in reading order."""
+    read = read_units(units_of(passages), passages)
+    rows = values(asked, read, passages)
+    by_place = [learned.ranking.get(name, 0.0) for name in FEATURES]
+    scores = [sum(weight * value for weight, value in zip(by_place, row, strict=True)) for row in rows]
+    highest = max(scores, default=0.0)
+    highest = max(highest, none := learned.none)
+    odds = [math.exp(score - highest) for score in scores]
+    whole = sum(odds) + math.exp(none - highest)
+    found = [
+        Ranked(each.unit, score, chance / whole, tuple(row), each)
+        for each, score, chance, row in zip(read, scores, odds, rows, strict=True)
+    ]
+    return sorted(found, key=lambda each: -each.score)
+
+
+def to_show(ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
+    """The best unit, and others that are likely too and fit in what is left of `most` weights."""
+    shown = [ranked[0]]
+    room = most - _weight(ranked[0].unit)
+    for each in ranked[1:_DEEP]:
+        if len(shown) == MOST_UNITS or each.share < LEAST_SHARE:
+            break
+        if _weight(each.unit) <= room and not any(_same_words(each.read, other.read) for other in shown):
+            shown.append(each)
+            room -= _weight(each.unit)
+    return shown
+
+
+def _weight(unit: Unit) -> float:
+    return unit.weight + weigh(unit.intro)
+
+
+def _same_words(one: Read, other: Read) -> bool:
+    return one.folded == other.folded
+
+
+def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
+    """The sentence of a unit that holds most of the question, one with the kind of thing asked for before others."""
+    best = max(range(len(read.sentences)), key=lambda k: (read.fit(asked, k), -k))
+    return read.unit.sentences[best]
+
+
+#: What speaks for the whole choice; the signs of most features are those of the best unit.
+SIGNS = (
+    "best",  # its share of the probability
+    "shown",  # the share of all that is shown
+    "margin",  # its score less that of the best unit that is not shown, or of none
+    "unknown",  # share of the question in terms that no document has
+    "covered",
+    "top_covered",  # the most that any unit covers
+    "missing",
+    "identifiers_missing",
+    "likely_missing",
+    "pieces",
+    "body",
+    "form",
+    "heading",
+    "row_key",
+    "rank",
+    "score",
+    "passage_coverage",
+    "cosine",
+    "same_language",
+)
+
+
+def signs(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], learned: Weights) -> dict[str, float]:
+    """What speaks for and against the choice, by the names of SIGNS."""
+    best = shown[0]
+    others = [learned.none, *(each.score for each in ranked if each not in shown)]
+    unknown = sum(weight for term, weight in asked.terms.items() if term in asked.unknown)
+    of_choice = {
+        "best": best.share,
+        "shown": sum(each.share for each in shown),
+        "margin": min(best.score - max(others), _WIDEST),
+        "unknown": unknown / asked.whole,
+        "top_covered": max(each.value("covered") for each in ranked),
+        "form": max(each.value("form") for each in shown),
+        "body": max(each.value("body") for each in shown),
+    }
+    return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
+
+
+def probability(found: dict[str, float], learned: Weights) -> float:
+    odds = learned.bias + sum(weight * found[name] for name, weight in learned.calibration.items())
+    return 1 / (1 + math.exp(-odds))

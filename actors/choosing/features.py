@@ -1,0 +1,249 @@
+"""What speaks for a unit as the answer to a question: plain features, the same in every language."""
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from actors.choosing.asked import Asked
+from actors.choosing.forms import holds
+from actors.choosing.units import Unit
+from bus.messages import Passage
+from index.languages.folding import fold
+from index.languages.words import grams, terms
+
+#: In the order of a row of values; each is 0 to 1 but `length`.
+FEATURES = (
+    "covered",  # share of the question's terms in the unit, its introduction, headings and title
+    "body",  # in the unit itself
+    "sentence",  # in its best sentence
+    "form",  # in its best sentence that has the kind of thing asked for
+    "identifiers_missing",  # share of the question's identifiers that it lacks
+    "likely_missing",  # the same of numbers, abbreviations, and Latin words in another script
+    "missing",  # weight of the heaviest term that is missing, even in pieces
+    "pieces",  # share of the question's character pieces, headings and all
+    "rank",  # 1 / rank of its passage
+    "score",  # fused score of its passage
+    "heading",  # how nearly the nearest heading is the question (F1)
+    "title",  # share of the question in the title
+    "first",  # it stands first below its heading
+    "define",  # a definition is asked for, and it stands first below a heading that is the term
+    "copula",  # a definition is asked for, and its first words are the term and say that it is something
+    "both_sides",  # it speaks of both things that are compared
+    "one_side",  # of one of them
+    "row_key",  # a cell of the row is what the question names
+    "starts",  # share of the question in its first words
+    "near",  # share of neighbouring terms of the question that stand near each other
+    "length",  # log of its weight
+    "row",
+    "code",
+    "list",
+    "steps",  # code or list where a manner is asked for
+    "same_language",
+    "asks",  # it ends as a question or with a colon
+    "body_pieces",
+    "passage_coverage",
+    "cosine",
+    "rarest",  # it has the question's rarest term
+    "top",  # covered, less the best unit's
+)
+_PLACE = {name: place for place, name in enumerate(FEATURES)}
+_BEGINNING = 60
+_COPULA_WITHIN = 120
+_NEAR = 3
+#: A term that is not there counts as there in pieces beyond this share.
+_PIECES_FROM = 0.3
+_ENDS_OPEN = re.compile(r"[:：?？؟]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A unit with its words."""
+
+    unit: Unit
+    terms: tuple[str, ...]
+    bag: frozenset[str]
+    context: frozenset[str]
+    folded: str
+    folded_all: str
+    sentences: tuple[frozenset[str], ...]
+    sentence_texts: tuple[str, ...]
+
+    def share(self, asked: Asked, at: int) -> float:
+        """The share of the question in one of its sentences."""
+        return sum(asked.terms[term] for term in self.sentences[at] & asked.terms.keys()) / asked.whole
+
+    def fit(self, asked: Asked, at: int) -> float:
+        """The same, and 0.5 more for a sentence that has the kind of thing asked for."""
+        share = self.share(asked, at)
+        return share + 0.5 * (share > 0 and holds(asked.kind, self.sentence_texts[at], asked.text))
+
+
+def read_units(units: Sequence[Unit], passages: Sequence[Passage]) -> list[Read]:
+    return [_read(unit, passages[unit.passage]) for unit in units]
+
+
+def _read(unit: Unit, passage: Passage) -> Read:
+    sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
+    words = [terms(sentence) for sentence in sentences]
+    context = " \n ".join((*unit.path, passage.title, unit.intro))
+    folded = fold(unit.text)
+    return Read(
+        unit=unit,
+        terms=tuple(word for sentence in words for word in sentence),
+        bag=frozenset(word for sentence in words for word in sentence),
+        context=frozenset(_terms(context)),
+        folded=folded,
+        folded_all=folded + " \n " + fold(context),
+        sentences=tuple(map(frozenset, words)),
+        sentence_texts=sentences,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(terms(text))
+
+
+@lru_cache(maxsize=4096)
+def _grams(text: str) -> frozenset[str]:
+    return frozenset(grams(text))
+
+
+def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> list[list[float]]:
+    """One row for each unit, in the order of FEATURES."""
+    sets = [_grams(each.folded_all) for each in read]
+    weights = {language: _piece_weights(asked.in_language(language), sets) for language in ("", *asked.variants)}
+    rows: list[list[float]] = []
+    for each in read:
+        language = passages[each.unit.passage].language
+        language = language if language in asked.variants else ""
+        rows.append(_row(asked.in_language(language), each, passages, weights[language]))
+    best = max((row[0] for row in rows), default=0.0)
+    for row in rows:
+        row[_PLACE["top"]] = row[0] - best
+    return rows
+
+
+def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: dict[str, float]) -> list[float]:
+    unit, passage = read.unit, passages[read.unit.passage]
+    whole, heaviest = asked.whole, asked.heaviest
+    every = read.bag | read.context
+    covered = body = missing = rarest = 0.0
+    for term, weight in asked.terms.items():
+        there = 1.0 if term in every else _in_pieces(term, read.folded_all)
+        covered += weight * there
+        if term in read.bag:
+            body += weight
+            rarest = max(rarest, weight)
+        missing = max(missing, weight * (1 - there))
+    shares = [read.share(asked, at) for at in range(len(read.sentences))]
+    fits = [
+        share
+        for share, text in zip(shares, read.sentence_texts, strict=True)
+        if share and holds(asked.kind, text, asked.text)
+    ]
+    heading = _f1(asked, unit.path[-1]) if unit.path else 0.0
+    title = frozenset(_terms(passage.title))
+    is_definition = asked.kind == "definition"
+    all_pieces = _grams(read.folded_all)
+    pieces_whole = sum(piece_weight.values()) or 1.0
+    beginning = _terms(unit.text[:_BEGINNING])
+    starts = sum(w for t, w in asked.terms.items() if t in beginning) / whole
+    row = dict.fromkeys(FEATURES, 0.0)
+    row |= {
+        "covered": covered / whole,
+        "body": body / whole,
+        "sentence": max(shares, default=0.0),
+        "form": max(fits, default=0.0),
+        "identifiers_missing": _lacking(asked.identifiers, read.folded_all),
+        "missing": missing / heaviest,
+        "pieces": sum(w for piece, w in piece_weight.items() if piece in all_pieces) / pieces_whole,
+        "body_pieces": sum(w for piece, w in piece_weight.items() if piece in _grams(read.folded)) / pieces_whole,
+        "rank": 1 / (1 + unit.passage),
+        "score": passage.score,
+        "heading": heading,
+        "title": sum(w for t, w in asked.terms.items() if t in title) / whole,
+        "first": float(unit.first),
+        "define": heading if is_definition and unit.first else 0.0,
+        "starts": starts,
+        "likely_missing": _lacking(asked.likely, read.folded_all),
+        "copula": starts if is_definition and holds(asked.kind, unit.text[:_COPULA_WITHIN], asked.text) else 0.0,
+        "both_sides": float(bool(asked.sides) and all(side & every for side in asked.sides)),
+        "one_side": float(any(side & every for side in asked.sides)),
+        "row_key": _key(asked, unit.text) if unit.kind == "table_row" else 0.0,
+        "near": _near(asked, read.terms),
+        "length": math.log(1 + unit.weight / 100),
+        "row": float(unit.kind == "table_row"),
+        "code": float(unit.kind == "code"),
+        "list": float(unit.kind == "list_item"),
+        "steps": float(asked.kind == "manner" and unit.kind in ("code", "list_item")),
+        "same_language": float(passage.language in (asked.language, "und", "")),
+        "asks": float(bool(_ENDS_OPEN.search(unit.text))),
+        "passage_coverage": passage.coverage or 0.0,
+        "cosine": max(passage.cosine or 0.0, 0.0),
+        "rarest": rarest / heaviest,
+    }
+    return list(row.values())
+
+
+def _in_pieces(term: str, folded: str) -> float:
+    """How much of a term stands somewhere in a text: 0 to 1, and 0 below _PIECES_FROM."""
+    if term in folded:
+        return 1.0
+    pieces = _grams(term)
+    held = sum(piece.removeprefix("^") in folded for piece in pieces) / (len(pieces) or 1)
+    return max(held - _PIECES_FROM, 0.0)
+
+
+def _lacking(identifiers: Sequence[str], folded: str) -> float:
+    if not identifiers:
+        return 0.0
+    lacking = sum(not re.search(rf"(?<![\w-]){re.escape(one)}(?!\w|-\w)", folded) for one in identifiers)
+    return lacking / len(identifiers)
+
+
+def _key(asked: Asked, row: str) -> float:
+    """The share of the question that one cell of a row is, of cells that have no other words."""
+    best = 0.0
+    for cell in row.split(" | "):
+        words = frozenset(_terms(cell.partition(": ")[2] or cell))
+        if words and words <= asked.terms.keys():
+            best = max(best, sum(asked.terms[word] for word in words))
+    return best / asked.whole
+
+
+def _f1(asked: Asked, heading: str) -> float:
+    """How nearly a heading is the question: the harmonic mean of what each holds of the other."""
+    words = frozenset(_terms(heading))
+    shared = sum(weight for term, weight in asked.terms.items() if term in words)
+    if not shared:
+        return 0.0
+    recall = shared / asked.whole
+    precision = len(words & asked.terms.keys()) / len(words)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _near(asked: Asked, words: Sequence[str]) -> float:
+    order = list(asked.terms)
+    pairs = list(itertools.pairwise(order))
+    if not pairs:
+        return 0.0
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        if word in asked.terms:
+            places.setdefault(word, []).append(place)
+    found = sum(
+        any(0 < j - i <= _NEAR for i in places.get(one, ()) for j in places.get(other, ())) for one, other in pairs
+    )
+    return found / len(pairs)
+
+
+def _piece_weights(asked: Asked, sets: Sequence[frozenset[str]]) -> dict[str, float]:
+    """How rare each character piece of the question is among the units, whose pieces are `sets`."""
+    return {
+        piece: math.log(1 + (len(sets) + 1) / (0.5 + sum(piece in held for held in sets)))
+        for piece in sorted(asked.pieces)
+    }

@@ -1,0 +1,128 @@
+"""Cut passages into what could be shown as an answer: a paragraph, an item with what introduces it, a row, code with its sentence.
+
+A unit is the smallest such stretch that says something by itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.evidence.section import introductions
+from bus.messages import Passage
+from index import units as cutting
+from index.passages import weigh
+
+#: The weight of what is shown as one answer: a character 1, Korean 2, Chinese 3.
+MOST = 600
+#: A longer paragraph is several units, each of as many sentences as weigh this much.
+LONG_PARAGRAPH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """`passage`: its number, from 0; offsets are into that passage's text. `section`: the number of its section there.
+
+    `path`: the headings that lead to it. `intro`: what introduces it in the source and is not in it. `first`: nothing but a
+    heading stands before it in its section. `order`: its number among all units of the passages; `last` is the same, or that of the
+    last unit of several that are shown as one.
+    """
+
+    passage: int
+    start: int
+    end: int
+    kind: str
+    text: str
+    path: tuple[str, ...]
+    intro: str
+    section: int
+    first: bool
+    sentences: tuple[tuple[int, int], ...]
+    weight: float
+    order: int
+    last: int
+
+
+def units_of(passages: Sequence[Passage]) -> list[Unit]:
+    """The units of all passages, in reading order; headings and table headers are none."""
+    found: list[Unit] = []
+    for at, passage in enumerate(passages):
+        found += _cut(at, passage, len(found))
+    return found
+
+
+def _cut(at: int, passage: Passage, count: int) -> list[Unit]:
+    found: list[Unit] = []
+    told = introductions(passage)
+    offset = passage.char_start
+    path = [(level, title) for level, title in enumerate(passage.headings, 1)]
+    section, first = 0, passage.char_start == 0
+    level_at = {block.start - offset: max(block.level, 1) for block in passage.blocks if block.kind == "heading"}
+    group: list[cutting.Unit] = []
+
+    def close() -> None:
+        nonlocal first
+        if not group:
+            return
+        start, end = group[0].start, group[-1].end
+        text = passage.text[start:end]
+        intro = group[0].intro
+        stretch = (intro[0] + offset, intro[1] + offset) if intro else None
+        inside = intro is not None and start <= intro[0] < end
+        found.append(
+            Unit(
+                passage=at,
+                start=start,
+                end=end,
+                kind=group[0].kind,
+                text=text,
+                path=tuple(title for _, title in path),
+                intro="" if stretch is None or inside else told.get(stretch, ""),
+                section=section,
+                first=first,
+                sentences=tuple((unit.start, unit.end) for unit in group),
+                weight=weigh(text),
+                order=count + len(found),
+                last=count + len(found),
+            )
+        )
+        first = False
+        group.clear()
+
+    for unit in cutting.units(passage.text, passage.blocks, offset):
+        if unit.kind == "heading":
+            close()
+            title = " ".join(passage.text[unit.start : unit.end].lstrip("# ").split())
+            level = level_at.get(unit.start, 1)
+            path = [above for above in path if above[0] < level] + [(level, title)]
+            section, first = section + 1, True
+            continue
+        if unit.kind == "table_header":
+            close()
+            continue
+        if group and not _same(passage, group, unit):
+            close()
+        group.append(unit)
+    close()
+    return found
+
+
+def _same(passage: Passage, group: list[cutting.Unit], unit: cutting.Unit) -> bool:
+    """Whether a sentence goes on with the group: sentences of one paragraph that together are not long."""
+    last = group[-1]
+    if unit.kind != last.kind or unit.kind not in ("prose", "quotation", "list_item", "definition"):
+        return False
+    block = next(
+        (b for b in passage.blocks if b.start - passage.char_start <= last.start < b.end - passage.char_start), None
+    )
+    if block is not None and unit.start >= block.end - passage.char_start:
+        return False
+    if block is None and "\n\n" in passage.text[last.end : unit.start]:
+        return False
+    whole = weigh(passage.text[group[0].start : unit.end])
+    limit = (
+        MOST
+        if whole <= MOST
+        and block is not None
+        and weigh(passage.text[block.start - passage.char_start : block.end - passage.char_start]) <= MOST
+        else LONG_PARAGRAPH
+    )
+    return whole <= limit

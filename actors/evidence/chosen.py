@@ -1,0 +1,57 @@
+"""What the rules chose for a question: how it ends when they are not sure, and the request that rests on their choice."""
+
+from actors.answer.profile import profile_of
+from actors.choosing.choose import Choice, choose
+from actors.choosing.confidence import shows
+from actors.evidence import spans
+from actors.evidence.requests import Request, requested, style_of
+from actors.outcome.closest import closest
+from bus.messages import AnswerSettled, Passage, PassagesReady
+from prompts import contracts
+
+
+def found(message: PassagesReady) -> tuple[Passage, ...]:
+    """The passages to choose among: those that a judge found beside the point come last."""
+    return (*message.passages, *message.near)
+
+
+def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | None:
+    """The choice of the rules; None where the contexts were given, or hold nothing that can be read."""
+    if message.question.contexts is not None:
+        return None
+    return choose(message.question, passages, message.collection)
+
+
+def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:
+    """The end of the run with the closest passages, when it is not probable enough that the choice answers."""
+    question = message.question
+    if shows(choice.probability, question.voice) or style_of(message) == "hint":
+        return None
+    known = message.collection.languages
+    nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in passages)
+    far = nearest < profile_of(question.profile).retrieval.low_relevance
+    return closest(
+        question,
+        "insufficient" if message.missing else "low_relevance" if far else "no_evidence",
+        passages,
+        best=[(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked],
+        missing=message.missing,
+        probability=choice.probability,
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+        languages=() if not known or question.language in known else tuple(sorted(known)),
+    )
+
+
+def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts.PickedSpan]:
+    return [
+        contracts.PickedSpan(passage=at + 1, text=passages[at].text[start:end]) for at, start, end in choice.slices()
+    ]
+
+
+def rested_on(
+    message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
+) -> Request:
+    at, (start, end) = choice.shown[0].unit.passage, choice.lead
+    evidence = spans.with_lead(spans.numbered(passages, slices), passages[at], start, end)
+    return requested(message, evidence, choice.probability)

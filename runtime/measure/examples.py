@@ -1,0 +1,109 @@
+"""Turn question sets into the examples that weights are fitted on: each question with what the search finds for it."""
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from actors.answer.profile import profile_of
+from actors.answer.question import resolved
+from actors.choosing.asked import read_question
+from bus.messages import Question, QuestionAsked
+from index.searcher import Searcher
+from prompts.contracts import RewriteQuery, Turn
+from runtime.engines.extractive.rewriting import rewrite_query
+from runtime.measure.fitting import Example, passage_holds_gold
+from runtime.measure.questions import GoldQuestion
+from runtime.processes.hits import collection_of, passage_of
+
+SEED = 0
+
+
+class SetLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a question set: GoldQuestion's fields, or `answers` in place of `gold`."""
+
+    id: str
+    question: str
+    language: str = ""
+    kind: str = ""
+    collection: str = ""
+    history: tuple[msgspec.Raw, ...] = ()
+    answerable: bool = True
+    gold: tuple[str, ...] = ()
+    gold_also: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+def gold_of(line: SetLine, name: str) -> GoldQuestion:
+    """`name`: the collection of a set that names none."""
+    fields = msgspec.structs.asdict(line)
+    answers = fields.pop("answers")
+    fields |= {"gold": line.gold or answers, "collection": line.collection or name}
+    fields["history"] = [msgspec.json.decode(turn) for turn in line.history]
+    return msgspec.convert(fields, GoldQuestion)
+
+
+def sampled(questions: Sequence[GoldQuestion], most: int | None) -> list[GoldQuestion]:
+    """At most `most` of each collection, drawn with a fixed seed."""
+    by_collection: dict[str, list[GoldQuestion]] = {}
+    for asked in questions:
+        by_collection.setdefault(asked.collection, []).append(asked)
+    draw = random.Random(SEED)
+    return [
+        asked
+        for found in by_collection.values()
+        for asked in (found if most is None or len(found) <= most else draw.sample(found, most))
+    ]
+
+
+def examples(questions: Sequence[GoldQuestion], places: dict[str, Path], weight: float = 1.0) -> Iterator[Example]:
+    """The examples of the questions whose collection has an index. Raises IndexProblem."""
+    for folder in dict.fromkeys(places.values()):
+        searcher = Searcher.open(folder)
+        try:
+            for asked in questions:
+                if places.get(asked.collection) == folder:
+                    yield example(searcher, asked, weight)
+        finally:
+            searcher.close()
+
+
+def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
+    """A question with its passages as the actors would get them without a model."""
+    question = resolved(QuestionAsked(question=gold.question))
+    if gold.history:
+        question = _follow_up(question, gold)
+    wanted = profile_of(question.profile).retrieval
+    words = f"{question.text} {question.topic}".strip()
+    hits = searcher.search(
+        question.text,
+        topic=question.topic,
+        language=question.language,
+        k=wanted.k,
+        bm25_k=wanted.bm25_k,
+        vector_k=wanted.vector_k,
+    )
+    passages = tuple(map(passage_of, hits))
+    hidden = tuple(p for p in passages if not passage_holds_gold(gold, p)) if gold.answerable else ()
+    return Example(
+        question=gold,
+        collection=gold.collection,
+        asked=read_question(question, collection_of(searcher, words, question.language)),
+        passages=passages,
+        hidden=hidden if len(hidden) < len(passages) else (),
+        weight=weight,
+    )
+
+
+def _follow_up(question: Question, gold: GoldQuestion) -> Question:
+    """The question with the topic of its conversation."""
+    history = tuple(
+        Turn(role=role, content=content)
+        for turn in gold.history
+        for role, content in (("user", turn.q), ("assistant", turn.a))
+    )
+    reply = rewrite_query(
+        RewriteQuery(current_query=question.text, conversation_history=history, language=question.language)
+    )
+    return msgspec.structs.replace(question, text=reply.rewritten_query, topic=reply.topic)

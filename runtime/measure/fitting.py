@@ -1,0 +1,216 @@
+"""Fit the weights by which answers are chosen, and judge them on collections that they were not fitted on.
+
+The ranking is a linear softmax over the units of a question; the calibration a logistic regression over what speaks for the
+whole choice. A feature may only speak the way that makes sense: its weight is held at zero otherwise. Every figure comes from
+weights that were fitted without the collection it is about.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from actors.choosing.asked import Asked
+from actors.choosing.choose import SIGNS, Ranked, probability, rank, signs, to_show
+from actors.choosing.features import FEATURES
+from actors.choosing.weights import FittedOn, Weights
+from bus.messages import Passage
+from runtime.measure.gold import shows
+from runtime.measure.questions import GoldQuestion
+
+type Numbers = NDArray[np.float64]
+
+#: What must not speak for a unit or a choice, and what may speak either way; everything else must not speak against it.
+AGAINST = frozenset(("identifiers_missing", "likely_missing", "missing", "asks", "unknown"))
+EITHER = frozenset(("length", "row", "code", "list", "steps", "bias", "none"))
+#: Strength of the penalty on large weights, in the scale of each feature's own spread.
+RANKING_PENALTY, CALIBRATION_PENALTY = 10.0, 3.0
+#: What a question without its passages counts as an example of one without an answer.
+HIDDEN = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with the passages found for it. `hidden`: the passages without those that hold its answer; empty for none."""
+
+    question: GoldQuestion
+    collection: str
+    asked: Asked
+    passages: tuple[Passage, ...]
+    hidden: tuple[Passage, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A choice on a collection that the ranking had not seen. `right`: what would be shown holds the answer."""
+
+    example: Example
+    signs: dict[str, float]
+    right: bool
+    hidden: dict[str, float] | None
+    near: bool
+
+
+def text_of(ranked: Ranked) -> str:
+    """What is shown of a unit, with what introduces it."""
+    unit = ranked.unit
+    return f"{unit.intro}\n{unit.text}" if unit.intro else unit.text
+
+
+def holds_gold(question: GoldQuestion, text: str) -> bool:
+    return question.answerable and shows(text, question.gold, question.gold_also)
+
+
+def passage_holds_gold(question: GoldQuestion, passage: Passage) -> bool:
+    """Whether a passage holds the answer; of a table, one row of it."""
+    if not question.gold_also:
+        return holds_gold(question, passage.text)
+    blocks = (passage.text[b.start - passage.char_start : b.end - passage.char_start] for b in passage.blocks)
+    return any(holds_gold(question, text) for text in (*blocks, *passage.text.splitlines()))
+
+
+def fit(examples: Sequence[Example]) -> tuple[Weights, list[Judged], list[float]]:
+    """The weights of all examples; the choices for each, ranked without its collection; and their probabilities, likewise."""
+    rows = [row for example in examples for row in _rows(example)]
+    collections = sorted({example.collection for example in examples})
+    judged: list[Judged] = [None] * len(examples)  # type: ignore[list-item]
+    for left_out in collections:
+        ranked_by = _fit_ranking([row for row in rows if row.collection != left_out])
+        for at, example in enumerate(examples):
+            if example.collection == left_out:
+                judged[at] = judge(example, ranked_by)
+    chances = [0.0] * len(examples)
+    for left_out in collections:
+        calibrated = _fit_calibration([each for each in judged if each.example.collection != left_out])
+        for at, each in enumerate(judged):
+            if each.example.collection == left_out:
+                chances[at] = probability(each.signs, calibrated) if each.signs else 0.0
+    calibrated = _fit_calibration(judged)
+    fitted_on = tuple(
+        FittedOn(
+            collection=name,
+            questions=sum(e.collection == name for e in examples),
+            answerable=sum(e.collection == name and e.question.answerable for e in examples),
+        )
+        for name in collections
+    )
+    learned = msgspec.structs.replace(
+        _fit_ranking(rows), calibration=calibrated.calibration, bias=calibrated.bias, fitted_on=fitted_on
+    )
+    return learned, judged, chances
+
+
+def judge(example: Example, learned: Weights) -> Judged:
+    """What would be shown for a question, with and without the passages that hold its answer."""
+    found, right, near = _choice(example, example.passages, learned)
+    hidden = _choice(example, example.hidden, learned)[0] if example.hidden else None
+    return Judged(example, found, right, hidden or None, near)
+
+
+def _choice(example: Example, passages: Sequence[Passage], learned: Weights) -> tuple[dict[str, float], bool, bool]:
+    ranked = rank(example.asked, passages, learned)
+    if not ranked:
+        return {}, False, False
+    shown = to_show(ranked)
+    right = any(holds_gold(example.question, text_of(each)) for each in shown)
+    closest = list(dict.fromkeys(each.unit.passage for each in ranked))[:5]
+    near = any(passage_holds_gold(example.question, passages[at]) for at in closest)
+    return signs(example.asked, ranked, shown, learned), right, near
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The features of every unit of a question, and which units hold the answer; with none of them, there is none."""
+
+    collection: str
+    values: Numbers
+    right: NDArray[np.bool_]
+    weight: float
+
+
+def _rows(example: Example) -> Iterator[_Rows]:
+    """The units of a question and, as an example of no answer, those of its passages without the answer."""
+    yield _row(example, example.passages, example.weight)
+    if example.hidden:
+        yield _row(example, example.hidden, HIDDEN * example.weight)
+
+
+def _row(example: Example, passages: Sequence[Passage], weight: float) -> _Rows:
+    ranked = rank(example.asked, passages, Weights(ranking={}, calibration={}, bias=0.0))
+    values = np.array([each.values for each in ranked], dtype=np.float64).reshape(len(ranked), len(FEATURES))
+    right = np.array([holds_gold(example.question, text_of(each)) for each in ranked], dtype=np.bool_)
+    return _Rows(example.collection, values, right, weight)
+
+
+def _bounds(names: Sequence[str]) -> list[tuple[float | None, float | None]]:
+    return [(None, None) if n in EITHER else (None, 0.0) if n in AGAINST else (0.0, None) for n in names]
+
+
+def _fit_ranking(rows: Sequence[_Rows]) -> Weights:
+    """The weights under which the units that hold the answer get most of the probability of their question.
+
+    Beside the units of each question stands one more row, which is right when none of them is.
+    """
+    telling = [row for row in rows if len(row.right) and not row.right.all()]
+    sizes = [1 + len(row.right) for row in telling]
+    starts, question = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+    none = np.zeros(len(question))
+    none[starts] = 1.0
+    units = none == 0.0
+    values = np.vstack([row.values for row in telling])
+    spread, mean = values.std(axis=0) + 1e-6, values.mean(axis=0)
+    scaled = np.zeros((len(question), len(FEATURES) + 1))
+    scaled[units, :-1] = (values - mean) / spread
+    scaled[:, -1] = none
+    right = np.zeros(len(question))
+    right[units] = np.concatenate([row.right for row in telling])
+    right[starts] = [float(not row.right.any()) for row in telling]
+    weights = np.array([row.weight for row in telling])
+
+    def loss(chosen: Numbers) -> tuple[float, Numbers]:
+        scores = scaled @ chosen
+        odds = np.exp(scores - np.maximum.reduceat(scores, starts)[question])
+        whole, held = np.add.reduceat(odds, starts), np.add.reduceat(odds * right, starts) + 1e-12
+        away = odds / whole[question] - odds * right / held[question]
+        penalty = np.append(chosen[:-1], 0.0)
+        lost = float(-(weights * np.log(held / whole)).sum() + RANKING_PENALTY / 2 * penalty @ penalty)
+        return lost, scaled.T @ (weights[question] * away) + RANKING_PENALTY * penalty
+
+    found = _minimised(loss, (*FEATURES, "none"), np.append(spread, 1.0))
+    # A unit's features are not centred when it is ranked, so none is moved instead.
+    offset = sum(weight * mean[FEATURES.index(name)] for name, weight in found.items() if name != "none")
+    return Weights(ranking=found, none=round(found.pop("none", 0.0) + float(offset), 4), calibration={}, bias=0.0)
+
+
+def _fit_calibration(judged: Sequence[Judged]) -> Weights:
+    """Weights of SIGNS that give the probability that a choice is right; questions without their passages count HIDDEN."""
+    rows = [(each.signs, each.right, each.example.weight) for each in judged if each.signs]
+    rows += [(each.hidden, False, HIDDEN * each.example.weight) for each in judged if each.hidden]
+    values = np.array([[found[name] for name in SIGNS] for found, _, _ in rows])
+    right = np.array([each for _, each, _ in rows], dtype=np.float64)
+    weights = np.array([each for _, _, each in rows])
+    spread, mean = values.std(axis=0) + 1e-6, values.mean(axis=0)
+    scaled = np.hstack([(values - mean) / spread, np.ones((len(values), 1))])
+
+    def loss(chosen: Numbers) -> tuple[float, Numbers]:
+        odds = scaled @ chosen
+        away = weights * (1 / (1 + np.exp(-odds)) - right)
+        penalty = np.append(chosen[:-1], 0.0)
+        lost = (weights * (np.logaddexp(0, odds) - right * odds)).sum() + CALIBRATION_PENALTY / 2 * penalty @ penalty
+        return float(lost), scaled.T @ away + CALIBRATION_PENALTY * penalty
+
+    found = _minimised(loss, (*SIGNS, "bias"), np.append(spread, 1.0))
+    bias = found.pop("bias", 0.0) - sum(weight * mean[SIGNS.index(name)] for name, weight in found.items())
+    return Weights(ranking={}, calibration=found, bias=round(float(bias), 4))
+
+
+def _minimised(
+    loss: Callable[[Numbers], tuple[float, Numbers]], names: Sequence[str], spread: Numbers
+) -> dict[str, float]:
+    bounds = _bounds(names)
+    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds).x / spread
+    return {name: round(float(weight), 4) for name, weight in zip(names, found, strict=True) if abs(weight) >= 1e-4}
