@@ -99,9 +99,9 @@ def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
 def _follow_up(question: Question, gold: GoldQuestion) -> Question:
     """The question with the topic of its conversation."""
     history = tuple(
-        Turn(role=role, content=content)
+        said
         for turn in gold.history
-        for role, content in (("user", turn.q), ("assistant", turn.a))
+        for said in (Turn(role="user", content=turn.q), Turn(role="assistant", content=turn.a))
     )
     reply = rewrite_query(
         RewriteQuery(current_query=question.text, conversation_history=history, language=question.language)
