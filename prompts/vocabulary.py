@@ -57,7 +57,7 @@ ContradictionType = Literal[
 ]
 Severity = Literal["critical", "minor"]
 VerdictKind = Literal["clean", "minor_issues", "major_issues"]
-ConflictKind = Literal["value", "date", "scope"]
+ConflictKind = Literal["value", "date", "scope", "wording"]
 
 # How an engine is asked.
 Priority = Literal["answer", "check", "judge", "background"]  # the most urgent first

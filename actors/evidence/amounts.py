@@ -21,6 +21,7 @@ NEAR: Final = 4
 _CALENDAR: Final = frozenset({"year", "month", "day"})
 _DATE_GAP = re.compile(rf"(?:[ ,./-]|{any_of(every(lambda language: language.numbers.dates.gap.split()))}){{0,3}}")
 _YEARS: Final = (1000, 2200)
+_DOTTED, _DOTTED_BEFORE = re.compile(r"\.\d+\.?\d*"), re.compile(r"\d\.\Z")
 _REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
 _HAN = re.compile(f"[{HAN}]")
 _NAMES: Final = any_of(every(lambda language: language.numbers.naming.words.split()))
@@ -67,10 +68,17 @@ def amounts(sentence: str) -> tuple[Amount, ...]:
     return tuple(_amount(sentence, reading, group, places) for group in _groups(reading))
 
 
+def written(text: str, plain: str, start: int, end: int) -> str:
+    """The stretch of `plain`, the normal form of `text`, as it is written there, on one line."""
+    places = _places(text, plain)
+    there = text[places[start] : places[end - 1] + 1] if places and start < end else plain[start:end]
+    return " ".join(there.split())
+
+
 def _groups(reading: Reading) -> list[tuple[Value, ...]]:
     groups: list[list[Value]] = []
     for value in reading.values:
-        if not value.sure or _IDENTIFIES.search(reading.text, 0, value.start):
+        if not value.sure or _IDENTIFIES.search(reading.text, 0, value.start) or _is_version(reading.text, value):
             continue
         if groups and _DATE_GAP.fullmatch(reading.text, groups[-1][-1].end, value.start):
             joined = (*groups[-1], value)
@@ -79,6 +87,14 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
                 continue
         groups.append([value])
     return [tuple(group) for group in groups]
+
+
+def _is_version(text: str, value: Value) -> bool:
+    """Whether a number is a part of one like 2.4.1."""
+    return (
+        bool(_DOTTED.match(text, value.end) or _DOTTED_BEFORE.search(text, 0, value.start))
+        or text[value.start : value.end].count(".") > 1
+    )
 
 
 def _is_calendar(values: tuple[Value, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Find where the evidence contradicts itself: two values for the same thing in two spans, or two scopes.
+"""Find where the evidence contradicts itself: two values for the same thing in two spans, two scopes, or two wordings.
 
 Precision comes first: a false conflict confuses more than a missed one. Two sentences, items or rows are taken to be about
 the same thing when everything that either says besides the value is in the other, or nearly so: a word on each side that the
@@ -16,7 +16,8 @@ import msgspec
 
 from actors.evidence.amounts import Amount, amounts, same
 from actors.evidence.audience import Audience, audience_of
-from actors.gate.numbers.text_numbers import read
+from actors.evidence.wording import contradicted, in_key
+from actors.gate.numbers.text_numbers import TOKEN, read
 from actors.gate.stems import stems
 from bus.messages import Conflict, Span
 from index.languages.folding import normal
@@ -24,6 +25,8 @@ from index.units import units
 
 #: Fewest shared content words for two sentences to be compared.
 FEWEST_SHARED: Final = 4
+#: A statement with fewer content words is not compared.
+FEWEST_SAID: Final = 3
 #: Share of the two sentences' content words that both must have.
 ALIKE: Final = 0.5
 #: The same where each says something that the other does not say.
@@ -35,18 +38,27 @@ SAME_PLACE: Final = 0.4
 #: More would bury the answer.
 MOST: Final = 3
 _SUBJECT_CHARS: Final = 80
+#: A question or an introduction says nothing that can be wrong.
+_NO_CLAIM: Final = (":", "：", "?", "？", "؟")
 _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
 class _Statement(msgspec.Struct, frozen=True):
-    """A sentence, item or row of a span that gives a value. `words` are its other words, `around` those of the whole span."""
+    """A sentence, item or row of a span. `words` are its words beside the values, `around` those of the whole span.
+
+    `ends`: its first and its last word. `beside`: the other sentences of the span. `about`: the words of title and headings.
+    """
 
     n: int
     source_id: str
+    headings: tuple[str, ...]
     language: str
     text: str
     words: frozenset[str]
     around: frozenset[str]
+    about: frozenset[str]
+    ends: tuple[str, str]
+    beside: frozenset[str]
     amounts: tuple[Amount, ...]
     scope: Audience | None
 
@@ -55,25 +67,38 @@ def conflicts_in(evidence: tuple[Span, ...]) -> tuple[Conflict, ...]:
     """Typed conflicts between spans, in order of their numbers; each pair of spans conflicts on a subject at most once."""
     found: list[Conflict] = []
     for first, second in combinations([s for span in evidence for s in _statements(span)], 2):
-        conflict = _conflict(first, second)
+        if first.n == second.n or first.language != second.language:
+            continue
+        conflict = _conflict(first, second) or _wording_conflict(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in found):
             found.append(conflict)
     return tuple(found[:MOST])
 
 
 def _statements(span: Span) -> Iterator[_Statement]:
-    around = _words(f"{span.title}\n{span.text}")
-    for unit in units(span.text, span.blocks, span.source_start):
-        if not unit.answers:
+    around, about = _words(f"{span.title}\n{span.text}"), _words("\n".join((span.title, *span.headings)))
+    found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
+    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
+    for unit, text in zip(found, texts, strict=True):
+        said, scope = amounts(text), audience_of(text, span.language)
+        words = [stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in said)]
+        if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < FEWEST_SAID:
             continue
-        text = _LIST_SIGN.sub("", span.text[unit.start : unit.end])
-        found, scope = amounts(text), audience_of(text, span.language)
-        if found or scope:
-            said = (
-                stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in found)
-            )
-            words = frozenset(stem.stem for stem in said)
-            yield _Statement(span.n, span.source_id, span.language, text, words, around, found, scope)
+        pieces = [match[0] for match in TOKEN.finditer(read(text).text)]
+        yield _Statement(
+            n=span.n,
+            source_id=span.source_id,
+            headings=span.headings,
+            language=span.language,
+            text=text,
+            words=frozenset(stem.stem for stem in words),
+            around=around,
+            about=about,
+            ends=(pieces[0], pieces[-1]),
+            beside=frozenset(other for other in texts if other != text),
+            amounts=said,
+            scope=scope,
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -82,16 +107,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _conflict(first: _Statement, second: _Statement) -> Conflict | None:
-    if first.n == second.n or first.language != second.language:
-        return None
     if _other_scope(first, second):
         return _scope_conflict(first, second)
-    if not _alike(first, second):
+    if not first.amounts or not second.amounts or not _alike(first, second):
         return None
     pair = _one_difference(first.amounts, second.amounts)
     if pair is None or not _same_kind(*pair) or _likeness(*pair) < SAME_PLACE:
         return None
     mine, theirs = pair
+    if in_key(first.text, mine.text) or in_key(second.text, theirs.text):
+        return None
     return Conflict(
         kind="date" if mine.is_date else "value",
         subject=_subject(first, second, mine),
@@ -129,10 +154,26 @@ def _scope_conflict(first: _Statement, second: _Statement) -> Conflict | None:
     )
 
 
+def _wording_conflict(first: _Statement, second: _Statement) -> Conflict | None:
+    found = contradicted(first, second)
+    if found is None:
+        return None
+    return Conflict(
+        kind="wording",
+        subject=" ".join(first.text.split())[:_SUBJECT_CHARS],
+        first_n=first.n,
+        second_n=second.n,
+        first=found.shown[0],
+        second=found.shown[1],
+    )
+
+
 def _alike(first: _Statement, second: _Statement) -> bool:
     """Whether both are about the same thing: one says nothing that the other's span does not say too."""
     shared = first.words & second.words
     if len(shared) < FEWEST_SHARED:
+        return False
+    if first.source_id == second.source_id and first.headings != second.headings:
         return False
     alike = len(shared) / len(first.words | second.words)
     if alike < (ALIKE_WITHIN if first.source_id == second.source_id else ALIKE):

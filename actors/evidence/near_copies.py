@@ -1,0 +1,149 @@
+"""Two statements that agree word for word but in one stretch: where it stands, and whether the other stretch contradicts it.
+
+A stretch contradicts the one in its place if one of them denies, if they oblige and permit, if they are opposites, or if each
+names something that the other does not. An added detail contradicts nothing, nor does another form or spelling of a word.
+"""
+
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Final, Literal
+
+import msgspec
+
+from actors.evidence.amounts import written
+from actors.gate.numbers.text_numbers import TOKEN, read
+from actors.gate.stems import stems
+from actors.gate.terms.forces import exclude, forces
+from actors.gate.terms.lexicon import terms
+from index.languages import LANGUAGES
+from index.languages.negation import negations
+
+#: Share of the words of the longer statement that both have in the same places.
+COPIED: Final = 0.6
+#: Longest stretch, in characters, that takes the place of another.
+LONGEST: Final = 40
+#: Two words so alike in their letters are forms or spellings of one word.
+SPELLED_ALIKE: Final = 0.75
+
+_SETS_OFF: Final = (",", ":", "،")
+
+Turn = Literal["negation", "force", "opposite", "other"]
+
+
+class NearCopy(msgspec.Struct, frozen=True):
+    """`first` and `second` are the stretches in normal form, `turn` says how they differ, `share` (0..1) how much is the same.
+
+    `shown`: both as written, with the words beside them where they say nothing alone. `before` and `after`: the content words on
+    each side that both have. `set_off`: a comma follows one of the stretches.
+    """
+
+    turn: Turn
+    first: str
+    second: str
+    shown: tuple[str, str]
+    share: float
+    before: int
+    after: int
+    set_off: bool
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> tuple[tuple[int, int, str], ...]:
+    return tuple((match.start(), match.end(), match[0]) for match in TOKEN.finditer(text))
+
+
+def near_copy(first: str, second: str, language: str) -> NearCopy | None:
+    """How two statements differ; None if they do not, differ in several stretches, or do not exclude each other."""
+    one, other = read(first).text, read(second).text
+    mine, theirs = _tokens(one), _tokens(other)
+    least, most = sorted((len(mine), len(theirs)))
+    begin = 0
+    while begin < least and mine[begin][2] == theirs[begin][2]:
+        begin += 1
+    end = 0
+    while end < least - begin and mine[-1 - end][2] == theirs[-1 - end][2]:
+        end += 1
+    if not most or (begin + end) / most < COPIED or begin + end == most or language not in LANGUAGES:
+        return None
+    here, there = _stretch(mine, begin, end), _stretch(theirs, begin, end)
+    if max(here[1] - here[0], there[1] - there[0]) > LONGEST:
+        return None
+    turn = _turn(one, here, other, there, language)
+    if turn is None:
+        return None
+    found = stems(one)
+    beside = 1 if turn in ("negation", "force") else 0
+    return NearCopy(
+        turn=turn,
+        first=one[slice(*here)],
+        second=other[slice(*there)],
+        shown=(
+            written(first, one, *_stretch(mine, max(0, begin - beside), max(0, end - beside))),
+            written(second, other, *_stretch(theirs, max(0, begin - beside), max(0, end - beside))),
+        ),
+        share=(begin + end) / most,
+        before=sum(stem.end <= here[0] for stem in found),
+        after=sum(stem.start >= here[1] for stem in found),
+        set_off=one[here[1] : here[1] + 1] in _SETS_OFF or other[there[1] : there[1] + 1] in _SETS_OFF,
+    )
+
+
+def _stretch(tokens: tuple[tuple[int, int, str], ...], begin: int, end: int) -> tuple[int, int]:
+    """The characters between the first `begin` and the last `end` tokens."""
+    inside = tokens[begin : len(tokens) - end]
+    if inside:
+        return inside[0][0], inside[-1][1]
+    at = tokens[begin - 1][1] if begin else 0
+    return at, at
+
+
+def _turn(one: str, here: tuple[int, int], other: str, there: tuple[int, int], language: str) -> Turn | None:
+    mine, theirs = one[slice(*here)], other[slice(*there)]
+    if _counts(one, here) or _counts(other, there):
+        return None  # numbers are compared as amounts
+    if (_denials(one, here, language) - _denials(other, there, language)) % 2:
+        return "negation"
+    forced = [
+        {force.name for force in forces(text, language) if _in(force.term.start, force.term.end, at)}
+        for text, at in ((one, here), (other, there))
+    ]
+    if any(exclude(a, b) for a in forced[0] for b in forced[1]):
+        return "force"
+    if _opposed(one, here, other, there, language):
+        return "opposite"
+    return "other" if _exchanged(mine, theirs) else None
+
+
+def _counts(text: str, at: tuple[int, int]) -> bool:
+    """Whether a number stands there, in figures or in words."""
+    return any(map(str.isdigit, text[slice(*at)])) or any(_in(v.start, v.end, at) for v in read(text).values)
+
+
+def _denials(text: str, at: tuple[int, int], language: str) -> int:
+    return sum(at[0] <= one.at < at[1] for one in negations(text, language))
+
+
+def _in(start: int, end: int, at: tuple[int, int]) -> bool:
+    return start < at[1] and at[0] < end
+
+
+def _opposed(one: str, here: tuple[int, int], other: str, there: tuple[int, int], language: str) -> bool:
+    return any(
+        mine.role in ("opposite", "kind") and (mine.role, mine.group) == (theirs.role, theirs.group) and mine != theirs
+        for term in terms(one, language)
+        if _in(term.start, term.end, here)
+        for was in terms(other, language)
+        if _in(was.start, was.end, there) and not set(term.senses) & set(was.senses)
+        for mine in term.senses
+        for theirs in was.senses
+    )
+
+
+def _exchanged(mine: str, theirs: str) -> bool:
+    """Whether each stretch has a word that the other lacks, in any form."""
+    said, instead = ({stem.stem for stem in stems(text)} for text in (mine, theirs))
+    if not said - instead or not instead - said or max(map(len, said | instead)) == 1:
+        return False
+    if any(len(a) > 1 and (a.startswith(b) or b.startswith(a)) for a in said for b in instead):
+        return False
+    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < SPELLED_ALIKE

@@ -1,0 +1,75 @@
+"""Two statements of different documents that say the same but for one stretch, where the one stretch contradicts the other.
+
+Most near copies in real documentation are about two things: rows and items beside each other, the same step for two programs,
+the same clause of two laws. What the statements are about stands at their beginning, in the titles and in the headings: a
+difference there is no conflict.
+"""
+
+from typing import Final, Protocol
+
+from actors.evidence.near_copies import NearCopy, near_copy
+from actors.gate.stems import stems
+from index.languages.folding import normal
+
+#: Fewest content words that both statements have beside the difference; where that is a name or a noun, and where it is not.
+FEWEST_BESIDE_A_NAME: Final = 5
+FEWEST_BESIDE_A_TURN: Final = 3
+#: Share of the words of both in which they agree, where they differ in a name or a noun.
+AGREE: Final = 0.75
+_BETWEEN_CELLS: Final = " | "
+
+
+class Said(Protocol):
+    """A statement: `about` are the words of its document's title and headings, `beside` the sentences around it.
+
+    `ends`: its first and its last word.
+    """
+
+    @property
+    def source_id(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def about(self) -> frozenset[str]: ...
+    @property
+    def ends(self) -> tuple[str, str]: ...
+    @property
+    def beside(self) -> frozenset[str]: ...
+
+
+def contradicted(first: Said, second: Said) -> NearCopy | None:
+    """How the second statement contradicts the first; None if it does not, or if they are about two things."""
+    if first.source_id == second.source_id:
+        return None
+    if first.ends[0] != second.ends[0] and first.ends[1] != second.ends[1]:
+        return None
+    found = near_copy(first.text, second.text, first.language)
+    return found if found and not _of_two_things(found, first, second) else None
+
+
+def _of_two_things(found: NearCopy, first: Said, second: Said) -> bool:
+    together = found.before + found.after
+    if found.turn != "other":
+        return together < FEWEST_BESIDE_A_TURN
+    if together < FEWEST_BESIDE_A_NAME or found.share < AGREE:
+        return True
+    if _named_above(found.first, first, second) or _named_above(found.second, second, first):
+        return True
+    if in_key(first.text, found.first) or in_key(second.text, found.second):
+        return True
+    opening = not found.before or (found.set_off and found.before == 1)
+    return opening and not first.beside & second.beside
+
+
+def in_key(text: str, stretch: str) -> bool:
+    """Whether a stretch stands in the first cell of a row, which tells what the row is about."""
+    key, between, _ = text.partition(_BETWEEN_CELLS)
+    return bool(between) and normal(stretch) in normal(key)
+
+
+def _named_above(stretch: str, one: Said, other: Said) -> bool:
+    """Whether its title or headings name what differs, and those of the other do not."""
+    named = {stem.stem for stem in stems(stretch)} & one.about
+    return bool(other.about) and bool(named - other.about)
