@@ -124,6 +124,14 @@ class Audience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     only_some: Pattern
 
 
+class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a document says that one is no longer in force. Matches text as written."""
+
+    replaces: Pattern  # in a sentence that names the other document
+    ended: Pattern  # in a text that says so of itself
+    retired: Pattern  # in a title that says so
+
+
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Labels in an answer, which make no claim. Matches text as written, before a colon."""
 
@@ -144,4 +152,5 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     copies: Copies
     admissions: Admissions
     audience: Audience
+    standing: Standing
     layout: Layout

@@ -1,0 +1,165 @@
+"""Tell which documents are out of date, and which took their place.
+
+A document is out of date when another one says that it replaces it, in its metadata or in a sentence; when it says so itself; or
+when another one has the same name but for a later date or version. One that the question names by its year is what was asked for.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import permutations
+from pathlib import PurePosixPath
+from typing import Final, Protocol
+
+from actors.gate.stems import stems
+from bus.messages import About
+from index.languages import union
+from index.languages.folding import ascii_digits, fold, normal
+from index.sentences import split
+
+#: Share of the words of a title that a sentence has to have to name that document.
+NAMED: Final = 0.8
+#: Share of the words of the shorter title that both have, where a sentence names another document only by its year.
+SAME_SUBJECT: Final = 0.5
+#: The shortest file name that names a document in a sentence.
+SHORTEST_NAME: Final = 6
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.年](\d{1,2})(?:[-_.月](\d{1,2}))?)?(?!\d)")
+_VERSION = re.compile(r"(?<![a-z\d.])v\.?\s?(\d+(?:\.\d+)*)|(?<![\w.])(\d+(?:\.\d+)+)(?![\w.])", re.IGNORECASE)
+_CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
+
+
+class Dated(Protocol):
+    """A passage or a span."""
+
+    @property
+    def source_id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def about(self) -> About: ...
+
+
+def out_of_date[D: Dated](found: Sequence[D], asked: str = "") -> dict[str, str]:
+    """The source ids of documents that are out of date, each with the one in its place; "" if only it says so itself.
+
+    `asked`: the question. What it names by year or version stays.
+    """
+    documents: dict[str, list[D]] = {}
+    for one in found:
+        documents.setdefault(one.source_id, []).append(one)
+    old: dict[str, str] = {}
+    for newer, older in permutations(documents.values(), 2):
+        if _replaces(newer, older) and not _replaces(older, newer):
+            old.setdefault(older[0].source_id, newer[0].source_id)
+    for source_id, parts in documents.items():
+        if source_id not in old and _says_so_itself(parts):
+            old[source_id] = ""
+    wanted = {*_YEAR.findall(ascii_digits(asked)), *_versions(asked)}
+    return {
+        source_id: by
+        for source_id, by in old.items()
+        if not wanted & {*_years(documents[source_id][0]), *_versions(_name(documents[source_id][0]))}
+    }
+
+
+def in_force_first[D: Dated](found: Iterable[D], asked: str = "") -> list[D]:
+    """The same, those out of date behind the others; otherwise in the order given."""
+    given = list(found)
+    old = out_of_date(given, asked)
+    return sorted(given, key=lambda one: one.source_id in old)
+
+
+def _replaces(newer: Sequence[Dated], older: Sequence[Dated]) -> bool:
+    one, other = newer[0], older[0]
+    if one.about.replaces and fold(one.about.replaces) in (fold(other.source_id), fold(other.title)):
+        return True
+    return _is_later(one, other) or any(
+        _names(sentence, one, older) for part in newer for sentence in _replacing(part.text)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _replacing(text: str) -> tuple[str, ...]:
+    """The sentences that say that something is replaced or repealed."""
+    says = union(lambda language: language.terms.standing.replaces)
+    return tuple(text[a:b] for a, b in split(text) if says.search(text, a, b)) if says.search(text) else ()
+
+
+def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
+    """Whether a sentence of `by` names another document: by its title, its file, its code, or its year and their subject."""
+    one = older[0]
+    words, title = _words(sentence), _words(one.title)
+    years = _YEAR.findall(ascii_digits(sentence))
+    dated = set(_years(one)) & set(years)
+    if len(title) > 1 and len(title & words) >= NAMED * len(title) and (dated or not _years(one)):
+        return _words(by.title) != title or bool(dated)
+    name = PurePosixPath(one.source_id).stem
+    if len(name) >= SHORTEST_NAME and "-" in name and fold(name) in fold(sentence):
+        return True
+    if any(code in f"{part.title}\n{part.text}" and code not in by.title for code in _CODE.findall(sentence)
+           for part in older):  # fmt: skip
+        return True
+    mine = _words(by.title)
+    return (
+        bool(dated) and not dated & set(_years(by)) and len(mine & title) >= SAME_SUBJECT * min(len(mine), len(title))
+    )
+
+
+def _says_so_itself(parts: Sequence[Dated]) -> bool:
+    ended = union(lambda language: language.terms.standing.ended)
+    retired = union(lambda language: language.terms.standing.retired)
+    return bool(retired.search(parts[0].title)) or any(ended.search(part.text) for part in parts)
+
+
+def _is_later(one: Dated, other: Dated) -> bool:
+    """Whether both have one name but for a date or version, and this one's is later, or it alone has none."""
+    by_title, by_file = _key(one.title), _key(one.source_id)
+    if not ((by_title and by_title == _key(other.title)) or (by_file and by_file == _key(other.source_id))):
+        return False
+    mine, theirs = _when(one), _when(other)
+    if mine and theirs:
+        return mine > theirs
+    if theirs and not mine:  # "rules.md" is in force beside "rules-2022.md"
+        return not _versions(_name(one))
+    versions = _numbers(one), _numbers(other)
+    if all(versions):
+        return versions[0] > versions[1]
+    same_file = PurePosixPath(one.source_id).name == PurePosixPath(other.source_id).name
+    return same_file and bool(other.about.date) and one.about.date > other.about.date
+
+
+def _key(name: str) -> str:
+    """A title or source id without dates, versions and marks; empty if there is no date or version in a short one."""
+    plain = _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name)))
+    return " ".join(stem.stem for stem in stems(normal(re.sub(r"[\W_]+", " ", plain))))
+
+
+def _name(one: Dated) -> str:
+    return ascii_digits(f"{one.title} {one.source_id}")
+
+
+def _years(one: Dated) -> list[str]:
+    return _YEAR.findall(_name(one))
+
+
+def _when(one: Dated) -> tuple[int, ...]:
+    """The latest date in its title or source id."""
+    return max((tuple(int(part) for part in found if part) for found in _DATE.findall(_name(one))), default=())
+
+
+def _versions(text: str) -> list[str]:
+    return [first or second for first, second in _VERSION.findall(_DATE.sub(" ", ascii_digits(text)))]
+
+
+def _numbers(one: Dated) -> tuple[int, ...]:
+    """Its version, as numbers."""
+    found = [one.about.version] if re.fullmatch(r"[\d.]*\d", one.about.version) else _versions(_name(one))
+    return tuple(int(part) for part in found[0].split(".") if part) if found else ()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stem.stem for stem in stems(normal(text)))
