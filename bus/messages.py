@@ -360,7 +360,7 @@ class Span(Part, frozen=True, kw_only=True):
 
 
 class Conflict(Part, frozen=True, kw_only=True):
-    """Two spans that give different values for the same thing."""
+    """Two spans that say different things of the same. `outdated_n` is the one that is out of date; 0 where neither is."""
 
     kind: ConflictKind
     subject: str
@@ -368,6 +368,7 @@ class Conflict(Part, frozen=True, kw_only=True):
     second_n: int
     first: str
     second: str
+    outdated_n: int = 0
 
 
 class EvidenceSelected(Message, frozen=True, kw_only=True):

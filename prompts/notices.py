@@ -20,11 +20,15 @@ LONGEST_VALUE = 300  # characters of a value inside a text
 
 
 class ConflictingValue(msgspec.Struct, frozen=True, kw_only=True):
-    """One side of a disagreement between sources. `source` is shown as given, a title or `[n]`; `date` may be empty."""
+    """One side of a disagreement between sources. `source` is shown as given, a title or `[n]`; `date` may be empty.
+
+    `outdated`: the source is out of date, which is said in place of its date.
+    """
 
     value: str
     source: str
     date: str = ""
+    outdated: bool = False
 
 
 def reason_text(reason: Reason, language: str, *, missing: Sequence[str] = (), refuse_reason: str = "") -> str:
@@ -98,11 +102,13 @@ def failed(language: str) -> str:
 
 
 def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
-    """A line saying that the sources disagree, then one line per value with its source."""
-    lines = [text("replies", "conflict", language)]
+    """A line saying that the sources disagree, or that one is out of date, then one line per value with its source."""
+    values = list(values)
+    lines = [text("replies", "conflict_outdated" if any(one.outdated for one in values) else "conflict", language)]
     for one in values:
-        key = "conflict_value_dated" if one.date else "conflict_value"
-        parts = {"value": _one_line(one.value), "source": _one_line(one.source), "date": _one_line(one.date)}
+        date = text("replies", "outdated", language) if one.outdated else _one_line(one.date)
+        key = "conflict_value_dated" if date else "conflict_value"
+        parts = {"value": _one_line(one.value), "source": _one_line(one.source), "date": date}
         lines.append(f"- {text('replies', key, language).format(**parts)}")
     return "\n".join(lines)
 

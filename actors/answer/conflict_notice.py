@@ -1,4 +1,4 @@
-"""The notice shown when the evidence disagrees: each value with its source."""
+"""The notice shown when the evidence disagrees: each value with its source, and which of them is out of date."""
 
 from actors.gate.citations import strip_markers
 from bus.messages import Conflict, EvidenceSelected, HintRequested, Span
@@ -23,8 +23,12 @@ def notice_of(request: EvidenceSelected) -> str:
 
 
 def _values(conflict: Conflict, by_n: dict[int, Span]) -> list[ConflictingValue]:
-    sides = ((conflict.first, conflict.first_n), (conflict.second, conflict.second_n))
-    return [ConflictingValue(value=value, source=_source(by_n[n])) for value, n in sides]
+    """Both sides, the one in force first where the other is out of date."""
+    sides = [(conflict.first, conflict.first_n), (conflict.second, conflict.second_n)]
+    sides.sort(key=lambda side: side[1] == conflict.outdated_n)
+    return [
+        ConflictingValue(value=value, source=_source(by_n[n]), outdated=n == conflict.outdated_n) for value, n in sides
+    ]
 
 
 def _source(span: Span) -> str:

@@ -6,27 +6,22 @@ other lacks may be what tells two things apart ("weekdays", "weekends"). Exactly
 among the same words; a second difference would be the condition of the first ("in 2010", "in 2015").
 """
 
-import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
 import msgspec
 
-from actors.evidence.amounts import Amount, amounts, same
-from actors.evidence.audience import Audience, audience_of
+from actors.evidence.amounts import Amount, same
+from actors.evidence.spans import Slice, numbered
+from actors.evidence.statements import Statement, statements
 from actors.evidence.wording import contradicted, in_key
-from actors.gate.numbers.text_numbers import TOKEN, read
+from actors.gate.numbers.text_numbers import read
 from actors.gate.stems import stems
-from bus.messages import Conflict, Span
-from index.languages.folding import normal
-from index.units import units
+from bus.messages import Conflict, Passage, Span
 
 #: Fewest shared content words for two sentences to be compared.
 FEWEST_SHARED: Final = 4
-#: A statement with fewer content words is not compared.
-FEWEST_SAID: Final = 3
 #: Share of the two sentences' content words that both must have.
 ALIKE: Final = 0.5
 #: The same where each says something that the other does not say.
@@ -38,75 +33,51 @@ SAME_PLACE: Final = 0.4
 #: More would bury the answer.
 MOST: Final = 3
 _SUBJECT_CHARS: Final = 80
-#: A question or an introduction says nothing that can be wrong.
-_NO_CLAIM: Final = (":", "：", "?", "？", "؟")
-_LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
-class _Statement(msgspec.Struct, frozen=True):
-    """A sentence, item or row of a span. `words` are its words beside the values, `around` those of the whole span.
+def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None) -> tuple[Conflict, ...]:
+    """Typed conflicts between spans, in order of their numbers; each pair of spans conflicts on a subject at most once.
 
-    `ends`: its first and its last word. `beside`: the other sentences of the span. `about`: the words of title and headings.
+    `old`: the documents that are out of date, each with the one in its place; a conflict with that one is marked as settled.
     """
-
-    n: int
-    source_id: str
-    headings: tuple[str, ...]
-    language: str
-    text: str
-    words: frozenset[str]
-    around: frozenset[str]
-    about: frozenset[str]
-    ends: tuple[str, str]
-    beside: frozenset[str]
-    amounts: tuple[Amount, ...]
-    scope: Audience | None
-
-
-def conflicts_in(evidence: tuple[Span, ...]) -> tuple[Conflict, ...]:
-    """Typed conflicts between spans, in order of their numbers; each pair of spans conflicts on a subject at most once."""
     found: list[Conflict] = []
-    for first, second in combinations([s for span in evidence for s in _statements(span)], 2):
-        if first.n == second.n or first.language != second.language:
-            continue
-        conflict = _conflict(first, second) or _wording_conflict(first, second)
+    for first, second in combinations([s for span in evidence for s in statements(span)], 2):
+        conflict = _disagreement(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in found):
-            found.append(conflict)
+            found.append(_settled(conflict, first.source_id, second.source_id, old or {}))
     return tuple(found[:MOST])
 
 
-def _statements(span: Span) -> Iterator[_Statement]:
-    around, about = _words(f"{span.title}\n{span.text}"), _words("\n".join((span.title, *span.headings)))
-    found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
-    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
-    for unit, text in zip(found, texts, strict=True):
-        said, scope = amounts(text), audience_of(text, span.language)
-        words = [stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in said)]
-        if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < FEWEST_SAID:
+def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
+    """What other documents among the passages say against the evidence, numbered after it: one unit of each document."""
+    said = [one for span in evidence for one in statements(span)]
+    known = {span.source_id for span in evidence}
+    found: dict[str, Slice] = {}
+    for at, passage in enumerate(passages):
+        if passage.source_id in known or passage.source_id in found:
             continue
-        pieces = [match[0] for match in TOKEN.finditer(read(text).text)]
-        yield _Statement(
-            n=span.n,
-            source_id=span.source_id,
-            headings=span.headings,
-            language=span.language,
-            text=text,
-            words=frozenset(stem.stem for stem in words),
-            around=around,
-            about=about,
-            ends=(pieces[0], pieces[-1]),
-            beside=frozenset(other for other in texts if other != text),
-            amounts=said,
-            scope=scope,
-        )
+        whole = msgspec.structs.replace(numbered((passage,), [(0, 0, len(passage.text))])[0], n=0)
+        for other in statements(whole):
+            if any(_disagreement(one, other) for one in said):
+                found.setdefault(passage.source_id, (at, other.start, other.end))
+    more = numbered(passages, list(found.values())[:MOST])
+    return tuple(msgspec.structs.replace(span, n=len(evidence) + span.n) for span in more)
 
 
-@lru_cache(maxsize=1024)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(stem.stem for stem in stems(normal(text)))
+def _settled(conflict: Conflict, first: str, second: str, old: Mapping[str, str]) -> Conflict:
+    """The conflict with the number of its side that is out of date, if the other side is not."""
+    if (first in old) == (second in old):
+        return conflict
+    return msgspec.structs.replace(conflict, outdated_n=conflict.first_n if first in old else conflict.second_n)
 
 
-def _conflict(first: _Statement, second: _Statement) -> Conflict | None:
+def _disagreement(first: Statement, second: Statement) -> Conflict | None:
+    if first.n == second.n or first.language != second.language:
+        return None
+    return _conflict(first, second) or _wording_conflict(first, second)
+
+
+def _conflict(first: Statement, second: Statement) -> Conflict | None:
     if _other_scope(first, second):
         return _scope_conflict(first, second)
     if not first.amounts or not second.amounts or not _alike(first, second):
@@ -127,7 +98,7 @@ def _conflict(first: _Statement, second: _Statement) -> Conflict | None:
     )
 
 
-def _other_scope(first: _Statement, second: _Statement) -> bool:
+def _other_scope(first: Statement, second: Statement) -> bool:
     """Whether one is for everybody and the other only for some, in documents that otherwise say the same."""
     return (
         first.scope is not None
@@ -140,7 +111,7 @@ def _other_scope(first: _Statement, second: _Statement) -> bool:
     )
 
 
-def _scope_conflict(first: _Statement, second: _Statement) -> Conflict | None:
+def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
     if first.scope is None or second.scope is None:
         return None
     shared = " ".join(word for word in first.text.split() if word in second.text.split())
@@ -154,7 +125,7 @@ def _scope_conflict(first: _Statement, second: _Statement) -> Conflict | None:
     )
 
 
-def _wording_conflict(first: _Statement, second: _Statement) -> Conflict | None:
+def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
     found = contradicted(first, second)
     if found is None:
         return None
@@ -168,7 +139,7 @@ def _wording_conflict(first: _Statement, second: _Statement) -> Conflict | None:
     )
 
 
-def _alike(first: _Statement, second: _Statement) -> bool:
+def _alike(first: Statement, second: Statement) -> bool:
     """Whether both are about the same thing: one says nothing that the other's span does not say too."""
     shared = first.words & second.words
     if len(shared) < FEWEST_SHARED:
@@ -227,7 +198,7 @@ def _likeness(mine: Amount, theirs: Amount) -> float:
     return shared / most if most else 0.0
 
 
-def _subject(first: _Statement, second: _Statement, value: Amount) -> str:
+def _subject(first: Statement, second: Statement, value: Amount) -> str:
     """The words that both share, in the first one's order, without the value."""
     plain = read(first.text).text
     kept = sorted(

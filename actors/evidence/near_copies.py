@@ -4,6 +4,7 @@ A stretch contradicts the one in its place if one of them denies, if they oblige
 names something that the other does not. An added detail contradicts nothing, nor does another form or spelling of a word.
 """
 
+import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal
@@ -17,6 +18,7 @@ from actors.gate.terms.forces import exclude, forces
 from actors.gate.terms.lexicon import terms
 from index.languages import LANGUAGES
 from index.languages.negation import negations
+from index.languages.scripts import HAN
 
 #: Share of the words of the longer statement that both have in the same places.
 COPIED: Final = 0.6
@@ -25,6 +27,7 @@ LONGEST: Final = 40
 #: Two words so alike in their letters are forms or spellings of one word.
 SPELLED_ALIKE: Final = 0.75
 
+_HAN = re.compile(f"[{HAN}]")
 _SETS_OFF: Final = (",", ":", "،")
 
 Turn = Literal["negation", "force", "opposite", "other"]
@@ -72,7 +75,8 @@ def near_copy(first: str, second: str, language: str) -> NearCopy | None:
     if turn is None:
         return None
     found = stems(one)
-    beside = 1 if turn in ("negation", "force") else 0
+    # "must" and "not", and a character of a longer word, are shown with what stands beside them.
+    beside = 2 if turn in ("negation", "force") or _HAN.search(one[slice(*here)] + other[slice(*there)]) else 0
     return NearCopy(
         turn=turn,
         first=one[slice(*here)],

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from actors.answer.profile import profile_of
-from actors.evidence.conflicts import conflicts_in
+from actors.evidence.conflicts import conflicts_in, opposing
+from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
 from bus.messages import (
     AnswerSettled,
@@ -49,11 +50,13 @@ def style_of(message: PassagesReady) -> Style:
 
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> Request:
+    """The request, with what other passages say against the evidence added to it."""
+    evidence = (*evidence, *opposing(evidence, message.passages))
     return REQUESTS[style_of(message)](
         question=message.question,
         evidence=evidence,
         analyses=message.analyses,
-        conflicts=conflicts_in(evidence),
+        conflicts=conflicts_in(evidence, out_of_date(message.passages, message.question.text)),
         snapshot=message.snapshot,
         rounds=message.rounds,
         probability=probability,

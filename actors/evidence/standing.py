@@ -60,10 +60,19 @@ def out_of_date[D: Dated](found: Sequence[D], asked: str = "") -> dict[str, str]
             old[source_id] = ""
     wanted = {*_YEAR.findall(ascii_digits(asked)), *_versions(asked)}
     return {
-        source_id: by
+        source_id: _newest(by, old)
         for source_id, by in old.items()
         if not wanted & {*_years(documents[source_id][0]), *_versions(_name(documents[source_id][0]))}
     }
+
+
+def _newest(by: str, old: dict[str, str]) -> str:
+    """What took the place of what took a document's place, and so on."""
+    seen = {by}
+    while old.get(by) and old[by] not in seen:
+        by = old[by]
+        seen.add(by)
+    return by
 
 
 def in_force_first[D: Dated](found: Iterable[D], asked: str = "") -> list[D]:

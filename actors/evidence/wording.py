@@ -5,9 +5,10 @@ the same clause of two laws. What the statements are about stands at their begin
 difference there is no conflict.
 """
 
-from typing import Final, Protocol
+from typing import Final
 
 from actors.evidence.near_copies import NearCopy, near_copy
+from actors.evidence.statements import Statement
 from actors.gate.stems import stems
 from index.languages.folding import normal
 
@@ -19,27 +20,7 @@ AGREE: Final = 0.75
 _BETWEEN_CELLS: Final = " | "
 
 
-class Said(Protocol):
-    """A statement: `about` are the words of its document's title and headings, `beside` the sentences around it.
-
-    `ends`: its first and its last word.
-    """
-
-    @property
-    def source_id(self) -> str: ...
-    @property
-    def language(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def about(self) -> frozenset[str]: ...
-    @property
-    def ends(self) -> tuple[str, str]: ...
-    @property
-    def beside(self) -> frozenset[str]: ...
-
-
-def contradicted(first: Said, second: Said) -> NearCopy | None:
+def contradicted(first: Statement, second: Statement) -> NearCopy | None:
     """How the second statement contradicts the first; None if it does not, or if they are about two things."""
     if first.source_id == second.source_id:
         return None
@@ -49,7 +30,7 @@ def contradicted(first: Said, second: Said) -> NearCopy | None:
     return found if found and not _of_two_things(found, first, second) else None
 
 
-def _of_two_things(found: NearCopy, first: Said, second: Said) -> bool:
+def _of_two_things(found: NearCopy, first: Statement, second: Statement) -> bool:
     together = found.before + found.after
     if found.turn != "other":
         return together < FEWEST_BESIDE_A_TURN
@@ -69,7 +50,7 @@ def in_key(text: str, stretch: str) -> bool:
     return bool(between) and normal(stretch) in normal(key)
 
 
-def _named_above(stretch: str, one: Said, other: Said) -> bool:
+def _named_above(stretch: str, one: Statement, other: Statement) -> bool:
     """Whether its title or headings name what differs, and those of the other do not."""
     named = {stem.stem for stem in stems(stretch)} & one.about
     return bool(other.about) and bool(named - other.about)

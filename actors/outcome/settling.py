@@ -22,7 +22,7 @@ from bus.messages import (
     WithheldSentence,
 )
 from prompts import notices
-from prompts.vocabulary import Reason
+from prompts.vocabulary import Confidence, Reason
 
 
 def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
@@ -48,7 +48,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             outcome="answered",
             question=message.question.asked,
             answer=answer,
-            confidence=decision.confidence,
+            confidence=_undisputed(decision.confidence, message),
             re_gate=decision.re_gate,
             citations=citations,
             references=references,
@@ -63,6 +63,11 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
         ),
         shown=message.shown,
     )
+
+
+def _undisputed(confidence: Confidence, message: Draft) -> Confidence:
+    """The confidence of an answer, never high where its sources disagree."""
+    return "medium" if confidence == "high" and message.conflicts else confidence
 
 
 def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:

@@ -1,0 +1,78 @@
+"""The statements of a span: each sentence, item and row that claims something, with what it is compared by."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from actors.evidence.amounts import Amount, amounts
+from actors.evidence.audience import Audience, audience_of
+from actors.gate.numbers.text_numbers import TOKEN, read
+from actors.gate.stems import stems
+from bus.messages import Span
+from index.languages.folding import normal
+from index.units import units
+
+#: A statement with fewer content words is not compared.
+FEWEST_SAID: Final = 3
+#: A question or an introduction says nothing that can be wrong.
+_NO_CLAIM: Final = (":", "：", "?", "？", "؟")
+_LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A sentence, item or row. `start` and `end` are offsets into the span. `words` are its words beside the values.
+
+    `around`: the words of the whole span; `about`: those of title and headings; `beside`: the other sentences of the span.
+    `ends`: its first and its last word.
+    """
+
+    n: int
+    start: int
+    end: int
+    source_id: str
+    headings: tuple[str, ...]
+    language: str
+    text: str
+    words: frozenset[str]
+    around: frozenset[str]
+    about: frozenset[str]
+    beside: frozenset[str]
+    ends: tuple[str, str]
+    amounts: tuple[Amount, ...]
+    scope: Audience | None
+
+
+def statements(span: Span) -> Iterator[Statement]:
+    around, about = _words(f"{span.title}\n{span.text}"), _words("\n".join((span.title, *span.headings)))
+    found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
+    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
+    for unit, text in zip(found, texts, strict=True):
+        said = amounts(text)
+        words = [stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in said)]
+        if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < FEWEST_SAID:
+            continue
+        pieces = [match[0] for match in TOKEN.finditer(read(text).text)]
+        yield Statement(
+            n=span.n,
+            start=unit.start,
+            end=unit.end,
+            source_id=span.source_id,
+            headings=span.headings,
+            language=span.language,
+            text=text,
+            words=frozenset(stem.stem for stem in words),
+            around=around,
+            about=about,
+            beside=frozenset(other for other in texts if other != text),
+            ends=(pieces[0], pieces[-1]),
+            amounts=said,
+            scope=audience_of(text, span.language),
+        )
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stem.stem for stem in stems(normal(text)))
