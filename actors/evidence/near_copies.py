@@ -24,6 +24,8 @@ from index.languages.scripts import HAN
 COPIED: Final = 0.6
 #: Longest stretch, in characters, that takes the place of another.
 LONGEST: Final = 40
+#: Words that both stretches may have ("Duke of Kent", "Earl of Essex"); with more they are several differences.
+MOST_BETWEEN: Final = 1
 #: Two words so alike in their letters are forms or spellings of one word.
 SPELLED_ALIKE: Final = 0.75
 
@@ -71,7 +73,10 @@ def near_copy(first: str, second: str, language: str) -> NearCopy | None:
     here, there = _stretch(mine, begin, end), _stretch(theirs, begin, end)
     if max(here[1] - here[0], there[1] - there[0]) > LONGEST:
         return None
-    turn = _turn(one, here, other, there, language)
+    between = {word for _, _, word in mine[begin : len(mine) - end]} & {
+        word for _, _, word in theirs[begin : len(theirs) - end]
+    }
+    turn = None if len(between) > MOST_BETWEEN else _turn(one, here, other, there, language)
     if turn is None:
         return None
     found = stems(one)

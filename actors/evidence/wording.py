@@ -31,14 +31,14 @@ def contradicted(first: Statement, second: Statement) -> NearCopy | None:
 
 
 def _of_two_things(found: NearCopy, first: Statement, second: Statement) -> bool:
-    together = found.before + found.after
-    if found.turn != "other":
-        return together < FEWEST_BESIDE_A_TURN
-    if together < FEWEST_BESIDE_A_NAME or found.share < AGREE:
+    fewest = FEWEST_BESIDE_A_NAME if found.turn == "other" else FEWEST_BESIDE_A_TURN
+    if found.before + found.after < fewest or in_key(first.text, found.first) or in_key(second.text, found.second):
+        return True
+    if found.turn in ("negation", "force"):
+        return False
+    if found.turn == "other" and found.share < AGREE:
         return True
     if _named_above(found.first, first, second) or _named_above(found.second, second, first):
-        return True
-    if in_key(first.text, found.first) or in_key(second.text, found.second):
         return True
     opening = not found.before or (found.set_off and found.before == 1)
     return opening and not first.beside & second.beside
@@ -47,7 +47,7 @@ def _of_two_things(found: NearCopy, first: Statement, second: Statement) -> bool
 def in_key(text: str, stretch: str) -> bool:
     """Whether a stretch stands in the first cell of a row, which tells what the row is about."""
     key, between, _ = text.partition(_BETWEEN_CELLS)
-    return bool(between) and normal(stretch) in normal(key)
+    return bool(between and stretch) and normal(stretch) in normal(key)
 
 
 def _named_above(stretch: str, one: Statement, other: Statement) -> bool:

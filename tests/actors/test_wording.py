@@ -1,0 +1,240 @@
+"""Near copies of two documents that differ in one name, term, duty or negation conflict; those about two things do not."""
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from actors.answer.conflict_notice import notice_of
+from actors.answer.release import flags_of
+from actors.evidence.conflicts import conflicts_in, opposing
+from actors.evidence.prompt_shapes import evidence_of
+from bus.messages import Block, Conflict, Passage, SimpleAnswerRequested, Span
+from index.languages.detection import detect
+from tests.message_samples import question
+
+DEMO = Path(__file__).parents[2] / "runtime" / "demo"
+
+CONFLICTS = [
+    (
+        "en",
+        "The bridge over the river was designed by Anna Keller and opened to traffic in spring.",
+        "The bridge over the river was designed by Paul Morgan and opened to traffic in spring.",
+        "anna keller",
+    ),
+    (
+        "en",
+        "Every visitor must sign the register at the north gate before entering the hall.",
+        "Every visitor may sign the register at the north gate before entering the hall.",
+        "must",
+    ),
+    (
+        "en",
+        "The reading room is open to guests of the institute during the summer holidays.",
+        "The reading room is not open to guests of the institute during the summer holidays.",
+        "not",
+    ),
+    (
+        "en",
+        "The council meets in the town hall on the first Monday of each month.",
+        "The council meets in the town hall on the first Friday of each month.",
+        "monday",
+    ),
+    (
+        "fr",
+        "Le festival de musique est organisé chaque année par la mairie de Nantes dans le parc.",
+        "Le festival de musique est organisé chaque année par la mairie de Rennes dans le parc.",
+        "nantes",
+    ),
+    (
+        "fr",
+        "Le candidat doit joindre une copie du diplôme à sa demande d'inscription.",
+        "Le candidat peut joindre une copie du diplôme à sa demande d'inscription.",
+        "doit",
+    ),
+    (
+        "es",
+        "La solicitud de la beca se entrega en la secretaría del campus durante el mes de mayo.",
+        "La solicitud de la beca se entrega en la biblioteca del campus durante el mes de mayo.",
+        "secretaría",
+    ),
+    (
+        "es",
+        "Los residentes pueden recibir visitas en las habitaciones después de la cena.",
+        "Los residentes no pueden recibir visitas en las habitaciones después de la cena.",
+        "no",
+    ),
+    (
+        "ko",
+        "실험실 열쇠는 퇴근하기 전에 경비실에 반납하고 장부에 서명합니다.",
+        "실험실 열쇠는 퇴근하기 전에 행정실에 반납하고 장부에 서명합니다.",
+        "경비실",
+    ),
+    (
+        "ko",
+        "신입 회원은 첫 달에도 수영장 사물함을 이용할 수 있습니다.",
+        "신입 회원은 첫 달에도 수영장 사물함을 이용할 수 없습니다.",
+        "있",
+    ),
+    ("zh", "参观者进入实验楼之前必须在东门登记个人信息。", "参观者进入实验楼之前可以在东门登记个人信息。", "必须"),
+    ("zh", "这座图书馆由建筑师李明远设计并于同年开放。", "这座图书馆由建筑师王建国设计并于同年开放。", "李明远"),
+    (
+        "ar",
+        "تقام حفلة تخرج الطلاب في قاعة المؤتمرات الكبرى بعد نهاية الفصل الثاني.",
+        "تقام حفلة تخرج الطلاب في ساحة المؤتمرات الكبرى بعد نهاية الفصل الثاني.",
+        "قاعه",
+    ),
+    (
+        "ar",
+        "يجب على الطالب أن يعيد مفتاح الغرفة إلى المشرف قبل السفر.",
+        "يجوز على الطالب أن يعيد مفتاح الغرفة إلى المشرف قبل السفر.",
+        "يجب",
+    ),
+]
+
+NO_CONFLICT = [
+    (
+        "a detail",
+        "The workshop takes place in the main hall of the castle every autumn.",
+        "The workshop takes place in the main hall of the old castle every autumn.",
+    ),
+    (
+        "another spelling",
+        "The labour office keeps a colour copy of every signed contract in the archive.",
+        "The labour office keeps a color copy of every signed contract in the archive.",
+    ),
+    (
+        "another place first",
+        "In France, the fee for the permit is paid at the post office of the town.",
+        "In Spain, the fee for the permit is paid at the post office of the town.",
+    ),
+    (
+        "another subject",
+        "Gardeners may take home the tools of the school over the weekend.",
+        "Carpenters may take home the tools of the school over the weekend.",
+    ),
+    (
+        "a question",
+        "Which office handles the request of a student who moves to another city?",
+        "Which office handles the appeal of a student who moves to another city?",
+    ),
+    ("too short to tell", "See the guide for details.", "See the manual for details."),
+    (
+        "several differences",
+        "The choir rehearses with the orchestra in the chapel on the last Monday before a concert.",
+        "The choir rehearses with the soloists in the theatre on the last Monday before a concert.",
+    ),
+]
+
+
+def spans(
+    *texts: str, titles: tuple[str, ...] = ("", ""), sources: tuple[str, ...] = ("a.md", "b.md"), kind: str = ""
+) -> tuple[Span, ...]:
+    return tuple(
+        Span(
+            n=n, source_id=source, title=title, url="", text=text, source_start=0, source_end=len(text), score=1.0,
+            language=detect(texts[0]), blocks=(Block(start=0, end=len(text), kind=kind),) if kind else (),
+        )
+        for n, (text, title, source) in enumerate(zip(texts, titles, sources, strict=True), 1)
+    )  # fmt: skip
+
+
+def request(evidence: tuple[Span, ...], conflicts: tuple[Conflict, ...]) -> SimpleAnswerRequested:
+    asked = msgspec.structs.replace(question(), language=evidence[0].language)
+    return SimpleAnswerRequested(
+        question=asked, evidence=evidence, analyses=(), conflicts=conflicts, snapshot="", rounds=1
+    )
+
+
+@pytest.mark.parametrize(("language", "one", "other", "differs"), CONFLICTS)
+def test_near_copies_that_differ_in_one_stretch(language: str, one: str, other: str, differs: str) -> None:
+    evidence = spans(one, other)
+    (found,) = conflicts_in(evidence)
+    assert (found.kind, evidence[0].language) == ("wording", language)
+    assert found.first in one
+    assert found.second in other
+    assert found.first != found.second
+    assert differs[:3] in f"{found.first} {found.second}".casefold()
+
+
+@pytest.mark.parametrize(("language", "one", "other", "_"), CONFLICTS)
+def test_its_notice_passes_the_gate(language: str, one: str, other: str, _: str) -> None:
+    evidence = spans(one, other)
+    for outdated_n in (0, 2):
+        conflicts = tuple(msgspec.structs.replace(c, outdated_n=outdated_n) for c in conflicts_in(evidence))
+        lines = notice_of(request(evidence, conflicts)).strip().splitlines()
+        assert len(lines) == 3
+        flags = [flag for line in lines for flag in flags_of(line, evidence_of(evidence), language)]
+        assert [flag for flag in flags if flag.strength == "strong"] == []
+
+
+@pytest.mark.parametrize(("why", "one", "other"), NO_CONFLICT)
+def test_no_conflict_over(why: str, one: str, other: str) -> None:
+    assert conflicts_in(spans(one, other)) == ()
+
+
+def test_what_the_titles_tell_apart_is_no_conflict() -> None:
+    one, other, _ = CONFLICTS[0][1:]
+    assert conflicts_in(spans(one, other, titles=("Anna Keller", "Paul Morgan"))) == ()
+    assert len(conflicts_in(spans(one, other, titles=("Bridges", "Bridges of the river")))) == 1
+
+
+def test_one_document_says_such_things_of_two() -> None:
+    one, other, _ = CONFLICTS[0][1:]
+    assert conflicts_in(spans(one, other, sources=("a.md", "a.md"))) == ()
+
+
+def test_code_and_the_keys_of_rows_say_what_a_line_is_about() -> None:
+    one = "docker run --rm example/server start --port public --log verbose"
+    assert conflicts_in(spans(one, one.replace("server", "client"), kind="code")) == ()
+    row = "Branch: North | Opens on weekday mornings: yes | Lends instruments to members: yes"
+    assert conflicts_in(spans(row, row.replace("North", "South"), kind="table_row")) == ()
+
+
+def test_the_same_neighbours_make_another_subject_a_conflict() -> None:
+    before = "The old theatre burned down in one night and was rebuilt within a year."
+    one, other = (
+        f"{before} {name} paid for the new stage, the curtain and all of the velvet seats."
+        for name in ("Keller", "Morgan")
+    )
+    assert len(conflicts_in(spans(one, other))) == 1
+
+
+def test_entries_of_a_history_and_sections_of_a_document_are_not_compared() -> None:
+    one = "2.4.0: The index keeps 3 files of each kind."
+    assert conflicts_in(spans(one, one.replace("2.4.0", "2.5.1"))) == ()
+    evidence = spans(one, one.replace("3", "5"), sources=("a.md", "a.md"))
+    apart = tuple(msgspec.structs.replace(span, headings=(str(span.n),)) for span in evidence)
+    assert (len(conflicts_in(evidence)), len(conflicts_in(apart))) == (1, 0)
+
+
+def test_what_other_passages_say_against_the_evidence_is_found() -> None:
+    one, other, _ = CONFLICTS[0][1:]
+    text = f"Much was built in these years. {other} It is long."
+    passages = tuple(
+        Passage(
+            source_id=source, title="", url="", score=1.0, score_type="fusion", text=said, char_start=100,
+            char_end=100 + len(said), language="en", snapshot="",
+        )
+        for source, said in (("a.md", one), ("b.md", text), ("c.md", "Nothing about bridges is said here at all."))
+    )  # fmt: skip
+    evidence = spans(one, one)[:1]
+    (found,) = opposing(evidence, passages)
+    assert (found.n, found.source_id, found.text) == (2, "b.md", other)
+    assert (found.source_start, found.source_end) == (100 + text.index(other), 100 + text.index(other) + len(other))
+    assert len(conflicts_in((*evidence, found))) == 1
+
+
+def test_the_demo_documents_conflict_as_before() -> None:
+    """At least thirteen of the pairs that disagree on purpose are noticed, whole documents against each other."""
+    noticed = 0
+    for pair in tomllib.loads((DEMO / "contradictions.toml").read_text("utf-8"))["contradiction"]:
+        texts = []
+        for side in pair["sides"]:
+            path = DEMO / "documents" / side["file"]
+            texts.append(path.read_text("utf-8") if path.suffix in (".md", ".txt") else side["sentence"])
+        values = [side["value"] for side in pair["sides"]]
+        found = conflicts_in(spans(*texts, sources=tuple(side["file"] for side in pair["sides"])))
+        noticed += any(values[0].startswith(one.first) and values[1].startswith(one.second) for one in found)
+    assert noticed >= 13
