@@ -142,9 +142,9 @@ def _is_later(one: Dated, other: Dated) -> bool:
 
 
 def _key(name: str) -> str:
-    """A title or source id without dates, versions and marks; empty if there is no date or version in a short one."""
+    """A title or source id without dates and versions, for comparing."""
     plain = _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name)))
-    return " ".join(stem.stem for stem in stems(normal(re.sub(r"[\W_]+", " ", plain))))
+    return " ".join(re.findall(r"\w+", fold(plain)))
 
 
 def _name(one: Dated) -> str:

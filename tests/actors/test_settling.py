@@ -15,6 +15,7 @@ from bus.messages import (
     About,
     AnswerSettled,
     AnswerVerified,
+    Conflict,
     Constraints,
     Contradiction,
     Flag,
@@ -24,9 +25,9 @@ from bus.messages import (
     Settled,
 )
 from prompts import notices
-from prompts.vocabulary import Release
+from prompts.vocabulary import RELEASES, STYLES, Release, Style
 from tests.actors.scripted_powers import Screen
-from tests.message_samples import ABOUT, FEE, FLAG, SETTLED, WEAK, question, span
+from tests.message_samples import ABOUT, CONFLICT, FEE, FLAG, SETTLED, WEAK, question, span
 
 GOOD = Sentence(text="Refunds are paid within 14 days [1]. ")
 MORE = Sentence(text="The fee of 3,000 won is not refunded [2]. ")
@@ -106,6 +107,18 @@ async def test_what_becomes_of_a_draft(
     assert (result.language, result.profile, result.snapshot) == ("en", "general", "s1")
     assert bool(result.references) == (outcome == "answered")
     assert bool(result.passages) == (outcome == "closest")
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("conflicts", "confidence"), [((), "high"), ((CONFLICT,), "medium")])
+async def test_confidence_is_never_high_over_a_disagreement_of_sources(
+    style: Style, conflicts: tuple[Conflict, ...], confidence: str
+) -> None:
+    for release in RELEASES:
+        message = verified(GOOD, MORE, release=release, style=style, conflicts=conflicts, confidence="high")
+        assert (await settled(message)).settled.confidence == confidence
+    low = verified(GOOD, style=style, conflicts=conflicts, confidence="low")
+    assert (await settled(low)).settled.confidence == "low"
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft"])
