@@ -6,15 +6,8 @@ from index.languages.tables.phrases import NoSuchKind
 from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack
-from runtime.engines.extractive.quoting import (
-    Quoted,
-    in_reading_order,
-    is_chosen,
-    laid_out,
-    quote,
-    quote_chosen,
-    texts_of,
-)
+from runtime.engines.extractive.quoted import Quoted, in_reading_order
+from runtime.engines.extractive.quoting import is_chosen, laid_out, quote, quote_chosen, texts_of
 from runtime.engines.extractive.ranking import rank
 
 SIMPLE_SENTENCES = 4
@@ -62,7 +55,7 @@ def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
     kept = in_reading_order(kept)
     return Synthesis(
         answer=laid_out(kept),
-        used_citations=tuple(sorted({q.evidence.n for q in kept})),
+        used_citations=tuple(sorted({e.n for q in kept for e in q.cites})),
         confidence=_confidence(kept),
         refused=False,
         refuse_reason="",
@@ -82,7 +75,7 @@ def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
 
 def sources(quoted: list[Quoted]) -> tuple[str, ...]:
     """The `source_id`s of the sentences, each once, in order of first use."""
-    return tuple(dict.fromkeys(q.evidence.source_id for q in quoted))
+    return tuple(dict.fromkeys(e.source_id for q in quoted for e in q.cites))
 
 
 def refusal(lacking: Lack, question: str, language: str) -> str:

@@ -6,7 +6,8 @@ from index.languages import LANGUAGES, of, spoken, union
 from index.languages.scripts import is_han, is_hangul
 from prompts.contracts import AnswerHint, Evidence, StructuredAnswer
 from runtime.engines.extractive.answers import STRUCTURED_CHARS, sources
-from runtime.engines.extractive.quoting import Quoted, clean, quote, shorten
+from runtime.engines.extractive.quoted import Quoted
+from runtime.engines.extractive.quoting import clean, quote, shorten
 
 READ_AGAIN = 1
 WORDS_NAMED = 4

@@ -3,7 +3,6 @@ with its introduction, a list below what introduces it, code in a fence below it
 """
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from actors.gate.check import check_sentence, withholds
@@ -14,6 +13,7 @@ from index.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.answerable import unlike
 from runtime.engines.extractive.queries import parts_of
+from runtime.engines.extractive.quoted import Quoted, said_once
 from runtime.engines.extractive.ranking import Ranked, best_of, rank
 
 #: Besides the best sentence of each span, others are quoted from this probability on.
@@ -40,31 +40,6 @@ class Limits(NamedTuple):
 
     sentence: int
     whole: int
-
-
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """A unit to quote and the evidence it is from. `cited`: as quoted, with its marker; several lines for code and for a list.
-
-    `intro`: what introduces an item; `item`: an item as quoted in a list, without it.
-    `positions`: of all units that it shows.
-    """
-
-    evidence: Evidence
-    text: str
-    cited: str
-    covered: float
-    score: float
-    position: int
-    positions: tuple[int, ...]
-    kind: str = ""
-    intro: str = ""
-    item: str = ""
-
-    @property
-    def stands_alone(self) -> bool:
-        """Whether it is shown on lines of its own."""
-        return "\n" in self.cited or self.kind == "table_row"
 
 
 def quote(
@@ -139,11 +114,7 @@ def _found(
             said.add(r.read.passage)
             shown.update((r.read.passage, position) for position in quoted.positions)
             found.append(quoted)
-    return found
-
-
-def in_reading_order(quoted: list[Quoted]) -> list[Quoted]:
-    return sorted(quoted, key=lambda q: (q.evidence.n, q.position))
+    return said_once(found)
 
 
 def clean(text: str) -> str:

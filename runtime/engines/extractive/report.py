@@ -6,7 +6,8 @@ from actors.gate.check import check_sentence, withholds
 from index.languages import spoken
 from index.languages.tables.phrases import QuotationMarks
 from prompts.contracts import AnswerReport
-from runtime.engines.extractive.quoting import Quoted, clean, in_reading_order, laid_out, quote
+from runtime.engines.extractive.quoted import Quoted, in_reading_order
+from runtime.engines.extractive.quoting import clean, laid_out, quote
 
 CONCLUSION_SENTENCES = 3
 MOST_ARGUMENTS = 8

@@ -1,0 +1,43 @@
+"""Whether a sentence only repeats another: the same words, or the same but for a few that one of them adds."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from actors.gate.citations import strip_markers
+from actors.gate.numbers.text_numbers import TOKEN
+from index.languages.folding import normal
+from index.languages.negation import is_negated
+
+#: Share of the words of the longer sentence that the shorter one has, in the same order.
+REPEATED: Final = 0.8
+
+
+def repeats(one: str, other: str) -> bool:
+    """Whether one says no more than the other, or hardly more: no other number, no other word in a place, no denial."""
+    fewer, more = sorted((_words(one), _words(other)), key=len)
+    if fewer == more:
+        return bool(fewer)
+    if len(fewer) < REPEATED * len(more) or is_negated(one) != is_negated(other):
+        return False
+    added = _added(fewer, more)
+    return added is not None and not any(char.isdigit() for word in added for char in word)
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(match[0] for match in TOKEN.finditer(normal(strip_markers(text))))
+
+
+def _added(fewer: Sequence[str], more: Sequence[str]) -> list[str] | None:
+    """What `more` has beside the words of `fewer`; None if it does not have them all in their order."""
+    rest = iter(more)
+    added: list[str] = []
+    for word in fewer:
+        for there in rest:
+            if there == word:
+                break
+            added.append(there)
+        else:
+            return None
+    return [*added, *rest]

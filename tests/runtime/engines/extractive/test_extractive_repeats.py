@@ -1,0 +1,76 @@
+"""The same sentence is said once in an answer, with all the evidence that says it."""
+
+import pytest
+
+from actors.evidence.repeated import repeats
+from prompts.contracts import AnswerSimple, AnswerSynthesis, Evidence
+from runtime.engines.extractive.answers import answer_simple, answer_synthesis
+from runtime.engines.extractive.quoted import Quoted, said_once
+from runtime.engines.extractive.quoting import laid_out
+
+MONTHLY = "The tax may be paid by direct debit in ten monthly parts."
+ASK = "Ask the office for the form."
+
+
+def evidence(n: int, text: str) -> Evidence:
+    return Evidence(n=n, source_id=f"{n}.md", title="", text=text)
+
+
+def quoted(n: int, *sentences: str, positions: tuple[int, ...] = (0,)) -> Quoted:
+    text = " ".join(sentences)
+    cited = " ".join(f"{sentence[:-1]} [{n}]." for sentence in sentences)
+    return Quoted(evidence(n, text), text, cited, 1.0, 1.0, positions[0], positions)
+
+
+REPEATS = [
+    (MONTHLY, MONTHLY + " [2]"),
+    (MONTHLY, "The tax may also be paid by direct debit in ten monthly parts."),
+    ("환불은 상품을 받은 날부터 칠일 이내에 신청합니다.", "환불은 상품을 받은 날부터 칠일 이내에 신청합니다"),
+    ("يُحرم الطالب من الامتحان النهائي.", "يحرم الطالب من الامتحان النهائي"),
+]
+SAYS_MORE = [
+    (MONTHLY, "The tax may be paid by direct debit in two monthly parts."),
+    (MONTHLY, "The tax may not be paid by direct debit in ten monthly parts."),
+    (MONTHLY, "The tax may be paid by direct debit in ten monthly parts of 300 euros."),
+    (MONTHLY, ASK),
+    ("Keller defeated Morgan in the final of the cup.", "Morgan defeated Keller in the final of the cup."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), REPEATS)
+def test_a_sentence_that_hardly_says_more_repeats(one: str, other: str) -> None:
+    assert repeats(one, other)
+    assert repeats(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), SAYS_MORE)
+def test_a_sentence_that_says_another_thing_does_not(one: str, other: str) -> None:
+    assert not repeats(one, other)
+
+
+def test_three_that_say_the_same_are_one_with_three_markers() -> None:
+    (one,) = said_once([quoted(2, MONTHLY), quoted(3, MONTHLY), quoted(1, MONTHLY)])
+    assert one.cited == f"{MONTHLY[:-1]} [1][2][3]."
+    assert [e.n for e in one.cites] == [2, 3, 1]
+
+
+def test_a_paragraph_loses_only_what_was_said() -> None:
+    found = said_once([quoted(1, MONTHLY), quoted(2, MONTHLY, ASK)])
+    assert (
+        laid_out(found)
+        == "The tax may be paid by direct debit in ten monthly parts [1]. Ask the office for the form [2]."
+    )
+
+
+def test_what_stands_in_a_longer_part_is_not_said_before_it() -> None:
+    found = said_once([quoted(1, ASK, positions=(3,)), quoted(1, MONTHLY, ASK, positions=(2, 3))])
+    assert [one.positions for one in found] == [(2, 3)]
+
+
+def test_the_answers_cite_both_documents() -> None:
+    question = "how may the tax be paid by direct debit?"
+    both = (evidence(1, MONTHLY), evidence(2, MONTHLY))
+    simple = answer_simple(AnswerSimple(original_query=question, retrieved_chunks=both, language="en"))
+    assert simple == f"{MONTHLY[:-1]} [1][2]."
+    synthesis = answer_synthesis(AnswerSynthesis(query=question, evidence=both, language="en"))
+    assert (synthesis.answer, synthesis.used_citations) == (simple, (1, 2))
