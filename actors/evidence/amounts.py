@@ -64,8 +64,9 @@ def same(one: Amount, other: Amount) -> bool:
 def amounts(sentence: str) -> tuple[Amount, ...]:
     """The amounts in order, without number words that are as often not numbers and without numbers that only name a thing."""
     reading = read(sentence)
-    places = _places(sentence, reading.text)
-    return tuple(_amount(sentence, reading, group, places) for group in _groups(reading))
+    groups = _groups(reading)
+    places = _places(sentence, reading.text) if groups else None
+    return tuple(_amount(sentence, reading, group, places) for group in groups)
 
 
 def written(text: str, plain: str, start: int, end: int) -> str:

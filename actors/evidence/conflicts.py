@@ -51,13 +51,16 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
     """What other documents among the passages say against the evidence, numbered after it: one unit of each document."""
     said = [one for span in evidence for one in statements(span)]
+    like = [one.text for one in said]
+    if not said:
+        return ()
     known = {span.source_id for span in evidence}
     found: dict[str, Slice] = {}
     for at, passage in enumerate(passages):
         if passage.source_id in known or passage.source_id in found:
             continue
         whole = msgspec.structs.replace(numbered((passage,), [(0, 0, len(passage.text))])[0], n=0)
-        for other in statements(whole):
+        for other in statements(whole, like=like):
             if any(_disagreement(one, other) for one in said):
                 found.setdefault(passage.source_id, (at, other.start, other.end))
     more = numbered(passages, list(found.values())[:MOST])

@@ -1,7 +1,7 @@
 """The statements of a span: each sentence, item and row that claims something, with what it is compared by."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -9,6 +9,7 @@ import msgspec
 
 from actors.evidence.amounts import Amount, amounts
 from actors.evidence.audience import Audience, audience_of
+from actors.evidence.spans import share_held
 from actors.gate.numbers.text_numbers import TOKEN, read
 from actors.gate.stems import stems
 from bus.messages import Span
@@ -17,6 +18,8 @@ from index.units import units
 
 #: A statement with fewer content words is not compared.
 FEWEST_SAID: Final = 3
+#: Share of a statement's rough terms in another, below which they are not about the same.
+LIKE: Final = 0.3
 #: A question or an introduction says nothing that can be wrong.
 _NO_CLAIM: Final = (":", "：", "?", "？", "؟")
 _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
@@ -45,11 +48,13 @@ class Statement(msgspec.Struct, frozen=True):
     scope: Audience | None
 
 
-def statements(span: Span) -> Iterator[Statement]:
-    around, about = _words(f"{span.title}\n{span.text}"), _words("\n".join((span.title, *span.headings)))
+def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
+    """The statements in order; with `like`, only those that share rough terms with one of these texts, which is quick to tell."""
     found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
     texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
     for unit, text in zip(found, texts, strict=True):
+        if like and not any(share_held(text, other) >= LIKE for other in like):
+            continue
         said = amounts(text)
         words = [stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in said)]
         if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < FEWEST_SAID:
@@ -64,8 +69,8 @@ def statements(span: Span) -> Iterator[Statement]:
             language=span.language,
             text=text,
             words=frozenset(stem.stem for stem in words),
-            around=around,
-            about=about,
+            around=_words(f"{span.title}\n{span.text}"),
+            about=_words("\n".join((span.title, *span.headings))),
             beside=frozenset(other for other in texts if other != text),
             ends=(pieces[0], pieces[-1]),
             amounts=said,
