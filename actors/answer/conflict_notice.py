@@ -22,6 +22,15 @@ def notice_of(request: EvidenceSelected) -> str:
     )
 
 
+def claims_of(request: EvidenceSelected) -> list[str]:
+    """What the notice claims, for checking: each value with its citation, since a source's name claims nothing."""
+    return [
+        f"{value} [{n}]"
+        for one in request.conflicts
+        for value, n in ((one.first, one.first_n), (one.second, one.second_n))
+    ]
+
+
 def _values(conflict: Conflict, by_n: dict[int, Span]) -> list[ConflictingValue]:
     """Both sides, the one in force first where the other is out of date."""
     sides = [(conflict.first, conflict.first_n), (conflict.second, conflict.second_n)]

@@ -7,7 +7,7 @@ at once and checks afterwards. Under every policy, what is shown is masked and l
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 
-from actors.answer.conflict_notice import notice_of
+from actors.answer.conflict_notice import claims_of, notice_of
 from actors.answer.links import defang
 from actors.answer.masking import mask
 from actors.answer.profile import in_language, profile_of
@@ -81,10 +81,10 @@ class CheckedStream:
         answered = any(s.text.strip() and not s.withheld and not _strong(s.flags) for s in self.sentences)
         if not self.notice or not answered or (self._holds and self.release == "sentence"):
             return
-        lines = _cut(self.notice)
-        if any(_strong(self.flags(line)) for line in lines):
+        if any(_strong(self.flags(claim)) for claim in claims_of(self.request)):
             self.notice = ""
             return
+        lines = _cut(self.notice)
         # The wording is ours, so its weak flags say nothing about the answer.
         self.sentences += [Sentence(text=line) for line in lines]
         if self.release != "draft":
