@@ -22,7 +22,7 @@ LONGEST_VALUE = 300  # characters of a value inside a text
 class ConflictingValue(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a disagreement between sources. `source` is shown as given, a title or `[n]`; `date` may be empty.
 
-    `outdated`: the source is out of date, which is said in place of its date.
+    `outdated`: the source is out of date.
     """
 
     value: str
@@ -106,9 +106,9 @@ def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
     values = list(values)
     lines = [text("replies", "conflict_outdated" if any(one.outdated for one in values) else "conflict", language)]
     for one in values:
-        date = text("replies", "outdated", language) if one.outdated else _one_line(one.date)
-        key = "conflict_value_dated" if date else "conflict_value"
-        parts = {"value": _one_line(one.value), "source": _one_line(one.source), "date": date}
+        dated = "conflict_value_dated" if one.date else "conflict_value"
+        key = "conflict_value_outdated" if one.outdated else dated
+        parts = {"value": _one_line(one.value), "source": _one_line(one.source), "date": _one_line(one.date)}
         lines.append(f"- {text('replies', key, language).format(**parts)}")
     return "\n".join(lines)
 

@@ -6,6 +6,7 @@ import unicodedata
 import msgspec
 import pytest
 
+from actors.answer.links import defang
 from index.languages import LANGUAGES, of
 from prompts import notices
 from prompts.notices import ConflictingValue
@@ -81,3 +82,12 @@ def test_a_conflict_shows_both_values_with_their_sources() -> None:
         "- 30 days according to [1]",
         "- 14 days according to [2] (2024)",
     ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_conflict_names_the_side_that_is_out_of_date(language: str) -> None:
+    sides = [ConflictingValue(value="V", source="A [1]"), ConflictingValue(value="W", source="B [2]", outdated=True)]
+    first, *values = notices.conflict_notice(language, sides).splitlines()
+    assert first == notices.text("replies", "conflict_outdated", language)
+    assert [("V" in line, "W" in line) for line in values] == [(True, False), (False, True)]
+    assert defang("\n".join(values), ()) == "\n".join(values)

@@ -47,7 +47,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     conflict_outdated: Text  # in its place, where one of the sources is out of date
     conflict_value: Text  # names {value}, {source}
     conflict_value_dated: Text  # and {date}
-    outdated: Text  # in the place of {date}
+    conflict_value_outdated: Text  # names {value}, {source}
 
 
 class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
