@@ -25,7 +25,7 @@ SAME_SUBJECT: Final = 0.5
 SHORTEST_NAME: Final = 6
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.年](\d{1,2})(?:[-_.月](\d{1,2}))?)?(?!\d)")
+_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[^\s\d](\d{1,2})(?:[^\s\d](\d{1,2}))?)?(?!\d)")
 _VERSION = re.compile(r"(?<![a-z\d.])v\.?\s?(\d+(?:\.\d+)*)|(?<![\w.])(\d+(?:\.\d+)+)(?![\w.])", re.IGNORECASE)
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
 
