@@ -39,13 +39,13 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`ranked` best first; `shown` are those to show, the best first; `lead`: the sentence of the best that answers, as offsets of
-    its passage's text; `probability`: that what is shown answers.
+    """`ranked` best first; `shown` are those to show, the best first; `leads`: of each of these the
+    sentence that answers, as a slice of its passage; `probability`: that what is shown answers.
     """
 
     ranked: tuple[Ranked, ...]
     shown: tuple[Ranked, ...]
-    lead: tuple[int, int]
+    leads: tuple[Slice, ...]
     probability: float
 
     def slices(self) -> list[Slice]:
@@ -83,11 +83,13 @@ def choose(question: Question, passages: Sequence[Passage], collection: Collecti
     if not ranked:
         return None
     shown = to_show(ranked)
-    best = shown[0]
     return Choice(
         ranked=tuple(ranked),
         shown=tuple(shown),
-        lead=lead_of(asked.in_language(passages[best.unit.passage].language), best.read),
+        leads=tuple(
+            (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
+            for each in shown
+        ),
         probability=probability(signs(asked, ranked, shown, weights()), weights()),
     )
 

@@ -52,6 +52,7 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 def rested_on(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
 ) -> Request:
-    at, (start, end) = choice.shown[0].unit.passage, choice.lead
-    evidence = spans.with_lead(spans.numbered(passages, slices), passages[at], start, end)
+    evidence = spans.numbered(passages, slices)
+    for at, start, end in choice.leads:
+        evidence = spans.with_lead(evidence, passages[at], start, end)
     return requested(message, evidence, choice.probability)

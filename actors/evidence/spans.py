@@ -173,11 +173,14 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
 
 
 def with_lead(evidence: tuple[Span, ...], passage: Passage, start: int, end: int) -> tuple[Span, ...]:
-    """The spans, the one that holds that stretch of the passage with it as its lead."""
+    """The spans, the one that holds that stretch of the passage with it as its lead, if it has none yet."""
     start, end = passage.char_start + start, passage.char_start + end
     return tuple(
         msgspec.structs.replace(span, lead=(start, end))
-        if span.source_id == passage.source_id and span.source_start <= start and end <= span.source_end
+        if span.lead is None
+        and span.source_id == passage.source_id
+        and span.source_start <= start
+        and end <= span.source_end
         else span
         for span in evidence
     )

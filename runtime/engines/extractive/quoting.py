@@ -69,23 +69,25 @@ def quote(
 def quote_chosen(
     question: str, evidence: tuple[Evidence, ...], most_chars: int = 0, most_whole: int = 0
 ) -> list[Quoted]:
-    """Every unit of evidence that was chosen as the answer, in reading order, without what the gate would withhold."""
+    """Every unit of the evidence that was chosen as the answer, in reading order, without what the gate would withhold.
+
+    Other evidence only speaks against it.
+    """
+    evidence = tuple(each for each in evidence if each.lead)
     limits = Limits(most_chars, max(most_chars, most_whole))
     ranked = sorted(rank(question, *texts_of(evidence)).ranked, key=lambda r: (r.read.passage, r.read.position))
     shown: set[tuple[int, int]] = set()
-    said: set[str] = set()
     found: list[Quoted] = []
     for r in ranked:
-        if (r.read.passage, r.read.position) in shown or r.text in said:
+        if (r.read.passage, r.read.position) in shown:
             continue
         quoted = _quoted(r, evidence[r.read.passage], limits, 0, whole=True) or _quoted(
             r, evidence[r.read.passage], limits, 0, whole=False
         )
         if quoted is not None:
             shown.update((r.read.passage, position) for position in quoted.positions)
-            said.add(r.text)
             found.append(quoted)
-    return found
+    return said_once(found)
 
 
 def is_chosen(evidence: tuple[Evidence, ...]) -> bool:
