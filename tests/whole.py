@@ -84,9 +84,10 @@ def passages() -> tuple[Passage, ...]:
 async def find(request: SearchRequest) -> SearchReply:
     """Pages of the asked language by the share of the query's terms that they hold."""
     found = [
-        msgspec.structs.replace(p, score=round(share_held(request.query, p.text), 4))
+        msgspec.structs.replace(p, score=share, coverage=share, cosine=0.2)
         for p in passages()
         if p.language == request.language
+        for share in [round(share_held(request.query, p.text), 4)]
     ]
     ranked = sorted((p for p in found if p.score > 0), key=lambda p: -p.score)
     return SearchReply(passages=tuple(ranked[: request.k]), snapshot="20260101-abc")

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
 from actors.choosing.forms import Kind, kind_of
 from bus.messages import Collection, Question
-from index.languages import every, pattern, union
+from index.languages import every, pattern, spoken, union
 from index.languages.folding import fold
 from index.languages.scripts import is_han
 from index.languages.words import grams, terms
@@ -15,6 +16,8 @@ from index.question_words import without_question_words
 
 #: The weight of a term whose rarity is not known, and the least of any.
 UNKNOWN, LEAST = 0.5, 0.05
+#: In an index of fewer passages, vectors made of its own words find nearly everything alike.
+MANY_PASSAGES = 50
 #: The rarity of what no passage has.
 NOWHERE = 1.0
 #: What words of the conversation count for, against 1 of the question itself.
@@ -38,6 +41,7 @@ _SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.com
 class Asked:
     """`terms`: each term and its weight; `unknown`: those that no document has. `identifiers` must be in an answer, `likely` most
     often are; both are folded. `pieces` are of the question's words; `sides` are the terms of the two things compared.
+    `cosine_counts`: how much a cosine says, 0 to 1.
     """
 
     text: str
@@ -49,6 +53,7 @@ class Asked:
     likely: tuple[str, ...]
     kind: Kind
     sides: tuple[frozenset[str], ...]
+    cosine_counts: float = 1.0
     variants: Mapping[str, "Asked"] = field(default_factory=dict)
 
     def in_language(self, language: str) -> "Asked":
@@ -67,6 +72,8 @@ class Asked:
 def read_question(question: Question, collection: Collection) -> Asked:
     """The question's own words, and those of its topic at half their weight."""
     asked = _read(question, question.text, collection)
+    if collection.languages:
+        asked = replace(asked, cosine_counts=min(1.0, sum(collection.languages.values()) / MANY_PASSAGES))
     variants = {language: _read(question, text, collection) for language, text in collection.variants.items()}
     return replace(asked, variants=variants) if variants else asked
 
@@ -74,6 +81,8 @@ def read_question(question: Question, collection: Collection) -> Asked:
 def _read(question: Question, text: str, collection: Collection) -> Asked:
     bare = without_question_words(text)
     own = list(dict.fromkeys(terms(bare))) or list(dict.fromkeys(terms(text)))
+    asking = _asking(question.language)
+    own = [term for term in own if term not in asking] or own
     rarity = collection.rarity
     # Two characters across the border of words occur nowhere and are no missing word.
     known = [t for t in own if not (is_han(t) and rarity.get(t, 0.0) >= NOWHERE)]
@@ -92,6 +101,12 @@ def _read(question: Question, text: str, collection: Collection) -> Asked:
         kind=kind_of(question.text),
         sides=_sides(text, weights),
     )
+
+
+@cache
+def _asking(language: str) -> frozenset[str]:
+    words = spoken(language)
+    return frozenset(terms(f"{words.questions.wording.asking} {words.words.gate_words}"))
 
 
 def _folded(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:

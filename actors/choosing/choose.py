@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.features import FEATURES, Read, read_units, values
+from actors.choosing.forms import holds
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
+from actors.evidence.standing import out_of_date
 from bus.messages import Collection, Passage, Question
 from index.passages import weigh
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 4, 0.01
+#: What being out of date counts against a unit, in the scores of the ranking.
+OUT_OF_DATE = 3.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
 _WIDEST = 8.0
@@ -79,7 +83,7 @@ _PLACE = {name: place for place, name in enumerate(FEATURES)}
 def choose(question: Question, passages: Sequence[Passage], collection: Collection) -> Choice | None:
     """What to show of `passages`, which are best first; None when they hold nothing that can be read."""
     asked = read_question(question, collection)
-    ranked = rank(asked, passages, weights())
+    ranked = in_force(rank(asked, passages, weights()), passages, question)
     if not ranked:
         return None
     shown = to_show(ranked)
@@ -111,13 +115,25 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
     return sorted(found, key=lambda each: -each.score)
 
 
+def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Question) -> list[Ranked]:
+    """The units, those of documents that are out of date behind every likely one of those in force."""
+    old = out_of_date(passages, question.text)
+    if not old:
+        return ranked
+    return sorted(
+        ranked, key=lambda each: -(each.score - (OUT_OF_DATE if passages[each.unit.passage].source_id in old else 0.0))
+    )
+
+
 def to_show(ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
     """The best unit, and others that are likely too and fit in what is left of `most` weights."""
     shown = [ranked[0]]
     room = most - _weight(ranked[0].unit)
     for each in ranked[1:_DEEP]:
-        if len(shown) == MOST_UNITS or each.share < LEAST_SHARE:
+        if len(shown) == MOST_UNITS:
             break
+        if each.share < LEAST_SHARE:
+            continue
         if _weight(each.unit) <= room and not any(_same_words(each.read, other.read) for other in shown):
             shown.append(each)
             room -= _weight(each.unit)
@@ -152,6 +168,7 @@ SIGNS = (
     "pieces",
     "body",
     "form",
+    "kind_missing",  # nothing that is shown has the kind of thing asked for
     "heading",
     "row_key",
     "rank",
@@ -175,6 +192,9 @@ def signs(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], learn
         "top_covered": max(each.value("covered") for each in ranked),
         "form": max(each.value("form") for each in shown),
         "body": max(each.value("body") for each in shown),
+        "kind_missing": float(
+            not any(holds(asked.kind, text, asked.text) for each in shown for text in each.read.sentence_texts)
+        ),
     }
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
 

@@ -183,7 +183,7 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "same_language": float(passage.language in (asked.language, "und", "")),
         "asks": float(bool(_ENDS_OPEN.search(unit.text))),
         "passage_coverage": passage.coverage or 0.0,
-        "cosine": max(passage.cosine or 0.0, 0.0),
+        "cosine": asked.cosine_counts * max(passage.cosine or 0.0, 0.0),
         "rarest": rarest / heaviest,
     }
     return list(row.values())

@@ -24,7 +24,7 @@ from runtime.measure.questions import GoldQuestion
 type Numbers = NDArray[np.float64]
 
 #: What must not speak for a unit or a choice, and what may speak either way; everything else must not speak against it.
-AGAINST = frozenset(("identifiers_missing", "likely_missing", "missing", "asks", "unknown"))
+AGAINST = frozenset(("identifiers_missing", "likely_missing", "missing", "asks", "unknown", "kind_missing"))
 EITHER = frozenset(("length", "row", "code", "list", "steps", "bias", "none"))
 #: Strength of the penalty on large weights, in the scale of each feature's own spread.
 RANKING_PENALTY, CALIBRATION_PENALTY = 10.0, 3.0

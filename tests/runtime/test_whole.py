@@ -223,7 +223,7 @@ NEAR = {
     "ko": ("환불 담당자는 누구인가요?", "환불.md", "환불"),
     "zh": ("阿托品是谁发明的？", "近视.md", "阿托品"),
     "fr": ("Qui a fondé la bibliothèque ?", "bibliotheque.md", "bibliothèque"),
-    "ar": ("من أسس المكتبة؟", "الحضور.md", "مكتبة"),
+    "ar": ("من صمم مبنى المكتبة الجديد؟", "الحضور.md", "مكتبة"),
     "es": ("¿Quién fundó la biblioteca?", "biblioteca.md", "biblioteca"),
 }
 

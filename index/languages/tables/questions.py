@@ -68,6 +68,12 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     particle: Patterns  # a meaningless remainder at the end
 
 
+class Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Words that say how something is asked, and not what about; read in the language of the question."""
+
+    asking: Words
+
+
 class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of questions.toml."""
 
@@ -76,3 +82,4 @@ class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     clauses: Clauses
     comparison: Comparison
     statement: Statement
+    wording: Wording
