@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.features import FEATURES, Read, read_units, values
 from actors.choosing.forms import holds
+from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
@@ -141,7 +142,11 @@ def to_show(ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
 
 
 def _weight(unit: Unit) -> float:
-    return unit.weight + weigh(unit.intro)
+    """What a unit weighs as shown: of a row that is too wide only a part is."""
+    if unit.kind == "table_row" and unit.weight > MOST_OF_ROW:
+        return TOLD
+    above = unit.intro or (unit.path[-1] if unit.kind == "code" and unit.path else "")
+    return unit.weight + weigh(above)
 
 
 def _same_words(one: Read, other: Read) -> bool:
@@ -149,9 +154,14 @@ def _same_words(one: Read, other: Read) -> bool:
 
 
 def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
-    """The sentence of a unit that holds most of the question, one with the kind of thing asked for before others."""
+    """The sentence of a unit that holds most of the question, one with the kind of thing asked for before others; of a row the
+    cell asked for.
+    """
+    unit = read.unit
+    if unit.kind == "table_row" and (cell := look_up(asked, unit.text).best):
+        return unit.start + cell.start, unit.start + cell.end
     best = max(range(len(read.sentences)), key=lambda k: (read.fit(asked, k), -k))
-    return read.unit.sentences[best]
+    return unit.sentences[best]
 
 
 #: What speaks for the whole choice; the signs of most features are those of the best unit.
@@ -171,6 +181,8 @@ SIGNS = (
     "kind_missing",  # nothing that is shown has the kind of thing asked for
     "heading",
     "row_key",
+    "row_column",
+    "row_without_column",
     "rank",
     "score",
     "passage_coverage",

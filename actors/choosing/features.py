@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from actors.choosing.asked import Asked
 from actors.choosing.forms import holds
+from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.messages import Passage
 from index.languages.folding import fold
@@ -33,7 +34,9 @@ FEATURES = (
     "copula",  # a definition is asked for, and its first words are the term and say that it is something
     "both_sides",  # it speaks of both things that are compared
     "one_side",  # of one of them
-    "row_key",  # a cell of the row is what the question names
+    "row_key",  # share of the question in cells of the row that are what it names
+    "row_column",  # how surely it asks for another cell of such a row
+    "row_without_column",  # share in such cells of a row that has nothing asked for
     "starts",  # share of the question in its first words
     "near",  # share of neighbouring terms of the question that stand near each other
     "length",  # log of its weight
@@ -152,6 +155,7 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
     pieces_whole = sum(piece_weight.values()) or 1.0
     beginning = _terms(unit.text[:_BEGINNING])
     starts = sum(w for t, w in asked.terms.items() if t in beginning) / whole
+    looked = look_up(asked, unit.text) if unit.kind == "table_row" else None
     row = dict.fromkeys(FEATURES, 0.0)
     row |= {
         "covered": covered / whole,
@@ -173,7 +177,9 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "copula": starts if is_definition and holds(asked.kind, unit.text[:_COPULA_WITHIN], asked.text) else 0.0,
         "both_sides": float(bool(asked.sides) and all(side & every for side in asked.sides)),
         "one_side": float(any(side & every for side in asked.sides)),
-        "row_key": _key(asked, unit.text) if unit.kind == "table_row" else 0.0,
+        "row_key": looked.key if looked else 0.0,
+        "row_column": looked.column if looked else 0.0,
+        "row_without_column": looked.key if looked and not looked.column else 0.0,
         "near": _near(asked, read.terms),
         "length": math.log(1 + unit.weight / 100),
         "row": float(unit.kind == "table_row"),
@@ -203,16 +209,6 @@ def _lacking(identifiers: Sequence[str], folded: str) -> float:
         return 0.0
     lacking = sum(not re.search(rf"(?<![\w-]){re.escape(one)}(?!\w|-\w)", folded) for one in identifiers)
     return lacking / len(identifiers)
-
-
-def _key(asked: Asked, row: str) -> float:
-    """The share of the question that one cell of a row is, of cells that have no other words."""
-    best = 0.0
-    for cell in row.split(" | "):
-        words = frozenset(_terms(cell.partition(": ")[2] or cell))
-        if words and words <= asked.terms.keys():
-            best = max(best, sum(asked.terms[word] for word in words))
-    return best / asked.whole
 
 
 def _f1(asked: Asked, heading: str) -> float:

@@ -11,8 +11,8 @@ from bus.messages import Passage
 from index import units as cutting
 from index.passages import weigh
 
-#: The weight of what is shown as one answer: a character 1, Korean 2, Chinese 3.
-MOST = 600
+#: The weight of what is chosen for one answer: a character 1, Korean 2, Chinese 3. Full stops that are added bring it to 600.
+MOST = 580
 #: A longer paragraph is several units, each of as many sentences as weigh this much.
 LONG_PARAGRAPH = 300
 

@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from actors.choosing.asked import Asked
 from actors.choosing.choose import SIGNS, Ranked, probability, rank, signs, to_show
 from actors.choosing.features import FEATURES
+from actors.choosing.rows import MOST_OF_ROW, look_up, told
 from actors.choosing.weights import FittedOn, Weights
 from bus.messages import Passage
 from runtime.measure.gold import shows
@@ -24,7 +25,9 @@ from runtime.measure.questions import GoldQuestion
 type Numbers = NDArray[np.float64]
 
 #: What must not speak for a unit or a choice, and what may speak either way; everything else must not speak against it.
-AGAINST = frozenset(("identifiers_missing", "likely_missing", "missing", "asks", "unknown", "kind_missing"))
+AGAINST = frozenset(
+    ("identifiers_missing", "likely_missing", "missing", "asks", "unknown", "kind_missing", "row_without_column")
+)
 EITHER = frozenset(("length", "row", "code", "list", "steps", "bias", "none"))
 #: Strength of the penalty on large weights, in the scale of each feature's own spread.
 RANKING_PENALTY, CALIBRATION_PENALTY = 10.0, 3.0
@@ -55,9 +58,12 @@ class Judged:
     near: bool
 
 
-def text_of(ranked: Ranked) -> str:
+def text_of(ranked: Ranked, asked: Asked) -> str:
     """What is shown of a unit, with what introduces it."""
     unit = ranked.unit
+    if unit.kind == "table_row" and unit.weight > MOST_OF_ROW:
+        best = look_up(asked, unit.text).best
+        return told(unit.text, asked.text, asked.language, unit.text[best.start : best.end] if best else "")
     return f"{unit.intro}\n{unit.text}" if unit.intro else unit.text
 
 
@@ -116,7 +122,9 @@ def _choice(example: Example, passages: Sequence[Passage], learned: Weights) -> 
     if not ranked:
         return {}, False, False
     shown = to_show(ranked)
-    right = any(holds_gold(example.question, text_of(each)) for each in shown)
+    right = any(
+        holds_gold(example.question, text_of(each, _in_its_language(example, passages, each))) for each in shown
+    )
     closest = list(dict.fromkeys(each.unit.passage for each in ranked))[:5]
     near = any(passage_holds_gold(example.question, passages[at]) for at in closest)
     return signs(example.asked, ranked, shown, learned), right, near
@@ -142,8 +150,15 @@ def _rows(example: Example) -> Iterator[_Rows]:
 def _row(example: Example, passages: Sequence[Passage], weight: float) -> _Rows:
     ranked = rank(example.asked, passages, Weights(ranking={}, calibration={}, bias=0.0))
     values = np.array([each.values for each in ranked], dtype=np.float64).reshape(len(ranked), len(FEATURES))
-    right = np.array([holds_gold(example.question, text_of(each)) for each in ranked], dtype=np.bool_)
+    right = np.array(
+        [holds_gold(example.question, text_of(each, _in_its_language(example, passages, each))) for each in ranked],
+        dtype=np.bool_,
+    )
     return _Rows(example.collection, values, right, weight)
+
+
+def _in_its_language(example: Example, passages: Sequence[Passage], ranked: Ranked) -> Asked:
+    return example.asked.in_language(passages[ranked.unit.passage].language)
 
 
 def _bounds(names: Sequence[str]) -> list[tuple[float | None, float | None]]:

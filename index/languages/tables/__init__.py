@@ -2,6 +2,7 @@
 
 import msgspec
 
+from index.languages.tables.columns import Columns
 from index.languages.tables.followups import Followups
 from index.languages.tables.headings import Headings
 from index.languages.tables.identity import Identity
@@ -21,6 +22,7 @@ from index.languages.tables.words import Grammar
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field per file of its folder, in alphabetical order."""
 
+    columns: Columns
     followups: Followups
     headings: Headings
     identity: Identity

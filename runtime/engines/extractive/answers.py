@@ -6,8 +6,9 @@ from index.languages.tables.phrases import NoSuchKind
 from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack
+from runtime.engines.extractive.chosen import is_chosen, quote_chosen
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
-from runtime.engines.extractive.quoting import is_chosen, laid_out, quote, quote_chosen, texts_of
+from runtime.engines.extractive.quoting import laid_out, quote, texts_of
 from runtime.engines.extractive.ranking import rank
 
 SIMPLE_SENTENCES = 4
@@ -31,7 +32,7 @@ def answer_simple(prompt: AnswerSimple) -> str:
     """
     asked, evidence = prompt.original_query, prompt.retrieved_chunks
     quoted = (
-        quote_chosen(asked, evidence, SIMPLE_CHARS, SIMPLE_WHOLE)
+        quote_chosen(asked, evidence, prompt.language)
         if is_chosen(evidence)
         else quote(asked, evidence, prompt.language, SIMPLE_CHARS, SIMPLE_WHOLE)[:SIMPLE_SENTENCES]
     )

@@ -5,6 +5,7 @@ with its introduction, a list below what introduces it, code in a fence below it
 import re
 from typing import NamedTuple
 
+from actors.choosing.rows import told
 from actors.gate.check import check_sentence, withholds
 from index.languages.detection import detect
 from index.languages.scripts import HAN
@@ -56,43 +57,15 @@ def quote(
     if unlike(ranked) and detect(question) in {detect(e.text) for e in evidence}:
         return []
     limits = Limits(most_chars, max(most_chars, most_whole))
+    asked = (question, language)
     found = (
-        _found(ranked, evidence, limits, FEWEST_TERMS)
-        or _found(ranked, evidence, limits, 0)
-        or _found(ranked, evidence, limits, 0, whole=False)
+        _found(ranked, evidence, limits, FEWEST_TERMS, asked)
+        or _found(ranked, evidence, limits, 0, asked)
+        or _found(ranked, evidence, limits, 0, asked, whole=False)
     )
     # A span shows its language better than one short sentence of it.
     own = [q for q in found if q.kind in ("table_row", "code") or detect(q.evidence.text) in (language, "und")]
     return own or found
-
-
-def quote_chosen(
-    question: str, evidence: tuple[Evidence, ...], most_chars: int = 0, most_whole: int = 0
-) -> list[Quoted]:
-    """Every unit of the evidence that was chosen as the answer, in reading order, without what the gate would withhold.
-
-    Other evidence only speaks against it.
-    """
-    evidence = tuple(each for each in evidence if each.lead)
-    limits = Limits(most_chars, max(most_chars, most_whole))
-    ranked = sorted(rank(question, *texts_of(evidence)).ranked, key=lambda r: (r.read.passage, r.read.position))
-    shown: set[tuple[int, int]] = set()
-    found: list[Quoted] = []
-    for r in ranked:
-        if (r.read.passage, r.read.position) in shown:
-            continue
-        quoted = _quoted(r, evidence[r.read.passage], limits, 0, whole=True) or _quoted(
-            r, evidence[r.read.passage], limits, 0, whole=False
-        )
-        if quoted is not None:
-            shown.update((r.read.passage, position) for position in quoted.positions)
-            found.append(quoted)
-    return said_once(found)
-
-
-def is_chosen(evidence: tuple[Evidence, ...]) -> bool:
-    """Whether rules chose the evidence as the answer, so that all of it is to be shown."""
-    return any(each.lead for each in evidence)
 
 
 def texts_of(evidence: tuple[Evidence, ...]) -> tuple[tuple[str, ...], tuple[tuple[Unit, ...], ...]]:
@@ -101,7 +74,13 @@ def texts_of(evidence: tuple[Evidence, ...]) -> tuple[tuple[str, ...], tuple[tup
 
 
 def _found(
-    ranked: list[Ranked], evidence: tuple[Evidence, ...], limits: Limits, fewest_terms: int, *, whole: bool = True
+    ranked: list[Ranked],
+    evidence: tuple[Evidence, ...],
+    limits: Limits,
+    fewest_terms: int,
+    asked: tuple[str, str],
+    *,
+    whole: bool = True,
 ) -> list[Quoted]:
     said: set[int] = set()
     shown: set[tuple[int, int]] = set()
@@ -111,7 +90,7 @@ def _found(
             continue
         if (r.read.passage, r.read.position) in shown:
             continue
-        quoted = _quoted(r, evidence[r.read.passage], limits, fewest_terms, whole=whole)
+        quoted = quoted_unit(r, evidence[r.read.passage], limits, fewest_terms, whole=whole, asked=asked)
         if quoted is not None:
             said.add(r.read.passage)
             shown.update((r.read.passage, position) for position in quoted.positions)
@@ -188,13 +167,17 @@ def _of_one_list(one: Quoted, other: Quoted) -> bool:
     return one.evidence.source_id == other.evidence.source_id if one.intro else one.evidence.n == other.evidence.n
 
 
-def _quoted(r: Ranked, evidence: Evidence, limits: Limits, fewest_terms: int, *, whole: bool) -> Quoted | None:
+def quoted_unit(
+    r: Ranked, evidence: Evidence, limits: Limits, fewest_terms: int, *, whole: bool, asked: tuple[str, str]
+) -> Quoted | None:
+    """A unit as it is quoted; None for one that says nothing, does not fit or would be withheld. `asked`: question and language."""
     unit, n = r.read.unit, evidence.n
     if unit.kind in ("heading", "table_header"):
         return None
     positions = [r.read.position]
     intro = clean(unit.intro) if unit.kind in ("list_item", "definition") else ""
-    text = f"{intro}{' ' if _ENDING.search(intro) else ': '}{clean(r.text)}" if intro else clean(r.text)
+    said = told(r.text, *asked, evidence.lead) if unit.kind == "table_row" else r.text
+    text = f"{intro}{' ' if _ENDING.search(intro) else ': '}{clean(said)}" if intro else clean(said)
     item = ""
     if unit.kind == "code":
         cited = _code(r, evidence)

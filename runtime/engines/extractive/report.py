@@ -1,4 +1,7 @@
-"""Write a report: Markdown with TL;DR, conclusion and numbered arguments, each a quotation with its source."""
+"""Write a report: Markdown with TL;DR, conclusion and numbered arguments, each a quotation with its source.
+
+Where rules chose the answer it is said once and without that form, unless the report is a consultation's, which closes with advice.
+"""
 
 import re
 
@@ -6,6 +9,7 @@ from actors.gate.check import check_sentence, withholds
 from index.languages import spoken
 from index.languages.tables.phrases import QuotationMarks
 from prompts.contracts import AnswerReport
+from runtime.engines.extractive.chosen import is_chosen, quote_chosen
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
 from runtime.engines.extractive.quoting import clean, laid_out, quote
 
@@ -16,7 +20,11 @@ _QUOTE_SIGN = re.compile('["“”„«»「」『』]')
 
 
 def answer_report(prompt: AnswerReport) -> str:
-    """A report with headings in the requested language; every sentence is verbatim and has its marker."""
+    """A report with headings in the requested language, or the answer alone; every sentence is verbatim and has its marker."""
+    if is_chosen(prompt.evidence) and not prompt.safety_advice:
+        chosen = quote_chosen(prompt.original_query, prompt.evidence, prompt.language)
+        if chosen:
+            return laid_out(chosen)
     phrases = spoken(prompt.language).phrases
     quoted = quote(prompt.original_query, prompt.evidence, prompt.language)
     if not quoted:

@@ -1,0 +1,88 @@
+"""Quote evidence that rules chose as the answer: all of it, each thing once, and never more than a person reads at a glance."""
+
+from collections.abc import Set
+from dataclasses import replace
+from typing import Final
+
+from actors.gate.citations import strip_markers
+from index.languages.detection import detect
+from index.passages import weigh
+from prompts.contracts import Evidence
+from runtime.engines.extractive.quoted import Quoted, in_reading_order, said_once
+from runtime.engines.extractive.quoting import Limits, cite, laid_out, quoted_unit, shorten, texts_of
+from runtime.engines.extractive.ranking import Ranked, rank
+
+#: The most that is shown, in weights without the markers.
+MOST: Final = 600.0
+_FENCE = "```"
+#: Room for a full stop and for what closes a fence.
+_ENDING = 8.0
+
+
+def is_chosen(evidence: tuple[Evidence, ...]) -> bool:
+    """Whether rules chose the evidence as the answer, so that all of it is to be shown."""
+    return any(each.lead for each in evidence)
+
+
+def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = "") -> list[Quoted]:
+    """Every unit of the evidence that was chosen, in reading order, without what the gate would withhold.
+
+    Where that is more than MOST, what answers stays and the rest goes, the last first. Other evidence only speaks against it.
+    """
+    evidence = tuple(each for each in evidence if each.lead)
+    asked = (question, language or detect(question))
+    ranked = sorted(rank(question, *texts_of(evidence)).ranked, key=lambda r: (r.read.passage, r.read.position))
+    shown: set[tuple[int, int]] = set()
+    leading: set[tuple[int, int]] = set()
+    found: list[Quoted] = []
+    for r in ranked:
+        if (r.read.passage, r.read.position) in shown:
+            continue
+        source = evidence[r.read.passage]
+        quoted = quoted_unit(r, source, Limits(0, 0), 0, whole=True, asked=asked)
+        if quoted is not None:
+            shown.update((r.read.passage, position) for position in quoted.positions)
+            found.append(quoted)
+            if _leads(r, quoted, source):
+                leading.add((source.n, quoted.position))
+    return _fitting(said_once(found), leading)
+
+
+def _leads(r: Ranked, quoted: Quoted, evidence: Evidence) -> bool:
+    """Whether what is quoted from a unit on has the sentence that answers."""
+    at = evidence.text.find(evidence.lead)
+    last = evidence.units[max(quoted.positions)].end if evidence.units else r.read.end
+    return r.read.start <= at < last
+
+
+def _fitting(found: list[Quoted], leading: Set[tuple[int, int]]) -> list[Quoted]:
+    kept = in_reading_order(found)
+    beside = [each for each in kept if (each.evidence.n, each.position) not in leading]
+    for each in [*reversed(beside), *(each for each in reversed(kept) if each not in beside)]:
+        if _weight(kept) <= MOST or len(kept) == 1:
+            break
+        kept.remove(each)
+    return [_cut(kept[0])] if kept and _weight(kept) > MOST else kept
+
+
+def _weight(quoted: list[Quoted]) -> float:
+    return weigh(strip_markers(laid_out(quoted)))
+
+
+def _cut(quoted: Quoted) -> Quoted:
+    """The beginning of a part that is too long: of several lines as many as fit, else up to a clause."""
+    if "\n" not in quoted.cited:
+        length = next(n for n in range(len(quoted.text), 0, -1) if n == 1 or weigh(quoted.text[:n]) <= MOST - _ENDING)
+        text = shorten(quoted.text, length)
+        return replace(quoted, text=text, cited=cite(text, quoted.evidence.n), item="")
+    kept: list[str] = []
+    room = MOST - _ENDING
+    for line in quoted.cited.splitlines():
+        room -= weigh(strip_markers(line)) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    fenced = next((line for line in quoted.cited.splitlines() if line.startswith(_FENCE)), "")
+    if fenced and sum(line.startswith(_FENCE) for line in kept) == 1:
+        kept.append("`" * (len(fenced) - len(fenced.lstrip("`"))))
+    return replace(quoted, cited="\n".join(kept), item="")
