@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from actors.choosing.asked import Asked, read_question
-from actors.choosing.features import FEATURES, Read, read_units, values
+from actors.choosing.features import FEATURES, Read, lacking, read_units, values
 from actors.choosing.forms import holds
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.units import MOST, Unit, units_of
@@ -87,7 +87,7 @@ def choose(question: Question, passages: Sequence[Passage], collection: Collecti
     ranked = in_force(rank(asked, passages, weights()), passages, question)
     if not ranked:
         return None
-    shown = to_show(ranked)
+    shown = to_show(asked, ranked)
     return Choice(
         ranked=tuple(ranked),
         shown=tuple(shown),
@@ -126,19 +126,45 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Questi
     )
 
 
-def to_show(ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
-    """The best unit, and others that are likely too and fit in what is left of `most` weights."""
+def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
+    """The best unit, and others that are likely too and fit in what is left of `most` weights.
+
+    Where two things are compared, what speaks of the one that the best unit leaves out comes before others, likely or not.
+    """
     shown = [ranked[0]]
     room = most - _weight(ranked[0].unit)
-    for each in ranked[1:_DEEP]:
+    for each in (*_other_sides(asked, ranked, room), *ranked[1:_DEEP]):
+        sought = len(shown) <= len(asked.sides) and left_out(asked, shown) > left_out(asked, [*shown, each])
         if len(shown) == MOST_UNITS:
             break
-        if each.share < LEAST_SHARE:
+        if each.share < LEAST_SHARE and not sought:
             continue
         if _weight(each.unit) <= room and not any(_same_words(each.read, other.read) for other in shown):
             shown.append(each)
             room -= _weight(each.unit)
     return shown
+
+
+def _other_sides(asked: Asked, ranked: Sequence[Ranked], room: float) -> list[Ranked]:
+    """The best unit that speaks of each side of a comparison which the very best one leaves out, of those that fit in `room`."""
+    sides = [side for side in asked.sides if not _speaks(asked, ranked[0].read, side)]
+    found = (
+        next((each for each in ranked[1:_DEEP] if _weight(each.unit) <= room and _speaks(asked, each.read, side)), None)
+        for side in sides
+    )
+    return [each for each in found if each is not None]
+
+
+def left_out(asked: Asked, shown: Sequence[Ranked]) -> float:
+    """The share of the sides of a comparison of which nothing that is shown speaks; 0 for other questions."""
+    out = sum(not any(_speaks(asked, each.read, side) for each in shown) for side in asked.sides)
+    return out / (len(asked.sides) or 1)
+
+
+def _speaks(asked: Asked, read: Read, side: frozenset[str]) -> bool:
+    """Whether a unit, its headings and all, has at least half of a side, by weight."""
+    whole = sum(asked.terms[term] for term in side)
+    return sum(asked.terms[term] for term in side & (read.bag | read.context)) >= whole / 2
 
 
 def _weight(unit: Unit) -> float:
@@ -175,6 +201,9 @@ SIGNS = (
     "missing",
     "identifiers_missing",
     "likely_missing",
+    "side_first",
+    "sides_heading",
+    "side_missing",  # share of the sides of a comparison of which nothing that is shown speaks
     "pieces",
     "body",
     "form",
@@ -201,6 +230,8 @@ def signs(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], learn
         "shown": sum(each.share for each in shown),
         "margin": min(best.score - max(others), _WIDEST),
         "unknown": unknown / asked.whole,
+        "side_first": max(each.value("side_first") for each in shown),
+        "side_missing": left_out(asked, shown),
         "top_covered": max(each.value("covered") for each in ranked),
         "form": max(each.value("form") for each in shown),
         "body": max(each.value("body") for each in shown),
@@ -208,6 +239,12 @@ def signs(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], learn
             not any(holds(asked.kind, text, asked.text) for each in shown for text in each.read.sentence_texts)
         ),
     }
+    if asked.sides:  # each side has its own names
+        said = "\n".join(each.read.folded_all for each in shown)
+        of_choice |= {
+            "identifiers_missing": lacking(asked.identifiers, said),
+            "likely_missing": lacking(asked.likely, said),
+        }
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
 
 

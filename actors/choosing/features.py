@@ -34,6 +34,8 @@ FEATURES = (
     "copula",  # a definition is asked for, and its first words are the term and say that it is something
     "both_sides",  # it speaks of both things that are compared
     "one_side",  # of one of them
+    "side_first",  # it begins with one of them, or stands below a heading that is one of them, and does not name the other
+    "sides_heading",  # it stands below a heading that names both
     "row_key",  # share of the question in cells of the row that are what it names
     "row_column",  # how surely it asks for another cell of such a row
     "row_without_column",  # share in such cells of a row that has nothing asked for
@@ -162,7 +164,7 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "body": body / whole,
         "sentence": max(shares, default=0.0),
         "form": max(fits, default=0.0),
-        "identifiers_missing": _lacking(asked.identifiers, read.folded_all),
+        "identifiers_missing": lacking(asked.identifiers, read.folded_all),
         "missing": missing / heaviest,
         "pieces": sum(w for piece, w in piece_weight.items() if piece in all_pieces) / pieces_whole,
         "body_pieces": sum(w for piece, w in piece_weight.items() if piece in _grams(read.folded)) / pieces_whole,
@@ -173,10 +175,12 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "first": float(unit.first),
         "define": heading if is_definition and unit.first else 0.0,
         "starts": starts,
-        "likely_missing": _lacking(asked.likely, read.folded_all),
+        "likely_missing": lacking(asked.likely, read.folded_all),
         "copula": starts if is_definition and holds(asked.kind, unit.text[:_COPULA_WITHIN], asked.text) else 0.0,
         "both_sides": float(bool(asked.sides) and all(side & every for side in asked.sides)),
         "one_side": float(any(side & every for side in asked.sides)),
+        "side_first": max((_first_of(asked, read, side) for side in asked.sides), default=0.0),
+        "sides_heading": float(bool(asked.sides) and all(side & _last_heading(unit) for side in asked.sides)),
         "row_key": looked.key if looked else 0.0,
         "row_column": looked.column if looked else 0.0,
         "row_without_column": looked.key if looked and not looked.column else 0.0,
@@ -204,7 +208,8 @@ def _in_pieces(term: str, folded: str) -> float:
     return max(held - _PIECES_FROM, 0.0)
 
 
-def _lacking(identifiers: Sequence[str], folded: str) -> float:
+def lacking(identifiers: Sequence[str], folded: str) -> float:
+    """The share of the identifiers that a folded text does not have as wholes."""
     if not identifiers:
         return 0.0
     lacking = sum(not re.search(rf"(?<![\w-]){re.escape(one)}(?!\w|-\w)", folded) for one in identifiers)
@@ -220,6 +225,19 @@ def _f1(asked: Asked, heading: str) -> float:
     recall = shared / asked.whole
     precision = len(words & asked.terms.keys()) / len(words)
     return 2 * precision * recall / (precision + recall)
+
+
+def _last_heading(unit: Unit) -> frozenset[str]:
+    return frozenset(_terms(unit.path[-1])) if unit.path else frozenset()
+
+
+def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
+    """The share of a side of a comparison in a unit's first words or nearest heading, if it does not name the other side."""
+    if any(other & read.bag for other in asked.sides if other != side):
+        return 0.0
+    whole = sum(asked.terms[term] for term in side) or 1.0
+    beginning = frozenset(_terms(read.unit.text[:_BEGINNING]))
+    return max(sum(asked.terms[term] for term in side & words) for words in (beginning, _last_heading(read.unit))) / whole
 
 
 def _near(asked: Asked, words: Sequence[str]) -> float:

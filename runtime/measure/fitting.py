@@ -121,7 +121,7 @@ def _choice(example: Example, passages: Sequence[Passage], learned: Weights) -> 
     ranked = rank(example.asked, passages, learned)
     if not ranked:
         return {}, False, False
-    shown = to_show(ranked)
+    shown = to_show(example.asked, ranked)
     right = any(
         holds_gold(example.question, text_of(each, _in_its_language(example, passages, each))) for each in shown
     )
