@@ -99,6 +99,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     must_cite: bool = True
     max_tokens: Tokens = 600  # of a structured or hint answer, unless the request sets it
     max_answer_chars: Annotated[int, msgspec.Meta(ge=0, le=20_000)] = 0  # 0: no limit
+    synonyms: dict[Word, tuple[Word, ...]] = {}  # other names of things; searched for and read as the same
     safety_advice: dict[Language, Text] = {}
     policy_words: dict[Language, tuple[Word, ...]] = {}
     safe_reply: dict[Language, Text] = {}  # a language left out uses the general one from its notices

@@ -42,6 +42,8 @@ class Asked:
     """`terms`: each term and its weight; `unknown`: those that no document has. `identifiers` must be in an answer, `likely` most
     often are; both are folded. `pieces` are of the question's words; `sides` are the terms of the two things compared.
     `cosine_counts`: how much a cosine says, 0 to 1.
+
+    `synonyms`: folded names in the question, each with another name of the same thing.
     """
 
     text: str
@@ -54,6 +56,7 @@ class Asked:
     kind: Kind
     sides: tuple[frozenset[str], ...]
     cosine_counts: float = 1.0
+    synonyms: tuple[tuple[str, str], ...] = ()
     variants: Mapping[str, "Asked"] = field(default_factory=dict)
 
     def in_language(self, language: str) -> "Asked":

@@ -5,9 +5,10 @@ as MOST lets; a calibrated logistic model says how probable it is that what is s
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.features import FEATURES, Read, lacking, read_units, values
 from actors.choosing.forms import holds
@@ -81,9 +82,17 @@ def _touch(one: Unit, other: Unit) -> bool:
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
 
 
-def choose(question: Question, passages: Sequence[Passage], collection: Collection) -> Choice | None:
-    """What to show of `passages`, which are best first; None when they hold nothing that can be read."""
-    asked = read_question(question, collection)
+def choose(
+    question: Question,
+    passages: Sequence[Passage],
+    collection: Collection,
+    synonyms: Mapping[str, Sequence[str]] | None = None,
+) -> Choice | None:
+    """What to show of `passages`, which are best first; None when they hold nothing that can be read.
+
+    `synonyms`: other names of things, by one of their names.
+    """
+    asked = replace(read_question(question, collection), synonyms=listed(question.text, synonyms or {}))
     ranked = in_force(rank(asked, passages, weights()), passages, question)
     if not ranked:
         return None
@@ -101,7 +110,7 @@ def choose(question: Question, passages: Sequence[Passage], collection: Collecti
 
 def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """Every unit of the passages, best first; equals in reading order."""
-    read = read_units(units_of(passages), passages)
+    read = read_units(units_of(passages), passages, aliases(asked, passages))
     rows = values(asked, read, passages)
     by_place = [learned.ranking.get(name, 0.0) for name in FEATURES]
     scores = [sum(weight * value for weight, value in zip(by_place, row, strict=True)) for row in rows]
@@ -162,9 +171,10 @@ def left_out(asked: Asked, shown: Sequence[Ranked]) -> float:
 
 
 def _speaks(asked: Asked, read: Read, side: frozenset[str]) -> bool:
-    """Whether a unit, its headings and all, has at least half of a side, by weight."""
+    """Whether a unit has at least half of a side, by weight; headings count too unless they name all that is compared."""
+    above = frozenset() if all(each & read.context for each in asked.sides) else read.context
     whole = sum(asked.terms[term] for term in side)
-    return sum(asked.terms[term] for term in side & (read.bag | read.context)) >= whole / 2
+    return sum(asked.terms[term] for term in side & (read.bag | above)) >= whole / 2
 
 
 def _weight(unit: Unit) -> float:
@@ -203,7 +213,6 @@ SIGNS = (
     "likely_missing",
     "side_first",
     "sides_heading",
-    "side_missing",  # share of the sides of a comparison of which nothing that is shown speaks
     "pieces",
     "body",
     "form",
@@ -231,7 +240,6 @@ def signs(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], learn
         "margin": min(best.score - max(others), _WIDEST),
         "unknown": unknown / asked.whole,
         "side_first": max(each.value("side_first") for each in shown),
-        "side_missing": left_out(asked, shown),
         "top_covered": max(each.value("covered") for each in ranked),
         "form": max(each.value("form") for each in shown),
         "body": max(each.value("body") for each in shown),

@@ -4,9 +4,10 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from actors.choosing.aliases import Alias
 from actors.choosing.asked import Asked
 from actors.choosing.forms import holds
 from actors.choosing.rows import look_up
@@ -86,8 +87,30 @@ class Read:
         return share + 0.5 * (share > 0 and holds(asked.kind, self.sentence_texts[at], asked.text))
 
 
-def read_units(units: Sequence[Unit], passages: Sequence[Passage]) -> list[Read]:
-    return [_read(unit, passages[unit.passage]) for unit in units]
+def read_units(units: Sequence[Unit], passages: Sequence[Passage], aliases: Sequence[Alias] = ()) -> list[Read]:
+    """The units with their words; what has another name of something asked about has that name's words too."""
+    read = [_read(unit, passages[unit.passage]) for unit in units]
+    return [_with(each, aliases) for each in read] if aliases else read
+
+
+def _with(read: Read, aliases: Sequence[Alias]) -> Read:
+    above = read.folded_all[len(read.folded) :]
+    own = [alias.name for alias in aliases if alias.other in read.folded]
+    other = [alias.name for alias in aliases if alias.other in above]
+    if not own and not other:
+        return read
+    return replace(
+        read,
+        terms=(*read.terms, *(word for name in own for word in _terms(name))),
+        bag=read.bag.union(*map(_terms, own)),
+        context=read.context.union(*map(_terms, other)),
+        folded=" ".join((read.folded, *own)),
+        folded_all=" ".join((read.folded_all, *own, *other)),
+        sentences=tuple(
+            words.union(*(_terms(alias.name) for alias in aliases if alias.other in fold(text)))
+            for words, text in zip(read.sentences, read.sentence_texts, strict=True)
+        ),
+    )
 
 
 def _read(unit: Unit, passage: Passage) -> Read:
@@ -237,7 +260,9 @@ def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
         return 0.0
     whole = sum(asked.terms[term] for term in side) or 1.0
     beginning = frozenset(_terms(read.unit.text[:_BEGINNING]))
-    return max(sum(asked.terms[term] for term in side & words) for words in (beginning, _last_heading(read.unit))) / whole
+    return (
+        max(sum(asked.terms[term] for term in side & words) for words in (beginning, _last_heading(read.unit))) / whole
+    )
 
 
 def _near(asked: Asked, words: Sequence[str]) -> float:

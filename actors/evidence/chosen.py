@@ -19,7 +19,8 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
     """The choice of the rules; None where the contexts were given, or hold nothing that can be read."""
     if message.question.contexts is not None:
         return None
-    return choose(message.question, passages, message.collection)
+    synonyms = profile_of(message.question.profile).synonyms
+    return choose(message.question, passages, message.collection, synonyms)
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:

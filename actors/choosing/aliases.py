@@ -1,0 +1,87 @@
+"""Other names of what a question names: those that the documents give in brackets, "tail call elimination (TCE)", and a profile's.
+
+A unit that has the other name counts as one that has the name.
+"""
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from actors.choosing.asked import Asked
+from bus.messages import Passage
+from index.languages.folding import fold
+from index.languages.scripts import is_han, is_hangul
+from index.languages.words import terms
+
+_BRACKETED: Final = re.compile(
+    r"(?P<before>[^\n()（）,，。.;；:：、|]{2,60}?)\s?[(（](?P<inside>[^\n()（）,，。;；:：、|]{2,40})[)）]"
+)
+#: How much of what stands before a bracket may be a name: characters of Chinese, words of other scripts.
+_MOST_CHARACTERS, _MOST_WORDS = 10, 5
+
+
+class Alias(NamedTuple):
+    """`name` is the question's, `other` means the same; both are folded."""
+
+    name: str
+    other: str
+
+
+def listed(question: str, synonyms: Mapping[str, Sequence[str]]) -> tuple[Alias, ...]:
+    """The other names of what a question names, of a list."""
+    folded = fold(question)
+    return tuple(
+        Alias(fold(name), fold(other))
+        for one, others in synonyms.items()
+        for name, other in itertools.permutations((one, *others), 2)
+        if _in(fold(name), folded)
+    )
+
+
+def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
+    """What the question's names are also called: of its list, and in these passages."""
+    question = fold(asked.text)
+    found = [Alias(*pair) for pair in asked.synonyms]
+    texts = [fold(passage.text) for passage in passages]
+    for text in texts:
+        for match in _BRACKETED.finditer(text):
+            before, inside = match["before"].strip(), match["inside"].strip()
+            if not terms(inside) or inside.isdigit():
+                continue
+            if _in(inside, question):
+                found += [
+                    Alias(inside, other) for other in _name_before(before, inside, texts) if not _in(other, question)
+                ]
+            elif name := next((end for end in _ends(before) if terms(end) and _in(end, question)), ""):
+                found.append(Alias(name, inside))
+    return tuple(dict.fromkeys(found))
+
+
+def _name_before(before: str, inside: str, texts: Sequence[str]) -> list[str]:
+    """The longest end of what stands before a bracket that is a name: of these initials, or one that stands elsewhere too."""
+    for end in _ends(before):
+        words = end.split()
+        if len(words) > 1 and "".join(word[0] for word in words) == inside:
+            return [end]
+    for end in _ends(before):
+        if terms(end) and sum(text.count(end) for text in texts) > 1:
+            return [end]
+    return []
+
+
+def _ends(text: str) -> list[str]:
+    """The ends of a text that may be a name, the longest first."""
+    if is_han(text[-1:]):
+        run = re.split(r"\s", text)[-1][-_MOST_CHARACTERS:]
+        return [run[at:] for at in range(len(run) - 1)]
+    words = text.split()[-_MOST_WORDS:]
+    return [" ".join(words[at:]) for at in range(len(words))]
+
+
+def _in(name: str, text: str) -> bool:
+    """Whether a name stands in a text, as a whole where words have spaces between them; a particle may follow in Korean."""
+    if is_han(name[-1:]):
+        return name in text
+    after = "" if is_hangul(name[-1:]) else r"(?![^\W_])"
+    return re.search(rf"(?<![^\W_]){re.escape(name)}{after}", text) is not None
