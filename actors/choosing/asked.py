@@ -10,7 +10,7 @@ from actors.choosing.forms import Kind, kind_of
 from bus.messages import Collection, Question
 from index.languages import every, pattern, spoken, union
 from index.languages.folding import fold
-from index.languages.scripts import is_han
+from index.languages.scripts import is_han, is_hangul
 from index.languages.words import grams, terms
 from index.question_words import without_question_words
 
@@ -93,6 +93,7 @@ def _read(question: Question, text: str, collection: Collection) -> Asked:
     for term in dict.fromkeys(terms(question.topic)):
         if rarity.get(term, 0.0) < NOWHERE:
             weights.setdefault(term, TOPIC * max(rarity.get(term, UNKNOWN), LEAST))
+    sides = _sides(text, weights)
     return Asked(
         text=question.text,
         language=question.language,
@@ -102,7 +103,7 @@ def _read(question: Question, text: str, collection: Collection) -> Asked:
         identifiers=_folded(_EXACT, text),
         likely=tuple(one for one in (*_folded(_LIKELY, text), *_latin(text))),
         kind=kind_of(question.text),
-        sides=_sides(text, weights),
+        sides=sides,
     )
 
 
@@ -123,13 +124,21 @@ def _latin(text: str) -> tuple[str, ...]:
     return tuple(map(fold, words)) if len("".join(words)) < sum(map(str.isalpha, text)) / 2 else ()
 
 
-def _sides(text: str, weights: Mapping[str, float]) -> tuple[frozenset[str], ...]:
-    """The terms of each of the two things that a question compares, without those that both have; empty for other questions."""
+def _sides(text: str, weights: dict[str, float]) -> tuple[frozenset[str], ...]:
+    """The terms of each of the two things that a question compares, without those that both have; empty for other questions.
+
+    A term with what joins it to the other, as Korean writes it, is replaced by the term alone.
+    """
     if not _COMPARES.search(text):
         return ()
     for split in _SIDES:
         if found := split.search(text):
-            one, two = (frozenset(terms(found[name])) & weights.keys() for name in ("one", "two"))
+            named = tuple(terms(found[name]) for name in ("one", "two"))
+            for term in named[0]:
+                joined = next((w for w in weights if w.startswith(term) and is_hangul(w)), term)
+                if term not in weights and joined in weights:
+                    weights[term] = weights.pop(joined)
+            one, two = (frozenset(each) & weights.keys() for each in named)
             if one - two and two - one:
                 return one - two, two - one
     return ()

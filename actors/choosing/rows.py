@@ -18,6 +18,7 @@ WIDE, TOLD = 200, 300
 MOST_OF_ROW = 580
 #: How many of its cells answer, and how many say what a wide row is about: more where none is as the question names it.
 _MOST_ASKED, _MOST_NAMES, _MOST_OTHER_NAMES = 3, 2, 4
+_BETWEEN = " | "
 _MARKS = re.compile(r"[`*\"“”«»]+")
 
 
@@ -87,11 +88,11 @@ def told(row: str, question: str, language: str, lead: str = "") -> str:
     kept: list[Cell] = []
     room = float(TOLD)
     for cell in (*wanted[:1], *names, *wanted[1:], *rest):
-        weight = weigh(row[cell.start : cell.end])
+        weight = weigh(row[cell.start : cell.end] + _BETWEEN)
         if cell not in kept and (weight <= room or not kept):
             kept.append(cell)
             room -= weight
-    return " | ".join(row[cell.start : cell.end] for cell in sorted(kept))
+    return _BETWEEN.join(row[cell.start : cell.end] for cell in sorted(kept))
 
 
 def _names(there: Sequence[Cell], keys: Sequence[Cell]) -> Iterator[Cell]:

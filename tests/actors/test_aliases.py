@@ -1,0 +1,54 @@
+"""What the documents give in brackets as another name, or a profile lists, counts as the same thing."""
+
+import pytest
+
+from actors.answer.profile import profile_of
+from actors.answer.question import resolved
+from actors.choosing.aliases import aliases, listed
+from actors.choosing.asked import read_question
+from actors.choosing.features import read_units
+from actors.choosing.units import units_of
+from bus.messages import Collection, QuestionAsked
+from tests.actors.blocks import passages
+
+
+def pairs(question: str, *texts: str) -> set[tuple[str, str]]:
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    return {tuple(alias) for alias in aliases(asked, passages(*(("prose", text) for text in texts)))}
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "expected"),
+    [
+        ("OK镜适合谁？", ("夜间佩戴角膜塑形镜（OK镜）。", "角膜塑形镜适合儿童。"), {("ok镜", "角膜塑形镜")}),
+        ("角膜塑形镜适合谁？", ("角膜塑形镜（OK镜）适合儿童。",), {("角膜塑形镜", "ok镜")}),
+        ("What is TCE?", ("It does tail call elimination (TCE) at once.",), {("tce", "tail call elimination")}),
+        (
+            "What is tail call elimination?",
+            ("It does tail call elimination (TCE).",),
+            {("tail call elimination", "tce")},
+        ),
+        ("What is a ferry?", ("It does tail call elimination (TCE) at once.",), set()),
+        ("How high is the fee?", ("The fee (30) is due.",), set()),
+    ],
+)
+def test_names_in_brackets_are_names_of_the_same(
+    question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]
+) -> None:
+    assert pairs(question, *texts) == expected
+
+
+def test_a_unit_with_the_other_name_has_the_words_of_the_name() -> None:
+    asked = read_question(resolved(QuestionAsked(question="What does TCE save?")), Collection())
+    found = passages(
+        ("prose", "Tail call elimination (TCE) is an optimisation."), ("prose", "Tail call elimination saves memory.")
+    )
+    plain, named = (read_units(units_of(found), found, given)[-1] for given in ((), aliases(asked, found)))
+    assert "tce" not in plain.bag
+    assert "tce" in named.bag
+
+
+def test_a_profile_lists_names_of_the_same() -> None:
+    synonyms = profile_of("myopia").synonyms
+    assert ("ok镜", "角膜塑形镜") in {tuple(alias) for alias in listed("OK镜和低浓度阿托品哪个更适合？", synonyms)}
+    assert listed("近视怎么办？", synonyms) == ()

@@ -1,0 +1,72 @@
+"""A comparison is recognised in six languages, and what is shown for it speaks of both sides."""
+
+import pytest
+
+from actors.answer.question import resolved
+from actors.choosing.asked import read_question
+from actors.choosing.choose import left_out, rank, to_show
+from actors.choosing.weights import weights
+from bus.messages import Collection, QuestionAsked
+from index.languages.words import terms
+from tests.actors.blocks import Piece, passages
+
+FERRIES: tuple[Piece, ...] = (
+    ("heading", "Ferries"),
+    ("prose", "A ferry carries cars and people across the harbour. A ferry leaves every hour, and a ferry costs 30."),
+    ("prose", "The harbour has eleven quays. On Sundays the quays are closed to all ships."),
+    ("heading", "Flags"),
+    ("prose", "A red flag warns of a storm."),
+    ("heading", "Other ships"),
+    ("prose", "A barge carries coal."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "two"),
+    [
+        ("What is the difference between a ferry and a barge?", "ferry", "barge"),
+        ("ferry vs barge", "ferry", "barge"),
+        ("ferry or barge, which one is cheaper?", "ferry", "barge"),
+        ("The ferry compared with the barge", "ferry", "barge"),
+        ("quelle différence entre le bac et la péniche ?", "bac", "péniche"),
+        ("bac ou péniche : lequel prendre ?", "bac", "péniche"),
+        ("diferencia entre ferry y barcaza", "ferry", "barcaza"),
+        ("ferry o barcaza, ¿cuál es mejor?", "ferry", "barcaza"),
+        ("여객선이랑 바지선 뭐가 달라요?", "여객선", "바지선"),
+        ("여객선과 바지선은 어떻게 다른가요?", "여객선", "바지선"),
+        ("渡轮和驳船有什么区别？", "渡轮", "驳船"),
+        ("渡轮还是驳船更好？", "渡轮", "驳船"),
+        ("渡轮和驳船哪个更适合运煤？", "渡轮", "驳船"),
+        ("ما الفرق بين العبارة والصندل؟", "العبارة", "الصندل"),
+        ("العبارة ولا الصندل: أيهما أسرع؟", "العبارة", "الصندل"),
+    ],
+)
+def test_the_two_sides_are_told_apart(question: str, one: str, two: str) -> None:
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    assert len(asked.sides) == 2
+    for side, name, other in zip(asked.sides, (one, two), (two, one), strict=True):
+        assert set(terms(name)) & side
+        assert not set(terms(other)) & side
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When does the ferry or the barge leave?",
+        "Who built the harbour and the quay?",
+        "부두는 언제 열어요?",
+        "码头和港口在哪里？",
+    ],
+)
+def test_what_compares_nothing_has_no_sides(question: str) -> None:
+    assert read_question(resolved(QuestionAsked(question=question)), Collection()).sides == ()
+
+
+def test_both_sides_are_shown_though_one_is_hardly_likely() -> None:
+    question = resolved(QuestionAsked(question="What is the difference between a ferry and a barge?"))
+    asked = read_question(question, Collection())
+    ranked = rank(asked, passages(*FERRIES), weights())
+    shown = to_show(asked, ranked)
+    assert left_out(asked, ranked[:1]) == 0.5
+    assert left_out(asked, shown) == 0.0
+    assert {"ferry", "barge"} <= {word for each in shown for word in each.unit.text.lower().split()}

@@ -1,0 +1,79 @@
+"""A row of a table is found by a whole cell, says which of its cells is asked for, and shows only that when it is wide."""
+
+import pytest
+
+from actors.answer.question import resolved
+from actors.choosing.asked import Asked, read_question
+from actors.choosing.rows import TOLD, look_up, told
+from bus.messages import Collection, QuestionAsked
+from index.languages import LANGUAGES, of
+from index.languages.tables.kinds import variants_in
+from index.languages.words import terms
+from index.passages import weigh
+
+ICELAND = (
+    "Name: Iceland | Dial: 354 | Capital: Reykjavik | ISO4217-currency_code: ISK | ISO4217-currency_name: Iceland Krona"
+)
+
+
+def asked(text: str) -> Asked:
+    return read_question(resolved(QuestionAsked(question=text)), Collection())
+
+
+def lead(text: str, row: str) -> str:
+    best = look_up(asked(text), row).best
+    return row[best.start : best.end] if best else ""
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "cell"),
+    [
+        ("What is the dialling code of Iceland?", ICELAND, "Dial: 354"),
+        ("capital of Iceland", ICELAND, "Capital: Reykjavik"),
+        ("currency code of Iceland", ICELAND, "ISO4217-currency_code: ISK"),
+        ("la moneda de Iceland", ICELAND, "ISO4217-currency_name: Iceland Krona"),
+        ("quel est l'indicatif de Iceland ?", ICELAND, "Dial: 354"),
+        ("When was the Thaler withdrawn?", "Coin: Thaler | WithdrawalDate: 1907", "WithdrawalDate: 1907"),
+        ("몽골의 수도는 어디야?", "이름: 몽골 | 수도: 울란바토르 | 인구: 3000000", "수도: 울란바토르"),
+        ("蒙古的首都是哪里", "国家: 蒙古 | 首都: 乌兰巴托 | 人口: 3000000", "首都: 乌兰巴托"),
+        ("ما هي عاصمة منغوليا؟", "الاسم: منغوليا | العاصمة: أولان باتور | السكان: 3000000", "العاصمة: أولان باتور"),
+        ("puerto de la consola", "Servicio: Consola | Puerto: 8443 | Estado: activo", "Puerto: 8443"),
+    ],
+)
+def test_the_cell_that_is_asked_for_is_found(question: str, row: str, cell: str) -> None:
+    assert lead(question, row) == cell
+
+
+def test_a_row_without_the_column_asked_for_has_no_answer() -> None:
+    found = look_up(asked("What is the population of Iceland?"), ICELAND)
+    assert found.key > 0
+    assert (found.column, found.best) == (0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("cell", "named"),
+    [("ORD-044444", True), ("ORD-044445", False), ("044444", False), ("ORD", False), ("`ORD-044444`", True)],
+)
+def test_a_code_is_only_found_as_a_whole(cell: str, named: bool) -> None:
+    row = f"Order: {cell} | Status: sent | Weight: 3 kg"
+    assert (look_up(asked("What is the status of ORD-044444?"), row).key > 0) is named
+
+
+def test_a_wide_row_shows_its_names_and_what_is_asked_for() -> None:
+    row = " | ".join([f"Column {n}: {'word ' * 9}{n}" for n in range(12)] + ["Name: Iceland", "Capital: Reykjavik"])
+    assert weigh(row) > 600
+    assert told(row, "What is the capital of Iceland?", "en") == "Name: Iceland | Capital: Reykjavik"
+    assert weigh(told(row, "Tell me about ships", "en")) <= TOLD
+    assert told(ICELAND, "capital of Iceland", "en") == ICELAND
+
+
+def test_every_word_of_the_columns_can_be_found() -> None:
+    tables = ((language, concept) for language in LANGUAGES for concept in of(language).columns.__struct_fields__)
+    empty = [
+        (language, concept, word)
+        for language, concept in tables
+        for word in variants_in(getattr(of(language).columns, concept))
+        if not terms(word)
+    ]
+    assert empty == []
+    assert all(variants_in(getattr(of(one).columns, c)) for one in LANGUAGES for c in of(one).columns.__struct_fields__)

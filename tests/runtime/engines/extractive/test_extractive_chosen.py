@@ -1,0 +1,92 @@
+"""What rules chose is quoted whole, each thing once, and never more than 600 weights."""
+
+import pytest
+
+from actors.evidence.prompt_shapes import evidence_of
+from actors.evidence.spans import numbered, with_lead
+from actors.gate.citations import strip_markers
+from index.passages import weigh
+from prompts.contracts import AnswerReport, AnswerSimple, Evidence
+from runtime.engines.extractive.answers import answer_simple
+from runtime.engines.extractive.chosen import MOST
+from runtime.engines.extractive.report import answer_report
+from tests.actors.blocks import Piece, passages
+
+QUESTION = "What is the fee of a ferry?"
+ROW = " | ".join(["Ship: Ferry", *(f"Column {n}: {'word ' * 12}{n}" for n in range(12)), "Fee: 30"])
+
+
+def chosen(*pieces: Piece, lead: str) -> tuple[Evidence, ...]:
+    """All the pieces as evidence, with the sentence that answers."""
+    found = passages(*pieces)
+    spans = numbered(found, [(at, 0, len(passage.text)) for at, passage in enumerate(found)])
+    at, passage = next((at, passage) for at, passage in enumerate(found) if lead in passage.text)
+    start = passage.text.index(lead)
+    return evidence_of(with_lead(spans, found[at], start, start + len(lead)))
+
+
+def simple(evidence: tuple[Evidence, ...], question: str = QUESTION) -> str:
+    return answer_simple(AnswerSimple(original_query=question, retrieved_chunks=evidence, language="en"))
+
+
+def test_a_wide_row_is_shown_by_its_name_and_what_is_asked_for() -> None:
+    assert simple(chosen(("table_row", ROW), lead="Fee: 30")) == "Ship: Ferry | Fee: 30 [1]."
+
+
+@pytest.mark.parametrize(
+    ("pieces", "lead"),
+    [
+        (
+            [("prose", "The ferry has a fee. " + "The ferry crosses the harbour many times a day. " * 20)],
+            "The ferry has a fee.",
+        ),
+        (
+            [("prose", "The ferry has a fee, " + "and crosses the harbour, " * 40 + "and stops.")],
+            "The ferry has a fee,",
+        ),
+        ([("code", "\n".join(f"ferry.fee({n})  # of the harbour" for n in range(60)))], "ferry.fee(0)"),
+        (
+            [
+                ("prose", "The fees:"),
+                *(("list_item", f"- the ferry number {n} has a fee of {n}0 coins") for n in range(30)),
+            ],
+            "The fees:",
+        ),
+        ([("table_row", ROW), ("table_row", ROW.replace("Ferry", "Barge"))], "Fee: 30"),
+    ],
+)
+def test_what_is_shown_is_never_too_long(pieces: list[Piece], lead: str) -> None:
+    text = simple(chosen(*pieces, lead=lead))
+    assert 0 < weigh(strip_markers(text)) <= MOST
+    assert text.count("```") % 2 == 0
+
+
+def test_what_answers_stays_where_not_all_fits() -> None:
+    text = "The ferry crosses the harbour many times on each day of the week. " * 3
+    pieces: list[Piece] = [("prose", f"{n} {text}") for n in range(5)]
+    assert "The fee of a ferry is 30" in simple(
+        chosen(*pieces, ("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
+    )
+
+
+def test_a_report_on_what_was_chosen_says_each_thing_once() -> None:
+    evidence = chosen(
+        ("prose", "The fee of a ferry is 30."), ("prose", "A barge pays nothing."), lead="The fee of a ferry is 30."
+    )
+    report = AnswerReport(original_query=QUESTION, sub_query_analyses=(), evidence=evidence, language="en")
+    assert answer_report(report) == "The fee of a ferry is 30 [1]. A barge pays nothing [1]."
+
+
+def test_a_consultation_keeps_its_form() -> None:
+    evidence = chosen(("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
+    text = answer_report(
+        AnswerReport(
+            original_query=QUESTION,
+            sub_query_analyses=(),
+            evidence=evidence,
+            language="en",
+            safety_advice="See a pilot.",
+        )
+    )
+    assert text.startswith("**TL;DR** ")
+    assert text.endswith("See a pilot.")
