@@ -35,6 +35,16 @@ def gram_set(text: str) -> GramSet:
     return hash_sets(text)[0]
 
 
+def word_set(word: str) -> GramSet:
+    """The n-grams of a word wherever it stands: of Chinese and Korean only its pairs, as no space need follow it."""
+    codes = encode(word)
+    wide = is_han(codes) | is_hangul(codes)
+    if not wide.any():
+        return gram_set(word)
+    pairs, _ = fixed_grams(codes, 2, 4)
+    return _set(pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]])
+
+
 def hash_sets(text: str) -> tuple[GramSet, GramSet]:
     """The distinct hashes of a text's n-grams and those of its phrases, ascending."""
     codes = encode(text)

@@ -12,7 +12,7 @@ import numpy as np
 from index import search_engines, snapshot
 from index.allowed import Allowed
 from index.codes import with_codes
-from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, hash_sets
+from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, word_set, hash_sets
 from index.crossing import crossed
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors
@@ -162,7 +162,7 @@ class Searcher:
         try:
             weights = opened.passages.rarity
             rarest = float(weights.max())
-            sets = [gram_set(word) for word in words]
+            sets = [word_set(word) for word in words]
             return [float(weights[held].max()) / rarest if len(held) else 0.0 for held in sets]
         finally:
             self._leave(opened)
