@@ -12,7 +12,7 @@ import numpy as np
 from index import search_engines, snapshot
 from index.allowed import Allowed
 from index.codes import with_codes
-from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, word_set, hash_sets
+from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, hash_sets, word_set
 from index.crossing import crossed
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors

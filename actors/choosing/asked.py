@@ -27,10 +27,11 @@ TOPIC = 0.5
 _EXACT: Final = re.compile(
     r"`([^`\n]+)`|[\"“«「]([^\"”»」\n]{2,60})[\"”»」]"
     r"|(?<![\w-])(--?[A-Za-z][\w-]*)"
-    r"|(?<![\w/.-])([\w$@]+(?:[_./:]+[\w$@]+)+|[a-z]+[A-Z]\w*|[A-Za-z]+[-_]?\d[\w.-]*|\d+[A-Za-z]+\w*|[A-Z]+-\d+)(?!\w)"
+    r"|(?<![\wÀ-ɏ/.-])([\w$@]+(?:[_./:]+[\w$@]+)+|[a-z]+[A-Z]\w*|[A-Za-z]+[-_]?\d[\w.-]*|\d+[A-Za-z]+\w*|[A-Z]+-\d+)(?![\wÀ-ɏ])",
+    re.ASCII,  # what stands behind a name in Chinese or Korean is no part of it
 )
 #: What most likely must be there: a number, an abbreviation.
-_LIKELY: Final = re.compile(r"(?<![\w.,-])(\d+(?:[.,:]\d+)*|[A-Z][A-Z0-9]+)(?![\w-])")
+_LIKELY: Final = re.compile(r"(?<![\wÀ-ɏ.,-])(\d+(?:[.,:]\d+)*|[A-Z][A-Z0-9]+)(?![\w-])", re.ASCII)
 _LATIN = re.compile(r"(?<![\w.-])[A-Za-z][A-Za-z0-9_.+#-]*[A-Za-z0-9+#]|(?<![\w.-])[A-Z](?![\w])")
 
 _COMPARES: Final = union(lambda language: language.questions.comparison.compares)

@@ -235,7 +235,7 @@ def lacking(identifiers: Sequence[str], folded: str) -> float:
     """The share of the identifiers that a folded text does not have as wholes."""
     if not identifiers:
         return 0.0
-    lacking = sum(not re.search(rf"(?<![\w-]){re.escape(one)}(?!\w|-\w)", folded) for one in identifiers)
+    lacking = sum(not re.search(rf"(?<![\w-]){re.escape(one)}(?!\w|-\w)", folded, re.ASCII) for one in identifiers)
     return lacking / len(identifiers)
 
 
