@@ -6,7 +6,7 @@ from actors.choosing.confidence import shows
 from actors.evidence import spans
 from actors.evidence.requests import Request, requested, style_of
 from actors.outcome.closest import closest
-from bus.messages import AnswerSettled, Passage, PassagesReady
+from bus.messages import AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
 
 
@@ -53,7 +53,12 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 def rested_on(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
 ) -> Request:
+    return requested(message, numbered(passages, choice, slices), choice.probability)
+
+
+def numbered(passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]) -> tuple[Span, ...]:
+    """The numbered spans, each with the sentence of it that answers, where the rules chose it."""
     evidence = spans.numbered(passages, slices)
     for at, start, end in choice.leads:
         evidence = spans.with_lead(evidence, passages[at], start, end)
-    return requested(message, evidence, choice.probability)
+    return evidence

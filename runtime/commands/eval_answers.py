@@ -12,16 +12,16 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from bus.messages import Passage
+from bus.messages import Collection, Passage
 from index.ingest import bring_in
 from index.searcher import Searcher
 from runtime.commands.eval import show
 from runtime.commands.options import one_line_errors
 from runtime.measure.answering import answer, as_passage, retrieved
-from runtime.measure.answers import EvalPassage, EvalQuestion, figures, own_passages
+from runtime.measure.answers import Answered, EvalPassage, EvalQuestion, figures, own_passages
 from runtime.measure.lines import read
 
-type Retrieve = Callable[[EvalQuestion], tuple[Passage, ...]]
+type Retrieve = Callable[[EvalQuestion], tuple[tuple[Passage, ...], Collection | None]]
 
 SEED = 0
 
@@ -71,13 +71,16 @@ def eval_answers_command(
     console = Console(stderr=True)
     with contextlib.ExitStack() as stack:
         if own_passage:
-            find: Retrieve = lambda question: (as_passage(given[question.id]),)  # noqa: E731
+            find: Retrieve = lambda question: ((as_passage(given[question.id]),), None)  # noqa: E731
         else:
             folder = index or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwire-")))
             searcher = stack.enter_context(_opened(folder, passages, console))
             find = functools.partial(retrieved, searcher, leave_out=leave_out)
         shown = track(asked, "Answering", console=console, transient=True)
-        answers = [answer(question, find(question), style) for question in shown]
+        answers: list[Answered] = []
+        for question in shown:
+            passages_found, collection = find(question)
+            answers.append(answer(question, passages_found, style, collection))
     measured = [msgspec.structs.replace(q, answerable=q.answerable and not leave_out) for q in asked]
     show(figures(measured, answers), out, answers=answers)
 

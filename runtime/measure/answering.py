@@ -2,12 +2,18 @@
 
 import time
 
+from actors.answer.profile import profile_of
+from actors.answer.question import resolved
+from actors.choosing.choose import choose
+from actors.choosing.confidence import shows
 from actors.evidence import spans
+from actors.evidence.chosen import numbered
 from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers
 from actors.gate.overlap import is_factual
-from bus.messages import Passage
+from bus.messages import Collection, Passage, QuestionAsked, Span
+from index.languages import LANGUAGES
 from index.languages.detection import detect
 from index.searcher import Searcher
 from index.sentences import split
@@ -15,25 +21,24 @@ from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
 from runtime.engines.extractive.answers import answer_simple, answer_synthesis
 from runtime.engines.extractive.evidence import select_evidence
 from runtime.measure.answers import Answered, CitedSpan, EvalPassage, EvalQuestion
-from runtime.processes.hits import passage_of
+from runtime.processes.hits import collection_of, passage_of
 
-RETRIEVED = 5
 #: How many times more hits to search for when some are left out.
 LEAVING_OUT = 4
 
 
-def answer(question: EvalQuestion, passages: tuple[Passage, ...], style: str) -> Answered:
-    """Pick and number the evidence, then answer from those spans alone."""
+def answer(
+    question: EvalQuestion, passages: tuple[Passage, ...], style: str, collection: Collection | None
+) -> Answered:
+    """Choose and number the evidence, then answer from those spans alone; `collection` is None for given passages."""
     began = time.perf_counter()
     language = question.language or detect(question.question)
-    picks = select_evidence(
-        SelectEvidence(
-            original_query=question.question,
-            retrieved_chunks=tuple(chunk_of(passage) for passage in passages),
-            language=language,
-        )
-    ).spans
-    evidence = evidence_of(spans.numbered(passages, spans.picked(passages, picks)))
+    if collection is None:
+        evidence = evidence_of(_picked(question.question, passages, language))
+    else:
+        evidence = evidence_of(_chosen(question.question, passages, language, collection))
+    if not evidence:
+        return Answered(id=question.id, refused=True, seconds=time.perf_counter() - began)
     if style == "simple":
         text = answer_simple(
             AnswerSimple(original_query=question.question, retrieved_chunks=evidence, language=language)
@@ -56,6 +61,27 @@ def answer(question: EvalQuestion, passages: tuple[Passage, ...], style: str) ->
     )
 
 
+def _picked(question: str, passages: tuple[Passage, ...], language: str) -> tuple[Span, ...]:
+    """What the engine picks from given passages."""
+    picks = select_evidence(
+        SelectEvidence(
+            original_query=question,
+            retrieved_chunks=tuple(chunk_of(passage) for passage in passages),
+            language=language,
+        )
+    ).spans
+    return spans.numbered(passages, spans.picked(passages, picks))
+
+
+def _chosen(question: str, passages: tuple[Passage, ...], language: str, collection: Collection) -> tuple[Span, ...]:
+    """What the rules choose of retrieved passages; nothing when they are not sure enough."""
+    asked = resolved(QuestionAsked(question=question, language=language if language in LANGUAGES else None))
+    choice = choose(asked, passages, collection)
+    if choice is None or not shows(choice.probability, asked.voice):
+        return ()
+    return numbered(passages, choice, choice.slices())
+
+
 def as_passage(passage: EvalPassage) -> Passage:
     """A given passage, in the form of a retrieved one."""
     return Passage(
@@ -72,11 +98,16 @@ def as_passage(passage: EvalPassage) -> Passage:
     )
 
 
-def retrieved(searcher: Searcher, question: EvalQuestion, *, leave_out: bool = False) -> tuple[Passage, ...]:
-    """The best passages, best first; with `leave_out`, none from the question's own sources."""
-    wanted = RETRIEVED * (LEAVING_OUT if leave_out else 1)
+def retrieved(
+    searcher: Searcher, question: EvalQuestion, *, leave_out: bool = False
+) -> tuple[tuple[Passage, ...], Collection]:
+    """The best passages, best first, and what the index says of the question; with `leave_out`, none from its own sources."""
+    profile = profile_of("general").retrieval
+    wanted = profile.k * (LEAVING_OUT if leave_out else 1)
+    each = (profile.bm25_k, profile.vector_k) if not leave_out else (wanted, wanted)
     found = searcher.search(
-        question.question, language=question.language or None, k=wanted, bm25_k=wanted, vector_k=wanted
+        question.question, language=question.language or None, k=wanted, bm25_k=each[0], vector_k=each[1]
     )
-    hits = [hit for hit in found if not (leave_out and hit.source_id in question.source_ids)][:RETRIEVED]
-    return tuple(map(passage_of, hits))
+    hits = [hit for hit in found if not (leave_out and hit.source_id in question.source_ids)][: profile.k]
+    language = question.language or detect(question.question)
+    return tuple(map(passage_of, hits)), collection_of(searcher, question.question, language)

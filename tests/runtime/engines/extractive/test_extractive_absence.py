@@ -40,7 +40,8 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 
 def asked(searcher: Searcher, language: str, text: str) -> Answered:
     question = EvalQuestion(id=text, question=text, language=language)
-    return answer(question, retrieved(searcher, question), "simple")
+    passages, collection = retrieved(searcher, question)
+    return answer(question, passages, "simple", collection)
 
 
 @pytest.mark.parametrize(("language", "near", "neighbour", "words"), NEAR)
@@ -59,8 +60,8 @@ def test_no_question_of_the_demo_is_refused(searcher: Searcher, question: DemoQu
 
 def test_left_out_sources_are_not_retrieved(searcher: Searcher) -> None:
     whole = EvalQuestion(id="1", question="How much does the merit scholarship pay?", language="en")
-    first = retrieved(searcher, whole)[0].source_id
+    first = retrieved(searcher, whole)[0][0].source_id
     without = EvalQuestion(id="1", question=whole.question, language="en", source_ids=(first,))
-    left = retrieved(searcher, without, leave_out=True)
+    left, _ = retrieved(searcher, without, leave_out=True)
     assert left
     assert first not in {passage.source_id for passage in left}
