@@ -47,12 +47,14 @@ class Ranked:
 class Choice:
     """`ranked` best first; `shown` are those to show, the best first; `leads`: of each of these the
     sentence that answers, as a slice of its passage; `probability`: that what is shown answers.
+    `compares`: the question compares two things.
     """
 
     ranked: tuple[Ranked, ...]
     shown: tuple[Ranked, ...]
     leads: tuple[Slice, ...]
     probability: float
+    compares: bool = False
 
     def slices(self) -> list[Slice]:
         """What is shown, the best first; neighbours of one section are one slice."""
@@ -87,16 +89,17 @@ def choose(
     passages: Sequence[Passage],
     collection: Collection,
     synonyms: Mapping[str, Sequence[str]] | None = None,
+    most: float = MOST,
 ) -> Choice | None:
     """What to show of `passages`, which are best first; None when they hold nothing that can be read.
 
-    `synonyms`: other names of things, by one of their names.
+    `synonyms`: other names of things, by one of their names. `most`: the weight of all that is shown.
     """
     asked = replace(read_question(question, collection), synonyms=listed(question.text, synonyms or {}))
     ranked = in_force(rank(asked, passages, weights()), passages, question)
     if not ranked:
         return None
-    shown = to_show(asked, ranked)
+    shown = to_show(asked, ranked, most)
     return Choice(
         ranked=tuple(ranked),
         shown=tuple(shown),
@@ -105,6 +108,7 @@ def choose(
             for each in shown
         ),
         probability=probability(signs(asked, ranked, shown, weights()), weights()),
+        compares=bool(asked.sides),
     )
 
 

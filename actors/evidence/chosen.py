@@ -1,8 +1,9 @@
 """What the rules chose for a question: how it ends when they are not sure, and the request that rests on their choice."""
 
 from actors.answer.profile import profile_of
-from actors.choosing.choose import Choice, choose
+from actors.choosing.choose import Choice
 from actors.choosing.confidence import shows
+from actors.choosing.parts import choose_parts
 from actors.evidence import spans
 from actors.evidence.requests import Request, requested, style_of
 from actors.outcome.closest import closest
@@ -20,7 +21,8 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
     if message.question.contexts is not None:
         return None
     synonyms = profile_of(message.question.profile).synonyms
-    return choose(message.question, passages, message.collection, synonyms)
+    parts = [a.sub_query_statement for a in message.analyses if not a.sub_query_id.startswith("sq_add_")]
+    return choose_parts(message.question, parts, passages, message.collection, synonyms)
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:

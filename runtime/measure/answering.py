@@ -4,14 +4,15 @@ import time
 
 from actors.answer.profile import profile_of
 from actors.answer.question import resolved
-from actors.choosing.choose import choose
 from actors.choosing.confidence import shows
+from actors.choosing.parts import choose_parts
 from actors.evidence import spans
 from actors.evidence.chosen import numbered
 from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers
 from actors.gate.overlap import is_factual
+from actors.judge_sufficiency import merge
 from bus.messages import Collection, Passage, QuestionAsked, Span
 from index.languages import LANGUAGES
 from index.languages.detection import detect
@@ -20,6 +21,7 @@ from index.sentences import split
 from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
 from runtime.engines.extractive.answers import answer_simple, answer_synthesis
 from runtime.engines.extractive.evidence import select_evidence
+from runtime.engines.extractive.queries import parts_of
 from runtime.measure.answers import Answered, CitedSpan, EvalPassage, EvalQuestion
 from runtime.processes.hits import collection_of, passage_of
 
@@ -76,7 +78,7 @@ def _picked(question: str, passages: tuple[Passage, ...], language: str) -> tupl
 def _chosen(question: str, passages: tuple[Passage, ...], language: str, collection: Collection) -> tuple[Span, ...]:
     """What the rules choose of retrieved passages; nothing when they are not sure enough."""
     asked = resolved(QuestionAsked(question=question, language=language if language in LANGUAGES else None))
-    choice = choose(asked, passages, collection)
+    choice = choose_parts(asked, parts_of(question, language), passages, collection)
     if choice is None or not shows(choice.probability, asked.voice):
         return ()
     return numbered(passages, choice, choice.slices())
@@ -102,12 +104,23 @@ def retrieved(
     searcher: Searcher, question: EvalQuestion, *, leave_out: bool = False
 ) -> tuple[tuple[Passage, ...], Collection]:
     """The best passages, best first, and what the index says of the question; with `leave_out`, none from its own sources."""
-    profile = profile_of("general").retrieval
-    wanted = profile.k * (LEAVING_OUT if leave_out else 1)
-    each = (profile.bm25_k, profile.vector_k) if not leave_out else (wanted, wanted)
-    found = searcher.search(
-        question.question, language=question.language or None, k=wanted, bm25_k=each[0], vector_k=each[1]
-    )
-    hits = [hit for hit in found if not (leave_out and hit.source_id in question.source_ids)][: profile.k]
     language = question.language or detect(question.question)
-    return tuple(map(passage_of, hits)), collection_of(searcher, question.question, language)
+    asked = parts_of(question.question, language)
+    lanes = tuple(_lane(searcher, question, part, leave_out=leave_out) for part in asked)
+    passages = merge(lanes) if len(lanes) > 1 else lanes[0]
+    return passages, collection_of(searcher, question.question, language)
+
+
+def _lane(searcher: Searcher, question: EvalQuestion, part: str, *, leave_out: bool) -> tuple[Passage, ...]:
+    """The passages for one part of the question."""
+    wanted = profile_of("general").retrieval
+    deeper = LEAVING_OUT if leave_out else 1
+    found = searcher.search(
+        part,
+        language=question.language or None,
+        k=deeper * wanted.k,
+        bm25_k=deeper * wanted.bm25_k,
+        vector_k=deeper * wanted.vector_k,
+    )
+    hits = [hit for hit in found if not (leave_out and hit.source_id in question.source_ids)]
+    return tuple(map(passage_of, hits[: wanted.k]))

@@ -1,0 +1,47 @@
+"""Choose for a question that asks several things: for each of its parts by itself, where that is surer than for the whole."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from actors.choosing.choose import Choice, choose
+from actors.choosing.confidence import shows
+from actors.choosing.units import MOST
+from bus.messages import Collection, Passage, Question
+
+
+def choose_parts(
+    question: Question,
+    parts: Sequence[str],
+    passages: Sequence[Passage],
+    collection: Collection,
+    synonyms: Mapping[str, Sequence[str]] | None = None,
+) -> Choice | None:
+    """What to show for a question with these parts, each a statement to search for; as `choose` for a single one.
+
+    A part of which nothing is sure is left out, and makes the whole less probable.
+    """
+    whole = choose(question, passages, collection, synonyms)
+    if whole is None or len(parts) < 2 or whole.compares:
+        return whole
+    most = MOST / len(parts)
+    found = [
+        choose(msgspec.structs.replace(question, text=part, topic=""), passages, collection, synonyms, most)
+        for part in parts
+    ]
+    sure = [choice for choice in found if choice is not None and shows(choice.probability, question.voice)]
+    if not sure:
+        return whole
+    mean = sum(choice.probability for choice in sure) / len(sure)
+    probability = mean * math.sqrt(len(sure) / len(parts))
+    if probability <= whole.probability:
+        return whole
+    shown = {each.unit.order: (each, lead) for c in sure for each, lead in zip(c.shown, c.leads, strict=True)}
+    return replace(
+        whole,
+        shown=tuple(each for each, _ in shown.values()),
+        leads=tuple(lead for _, lead in shown.values()),
+        probability=probability,
+    )
