@@ -9,7 +9,7 @@ that nothing was found would be false.
 """
 
 from actors.answer.profile import profile_of
-from actors.choosing.aliases import listed
+from actors.choosing.aliases import with_other_names
 from actors.evidence.contexts import given
 from actors.outcome.refusals import fail, refuse
 from bus.actor import actor
@@ -38,7 +38,7 @@ async def retrieve(
         wanted, only = profile.retrieval, narrowed(profile.filter, question.filter)
         hits = await search(
             SearchRequest(
-                query=" ".join((message.sub_query.statement, *other_names(message))),
+                query=with_other_names(message.sub_query.statement, profile.synonyms),
                 language=question.language,
                 k=wanted.k,
                 bm25_k=wanted.bm25_k,
@@ -59,13 +59,6 @@ async def retrieve(
             )
         )
     return found(message, passages, snapshot, collection)
-
-
-def other_names(message: SubQueryPlanned) -> list[str]:
-    """What the profile says that things in the statement are also called."""
-    statement = message.sub_query.statement
-    synonyms = listed(statement, profile_of(message.question.profile).synonyms)
-    return [alias.other for alias in synonyms if alias.other not in statement.lower()]
 
 
 def found(

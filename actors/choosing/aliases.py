@@ -85,3 +85,9 @@ def _in(name: str, text: str) -> bool:
         return name in text
     after = "" if is_hangul(name[-1:]) else r"(?![^\W_])"
     return re.search(rf"(?<![^\W_]){re.escape(name)}{after}", text) is not None
+
+
+def with_other_names(statement: str, synonyms: Mapping[str, Sequence[str]]) -> str:
+    """The statement, followed by what the things in it are also called."""
+    others = [alias.other for alias in listed(statement, synonyms) if alias.other not in statement.lower()]
+    return " ".join((statement, *others))

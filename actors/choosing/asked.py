@@ -42,7 +42,7 @@ _SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.com
 class Asked:
     """`terms`: each term and its weight; `unknown`: those that no document has. `identifiers` must be in an answer, `likely` most
     often are; both are folded. `pieces` are of the question's words; `sides` are the terms of the two things compared.
-    `cosine_counts`: how much a cosine says, 0 to 1.
+    `cosine_counts`: how much a cosine says, 0 to 1. `ranks`: of the passages, from 0, where that is not their order.
 
     `synonyms`: folded names in the question, each with another name of the same thing.
     """
@@ -57,6 +57,7 @@ class Asked:
     kind: Kind
     sides: tuple[frozenset[str], ...]
     cosine_counts: float = 1.0
+    ranks: tuple[int, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
     variants: Mapping[str, "Asked"] = field(default_factory=dict)
 

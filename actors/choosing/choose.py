@@ -90,12 +90,15 @@ def choose(
     collection: Collection,
     synonyms: Mapping[str, Sequence[str]] | None = None,
     most: float = MOST,
+    ranks: tuple[int, ...] = (),
 ) -> Choice | None:
     """What to show of `passages`, which are best first; None when they hold nothing that can be read.
 
-    `synonyms`: other names of things, by one of their names. `most`: the weight of all that is shown.
+    `synonyms`: other names of things, by one of their names. `most`: the weight of all that is shown. `ranks`: of the
+    passages, from 0, where that is not their order.
     """
-    asked = replace(read_question(question, collection), synonyms=listed(question.text, synonyms or {}))
+    asked = read_question(question, collection)
+    asked = replace(asked, synonyms=listed(question.text, synonyms or {}), ranks=ranks)
     ranked = in_force(rank(asked, passages, weights()), passages, question)
     if not ranked:
         return None

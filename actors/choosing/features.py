@@ -191,7 +191,7 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "missing": missing / heaviest,
         "pieces": sum(w for piece, w in piece_weight.items() if piece in all_pieces) / pieces_whole,
         "body_pieces": sum(w for piece, w in piece_weight.items() if piece in _grams(read.folded)) / pieces_whole,
-        "rank": 1 / (1 + unit.passage),
+        "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
         "score": passage.score,
         "heading": heading,
         "title": sum(w for t, w in asked.terms.items() if t in title) / whole,

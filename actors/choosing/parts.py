@@ -9,6 +9,7 @@ import msgspec
 from actors.choosing.choose import Choice, choose
 from actors.choosing.confidence import shows
 from actors.choosing.units import MOST
+from actors.evidence.spans import share_held
 from bus.messages import Collection, Passage, Question
 
 
@@ -28,7 +29,14 @@ def choose_parts(
         return whole
     most = MOST / len(parts)
     found = [
-        choose(msgspec.structs.replace(question, text=part, topic=""), passages, collection, synonyms, most)
+        choose(
+            msgspec.structs.replace(question, text=part, topic=""),
+            passages,
+            collection,
+            synonyms,
+            most,
+            ranks_for(part, passages),
+        )
         for part in parts
     ]
     sure = [choice for choice in found if choice is not None and shows(choice.probability, question.voice)]
@@ -45,3 +53,10 @@ def choose_parts(
         leads=tuple(lead for _, lead in shown.values()),
         probability=probability,
     )
+
+
+def ranks_for(part: str, passages: Sequence[Passage]) -> tuple[int, ...]:
+    """The rank of each passage for one part, by how much of the part it holds: they were merged over all parts."""
+    held = [share_held(part, f"{passage.title} {passage.text}") for passage in passages]
+    order = sorted(range(len(passages)), key=lambda at: -held[at])
+    return tuple(rank for _, rank in sorted((at, rank) for rank, at in enumerate(order)))

@@ -12,8 +12,8 @@ from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.gate.check import check_sentence, withholds
 from actors.gate.citations import markers
 from actors.gate.overlap import is_factual
-from actors.judge_sufficiency import merge
 from bus.messages import Collection, Passage, QuestionAsked, Span
+from index.fusion import reciprocal_rank
 from index.languages import LANGUAGES
 from index.languages.detection import detect
 from index.searcher import Searcher
@@ -107,7 +107,9 @@ def retrieved(
     language = question.language or detect(question.question)
     asked = parts_of(question.question, language)
     lanes = tuple(_lane(searcher, question, part, leave_out=leave_out) for part in asked)
-    passages = merge(lanes) if len(lanes) > 1 else lanes[0]
+    found = {(p.source_id, p.char_start): p for lane in lanes for p in lane}
+    order = reciprocal_rank([(p.source_id, p.char_start) for p in lane] for lane in lanes)
+    passages = tuple(found[key] for key in order)
     return passages, collection_of(searcher, question.question, language)
 
 
