@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
-from actors.choosing.features import FEATURES, Read, lacking, read_units, values
-from actors.choosing.forms import holds
+from actors.choosing.features import FEATURES, Read, read_units, values
+from actors.choosing.ranked import Ranked
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
+from actors.choosing.signs import probability, signs
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
@@ -26,21 +27,6 @@ MOST_UNITS, LEAST_SHARE = 4, 0.01
 OUT_OF_DATE = 3.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
-_WIDEST = 8.0
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A unit with its score, unbounded, and its share of the probability among all units and none; `values` are its features."""
-
-    unit: Unit
-    score: float
-    share: float
-    values: tuple[float, ...]
-    read: Read
-
-    def value(self, feature: str) -> float:
-        return self.values[_PLACE[feature]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +67,6 @@ def _touch(one: Unit, other: Unit) -> bool:
     return near and one.passage == other.passage and one.section == other.section and one.kind == other.kind
 
 
-_PLACE = {name: place for place, name in enumerate(FEATURES)}
-
-
 def choose(
     question: Question,
     passages: Sequence[Passage],
@@ -110,7 +93,7 @@ def choose(
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=probability(signs(asked, ranked, shown, weights()), weights()),
+        probability=probability(signs(asked, ranked, shown, passages), weights()),
         compares=bool(asked.sides),
     )
 
@@ -205,64 +188,3 @@ def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
         return unit.start + cell.start, unit.start + cell.end
     best = max(range(len(read.sentences)), key=lambda k: (read.fit(asked, k), -k))
     return unit.sentences[best]
-
-
-#: What speaks for the whole choice; the signs of most features are those of the best unit.
-SIGNS = (
-    "best",  # its share of the probability
-    "shown",  # the share of all that is shown
-    "margin",  # its score less that of the best unit that is not shown, or of none
-    "unknown",  # share of the question in terms that no document has
-    "covered",
-    "top_covered",  # the most that any unit covers
-    "missing",
-    "identifiers_missing",
-    "likely_missing",
-    "side_first",
-    "sides_heading",
-    "pieces",
-    "body",
-    "form",
-    "kind_missing",  # nothing that is shown has the kind of thing asked for
-    "heading",
-    "row_key",
-    "row_column",
-    "row_without_column",
-    "rank",
-    "score",
-    "passage_coverage",
-    "cosine",
-    "same_language",
-)
-
-
-def signs(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], learned: Weights) -> dict[str, float]:
-    """What speaks for and against the choice, by the names of SIGNS."""
-    best = shown[0]
-    others = [learned.none, *(each.score for each in ranked if each not in shown)]
-    unknown = sum(weight for term, weight in asked.terms.items() if term in asked.unknown)
-    of_choice = {
-        "best": best.share,
-        "shown": sum(each.share for each in shown),
-        "margin": min(best.score - max(others), _WIDEST),
-        "unknown": unknown / asked.whole,
-        "side_first": max(each.value("side_first") for each in shown),
-        "top_covered": max(each.value("covered") for each in ranked),
-        "form": max(each.value("form") for each in shown),
-        "body": max(each.value("body") for each in shown),
-        "kind_missing": float(
-            not any(holds(asked.kind, text, asked.text) for each in shown for text in each.read.sentence_texts)
-        ),
-    }
-    if asked.sides:  # each side has its own names
-        said = "\n".join(each.read.folded_all for each in shown)
-        of_choice |= {
-            "identifiers_missing": lacking(asked.identifiers, said),
-            "likely_missing": lacking(asked.likely, said),
-        }
-    return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
-
-
-def probability(found: dict[str, float], learned: Weights) -> float:
-    odds = learned.bias + sum(weight * found[name] for name, weight in learned.calibration.items())
-    return 1 / (1 + math.exp(-odds))

@@ -5,32 +5,30 @@ whole choice. A feature may only speak the way that makes sense: its weight is h
 weights that were fitted without the collection it is about.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from actors.choosing.asked import Asked
-from actors.choosing.choose import SIGNS, Ranked, probability, rank, signs, to_show
+from actors.choosing.choose import rank, to_show
 from actors.choosing.features import FEATURES
+from actors.choosing.ranked import Ranked
 from actors.choosing.rows import MOST_OF_ROW, look_up, told
+from actors.choosing.signs import probability, signs
 from actors.choosing.weights import FittedOn, Weights
 from bus.messages import Passage
+from runtime.measure.calibrating import Numbers, Tried, calibrate, minimised
 from runtime.measure.gold import shows
 from runtime.measure.questions import GoldQuestion
 
-type Numbers = NDArray[np.float64]
-
-#: What must not speak for a unit or a choice, and what may speak either way; everything else must not speak against it.
-AGAINST = frozenset(
-    ("identifiers_missing", "likely_missing", "missing", "asks", "unknown", "kind_missing", "row_without_column")
-)
-EITHER = frozenset(("length", "row", "code", "list", "steps", "bias", "none"))
+#: What must not speak for a unit, and what may speak either way; everything else must not speak against it.
+AGAINST = frozenset(("identifiers_missing", "likely_missing", "missing", "asks", "row_without_column"))
+EITHER = frozenset(("length", "row", "code", "list", "steps", "none"))
 #: Strength of the penalty on large weights, in the scale of each feature's own spread.
-RANKING_PENALTY, CALIBRATION_PENALTY = 10.0, 3.0
+RANKING_PENALTY = 10.0
 #: What a question without its passages counts as an example of one without an answer.
 HIDDEN = 0.25
 
@@ -90,12 +88,13 @@ def fit(examples: Sequence[Example]) -> tuple[Weights, list[Judged], list[float]
             if example.collection == left_out:
                 judged[at] = judge(example, ranked_by)
     chances = [0.0] * len(examples)
+    tried = _tried(judged)
     for left_out in collections:
-        calibrated = _fit_calibration([each for each in judged if each.example.collection != left_out])
+        calibrated = calibrate([each for each in tried if each.collection != left_out])
         for at, each in enumerate(judged):
-            if each.example.collection == left_out:
-                chances[at] = probability(each.signs, calibrated) if each.signs else 0.0
-    calibrated = _fit_calibration(judged)
+            if each.example.collection == left_out and each.signs:
+                chances[at] = probability(each.signs, calibrated)
+    calibrated = calibrate(tried)
     fitted_on = tuple(
         FittedOn(
             collection=name,
@@ -127,7 +126,19 @@ def _choice(example: Example, passages: Sequence[Passage], learned: Weights) -> 
     )
     closest = list(dict.fromkeys(each.unit.passage for each in ranked))[:5]
     near = any(passage_holds_gold(example.question, passages[at]) for at in closest)
-    return signs(example.asked, ranked, shown, learned), right, near
+    return signs(example.asked, ranked, shown, passages), right, near
+
+
+def _tried(judged: Sequence[Judged]) -> list[Tried]:
+    """Every choice, and those for questions without their passages, which count HIDDEN and are never right."""
+    found = [
+        Tried(each.example.collection, each.signs, each.right, each.example.weight) for each in judged if each.signs
+    ]
+    return found + [
+        Tried(each.example.collection, each.hidden, False, HIDDEN * each.example.weight, hidden=True)
+        for each in judged
+        if each.hidden
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +172,6 @@ def _in_its_language(example: Example, passages: Sequence[Passage], ranked: Rank
     return example.asked.in_language(passages[ranked.unit.passage].language)
 
 
-def _bounds(names: Sequence[str]) -> list[tuple[float | None, float | None]]:
-    return [(None, None) if n in EITHER else (None, 0.0) if n in AGAINST else (0.0, None) for n in names]
-
-
 def _fit_ranking(rows: Sequence[_Rows]) -> Weights:
     """The weights under which the units that hold the answer get most of the probability of their question.
 
@@ -195,37 +202,7 @@ def _fit_ranking(rows: Sequence[_Rows]) -> Weights:
         lost = float(-(weights * np.log(held / whole)).sum() + RANKING_PENALTY / 2 * penalty @ penalty)
         return lost, scaled.T @ (weights[question] * away) + RANKING_PENALTY * penalty
 
-    found = _minimised(loss, (*FEATURES, "none"), np.append(spread, 1.0))
+    found = minimised(loss, (*FEATURES, "none"), np.append(spread, 1.0), AGAINST, EITHER)
     # A unit's features are not centred when it is ranked, so none is moved instead.
     offset = sum(weight * mean[FEATURES.index(name)] for name, weight in found.items() if name != "none")
     return Weights(ranking=found, none=round(found.pop("none", 0.0) + float(offset), 4), calibration={}, bias=0.0)
-
-
-def _fit_calibration(judged: Sequence[Judged]) -> Weights:
-    """Weights of SIGNS that give the probability that a choice is right; questions without their passages count HIDDEN."""
-    rows = [(each.signs, each.right, each.example.weight) for each in judged if each.signs]
-    rows += [(each.hidden, False, HIDDEN * each.example.weight) for each in judged if each.hidden]
-    values = np.array([[found[name] for name in SIGNS] for found, _, _ in rows])
-    right = np.array([each for _, each, _ in rows], dtype=np.float64)
-    weights = np.array([each for _, _, each in rows])
-    spread, mean = values.std(axis=0) + 1e-6, values.mean(axis=0)
-    scaled = np.hstack([(values - mean) / spread, np.ones((len(values), 1))])
-
-    def loss(chosen: Numbers) -> tuple[float, Numbers]:
-        odds = scaled @ chosen
-        away = weights * (1 / (1 + np.exp(-odds)) - right)
-        penalty = np.append(chosen[:-1], 0.0)
-        lost = (weights * (np.logaddexp(0, odds) - right * odds)).sum() + CALIBRATION_PENALTY / 2 * penalty @ penalty
-        return float(lost), scaled.T @ away + CALIBRATION_PENALTY * penalty
-
-    found = _minimised(loss, (*SIGNS, "bias"), np.append(spread, 1.0))
-    bias = found.pop("bias", 0.0) - sum(weight * mean[SIGNS.index(name)] for name, weight in found.items())
-    return Weights(ranking={}, calibration=found, bias=round(float(bias), 4))
-
-
-def _minimised(
-    loss: Callable[[Numbers], tuple[float, Numbers]], names: Sequence[str], spread: Numbers
-) -> dict[str, float]:
-    bounds = _bounds(names)
-    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds).x / spread
-    return {name: round(float(weight), 4) for name, weight in zip(names, found, strict=True) if abs(weight) >= 1e-4}

@@ -2,10 +2,10 @@
 
 import math
 import re
-from functools import lru_cache
 
+from actors.choosing.known import KNOWN, known
 from index.languages.negation import is_negated
-from index.languages.scripts import HAN, is_han, is_hangul
+from index.languages.scripts import HAN
 from runtime.engines.extractive.opposites import opposed, superlatives, words_of
 from runtime.engines.extractive.ranking import Ranking
 
@@ -97,8 +97,6 @@ def doubt(ranking: Ranking) -> tuple[float, ...]:
     )
 
 
-#: From this similarity on, a word counts as another form of the same word.
-KNOWN = 0.6
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _NUMBER = re.compile(r"\d+(?:[.,٫٬]\d+)*")
 _CAPITAL_INSIDE = re.compile(r"(?<=\w )[A-ZÀ-Ý]")
@@ -106,25 +104,6 @@ _CAPITAL_INSIDE = re.compile(r"(?<=\w )[A-ZÀ-Ý]")
 
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text))
-
-
-def known(term: str, bag: frozenset[str]) -> float:
-    """1 if the bag has the term, else the share of the nearest word's common prefix, 0 to 1."""
-    if term in bag:
-        return 1.0
-    least = 2 if is_han(term) or is_hangul(term) else 3
-    start = term[:least]
-    return max((_alike(term, other) for other in bag if other.startswith(start)), default=0.0)
-
-
-@lru_cache(maxsize=16384)
-def _alike(one: str, other: str) -> float:
-    common = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        common += 1
-    return common / max(len(one), len(other))
 
 
 def _longest_run(asked: list[str], said: list[str]) -> int:

@@ -1,0 +1,84 @@
+"""What speaks for and against a whole choice, and the probability that it answers."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from actors.choosing.asked import Asked
+from actors.choosing.forms import holds
+from actors.choosing.known import KNOWN, known
+from actors.choosing.ranked import Ranked
+from actors.choosing.weights import Weights
+from bus.messages import Passage
+from index.languages.folding import fold
+
+SIGNS = (
+    "shown",  # log-odds of the share of all that is shown
+    "alone",  # log of what there being no answer has of the rest; the units not shown have the others
+    "terms",  # log of how many terms the question has: one with few says little about what is sought
+    "lacking",  # log of how many of them the best unit and its headings lack in any form
+    "name",  # a name in the question is not in what is shown
+    "no_count",  # a number is asked for, and none is shown
+    "manner",  # how something is done is asked: an answer is harder to tell from what is near it
+    "row_key",  # of the best unit, as are the features below
+    "row_without_column",
+    "score",
+    "cosine",
+    "coverage_ahead",  # what its passage covers of the question, as far as the search knows, less the best of the others
+)
+
+#: Shares nearer to 0 or 1 than this tell nothing more.
+_LEAST: Final = 1e-4
+_NUMBERED: Final = ("count", "limit")
+#: A word with a capital inside a sentence.
+_NAME: Final = re.compile(r"(?<=\w )[A-ZÀ-Ý][\w'’-]+")
+
+
+def signs(
+    asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], passages: Sequence[Passage]
+) -> dict[str, float]:
+    """By the names of SIGNS. `shown` are some of `ranked`, the best first."""
+    best = shown[0]
+    passage = passages[best.unit.passage]
+    asked = asked.in_language(passage.language)
+    share = _within(sum(each.share for each in shown))
+    none = 1 - sum(each.share for each in ranked)
+    said = best.read.bag | best.read.context
+    of_choice = {
+        "shown": math.log(share / (1 - share)),
+        "alone": math.log(_within(none / (1 - share))),
+        "terms": math.log(1 + len(asked.terms)),
+        "lacking": math.log(1 + sum(known(term, said) < KNOWN for term in asked.terms)),
+        "name": float(_lacks_name(asked, shown)),
+        "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown)),
+        "manner": float(asked.kind == "manner"),
+        "coverage_ahead": _ahead(passages, best.unit.passage),
+    }
+    return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
+
+
+def probability(found: dict[str, float], learned: Weights) -> float:
+    return 1 / (1 + math.exp(-log_odds(found, learned)))
+
+
+def log_odds(found: dict[str, float], learned: Weights) -> float:
+    return learned.bias + sum(weight * found[name] for name, weight in learned.calibration.items())
+
+
+def _within(share: float) -> float:
+    return min(max(share, _LEAST), 1 - _LEAST)
+
+
+def _has_kind(asked: Asked, shown: Sequence[Ranked]) -> bool:
+    return any(holds(asked.kind, text, asked.text) for each in shown for text in each.read.sentence_texts)
+
+
+def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
+    said = "\n".join(each.read.folded_all for each in shown)
+    return any(fold(name) not in said for name in _NAME.findall(asked.text))
+
+
+def _ahead(passages: Sequence[Passage], best: int) -> float:
+    others = (passage.coverage or 0.0 for at, passage in enumerate(passages) if at != best)
+    return (passages[best].coverage or 0.0) - max(others, default=0.0)

@@ -1,0 +1,108 @@
+"""Fit the probability that a choice answers: a logistic regression over its signs, stretched to what is promised for what is shown.
+
+A sign may only speak the way that makes sense: its weight is held at zero otherwise.
+"""
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from actors.choosing.confidence import HIGH
+from actors.choosing.signs import SIGNS, log_odds
+from actors.choosing.weights import Weights
+
+type Numbers = NDArray[np.float64]
+
+#: What must not speak for a choice; every other sign must not speak against it.
+AGAINST = frozenset(("lacking", "name", "no_count", "manner", "row_without_column"))
+#: Strength of the penalty on large weights, in the scale of each sign's own spread.
+PENALTY = 3.0
+#: How much of what is shown should be right: of all from the probability .5 on, and of all from HIGH on.
+RIGHT_OF_SHOWN, RIGHT_OF_HIGH = 0.84, 0.93
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A choice on a collection that the ranking had not seen. `hidden`: the passages with the answer were left out."""
+
+    collection: str
+    signs: dict[str, float]
+    right: bool
+    weight: float
+    hidden: bool = False
+
+
+def calibrate(tried: Sequence[Tried]) -> Weights:
+    """Weights of SIGNS, stretched by what they say of collections that they were not fitted on."""
+    real = [each for each in tried if not each.hidden]
+    odds = np.zeros(len(real))
+    for left_out in {each.collection for each in real}:
+        fitted = _logistic([each for each in tried if each.collection != left_out])
+        for at, each in enumerate(real):
+            if each.collection == left_out:
+                odds[at] = log_odds(each.signs, fitted)
+    return _stretched(_logistic(tried), odds, np.array([each.right for each in real], dtype=np.float64))
+
+
+def _logistic(tried: Sequence[Tried]) -> Weights:
+    values = np.array([[each.signs[name] for name in SIGNS] for each in tried]).reshape(len(tried), len(SIGNS))
+    right = np.array([each.right for each in tried], dtype=np.float64)
+    weights = np.array([each.weight for each in tried])
+    spread, mean = values.std(axis=0) + 1e-6, values.mean(axis=0)
+    scaled = np.hstack([(values - mean) / spread, np.ones((len(values), 1))])
+
+    def loss(chosen: Numbers) -> tuple[float, Numbers]:
+        odds = scaled @ chosen
+        away = weights * (1 / (1 + np.exp(-odds)) - right)
+        penalty = np.append(chosen[:-1], 0.0)
+        lost = (weights * (np.logaddexp(0, odds) - right * odds)).sum() + PENALTY / 2 * penalty @ penalty
+        return float(lost), scaled.T @ away + PENALTY * penalty
+
+    found = minimised(loss, (*SIGNS, "bias"), np.append(spread, 1.0), AGAINST, frozenset(("bias",)))
+    bias = found.pop("bias", 0.0) - sum(weight * mean[SIGNS.index(name)] for name, weight in found.items())
+    return Weights(ranking={}, calibration=found, bias=round(float(bias), 4))
+
+
+def _stretched(calibrated: Weights, odds: Numbers, right: Numbers) -> Weights:
+    """The log-odds stretched so that RIGHT_OF_SHOWN of what is shown from .5 on is right, and RIGHT_OF_HIGH from HIGH on.
+
+    `odds` are of choices on collections that they were not fitted on. How much is right is read from a logistic curve through
+    these, since the counts themselves jump.
+    """
+    scaled = np.column_stack((odds, np.ones(len(odds))))
+
+    def loss(chosen: Numbers) -> tuple[float, Numbers]:
+        away = 1 / (1 + np.exp(-scaled @ chosen)) - right
+        return float((np.logaddexp(0, scaled @ chosen) - right * (scaled @ chosen)).sum()), scaled.T @ away
+
+    slope, bias = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
+    best_first = np.sort(odds)[::-1]
+    chances = 1 / (1 + np.exp(-(slope * best_first + bias)))
+    shares = np.cumsum(chances) / np.arange(1, len(chances) + 1)
+    shown, high = (best_first[shares >= least][-1:] for least in (RIGHT_OF_SHOWN, RIGHT_OF_HIGH))
+    if not len(high) or high[0] <= shown[0]:
+        return calibrated
+    by = np.log(HIGH / (1 - HIGH)) / (high[0] - shown[0])
+    return msgspec.structs.replace(
+        calibrated,
+        calibration={name: round(float(by * weight), 4) for name, weight in calibrated.calibration.items()},
+        bias=round(float(by * (calibrated.bias - shown[0])), 4),
+    )
+
+
+def minimised(
+    loss: Callable[[Numbers], tuple[float, Numbers]],
+    names: Sequence[str],
+    spread: Numbers,
+    against: AbstractSet[str],
+    either: AbstractSet[str],
+) -> dict[str, float]:
+    """What loses least, of each name: not above 0 where it is in `against`, of any sign in `either`, not below 0 elsewhere."""
+    bounds = [(None, None) if n in either else (None, 0.0) if n in against else (0.0, None) for n in names]
+    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds).x / spread
+    return {name: round(float(weight), 4) for name, weight in zip(names, found, strict=True) if abs(weight) >= 1e-4}

@@ -1,0 +1,67 @@
+"""What speaks for and against a whole choice."""
+
+import pytest
+
+from actors.answer.question import resolved
+from actors.choosing.asked import read_question
+from actors.choosing.choose import rank, to_show
+from actors.choosing.known import KNOWN, known
+from actors.choosing.signs import SIGNS, signs
+from actors.choosing.weights import weights
+from bus.messages import Collection, QuestionAsked
+from tests.actors.blocks import Piece, passages
+
+HARBOUR: tuple[Piece, ...] = (
+    ("heading", "Harbour"),
+    ("prose", "The harbour of Lisbon has eleven quays. Ships wait outside."),
+    ("heading", "Ferries"),
+    ("prose", "A ferry crosses the water."),
+)
+
+
+def signs_of(question: str, pieces: tuple[Piece, ...] = HARBOUR) -> dict[str, float]:
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    found = passages(*pieces)
+    ranked = rank(asked, found, weights())
+    return signs(asked, ranked, to_show(asked, ranked), found)
+
+
+def test_every_sign_has_its_value() -> None:
+    assert tuple(signs_of("How many quays has the harbour of Lisbon?")) == SIGNS
+
+
+@pytest.mark.parametrize(
+    ("question", "sign", "there"),
+    [
+        ("How many quays has the harbour of Lisbon?", "no_count", False),
+        ("How many passengers does the ferry carry?", "no_count", True),
+        ("How many quays has the harbour of Lisbon?", "name", False),
+        ("How many quays has the harbour of Bergen?", "name", True),
+        ("How do I cross the water?", "manner", True),
+        ("Where do ships wait?", "manner", False),
+        ("Where does the ship wait?", "lacking", False),  # ships, waits: other forms
+        ("Where do submarines dive?", "lacking", True),
+    ],
+)
+def test_what_is_lacking_speaks_against_a_choice(question: str, sign: str, there: bool) -> None:
+    assert bool(signs_of(question)[sign]) is there
+
+
+def test_a_choice_that_holds_the_question_has_more_of_the_probability() -> None:
+    held, strange = (
+        signs_of("How many quays has the harbour of Lisbon?"),
+        signs_of("Which moons has the planet Saturn?"),
+    )
+    assert held["shown"] > strange["shown"]
+    assert all(-10 < each["alone"] <= 0 for each in (held, strange))
+
+
+def test_a_longer_question_has_more_terms() -> None:
+    assert signs_of("quays harbour Lisbon")["terms"] > signs_of("quays")["terms"]
+
+
+@pytest.mark.parametrize(
+    ("term", "found"), [("quays", True), ("quay", True), ("quarrel", False), ("부두에서", True), ("기차", False)]
+)
+def test_another_form_of_a_word_is_known(term: str, found: bool) -> None:
+    assert (known(term, {"quays", "harbour", "부두에는"}) >= KNOWN) is found
