@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from actors.choosing.aliases import Alias
 from actors.choosing.asked import Asked
@@ -14,7 +15,7 @@ from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.messages import Passage
 from index.languages.folding import fold
-from index.languages.words import grams, terms
+from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 
 #: In the order of a row of values; each is 0 to 1 but `length`.
 FEATURES = (
@@ -41,7 +42,6 @@ FEATURES = (
     "row_column",  # how surely it asks for another cell of such a row
     "row_without_column",  # share in such cells of a row that has nothing asked for
     "starts",  # share of the question in its first words
-    "near",  # share of neighbouring terms of the question that stand near each other
     "length",  # log of its weight
     "row",
     "code",
@@ -58,22 +58,30 @@ FEATURES = (
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
 _BEGINNING = 60
 _COPULA_WITHIN = 120
-_NEAR = 3
 #: A term that is not there counts as there in pieces beyond this share.
 _PIECES_FROM = 0.3
 _ENDS_OPEN = re.compile(r"[:：?？؟]\s*$")
 
 
+class Words(NamedTuple):
+    """A text folded; its content words one after the other, each with ^ before it; and its terms."""
+
+    folded: str
+    marked: str
+    terms: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A unit with its words."""
+    """A unit with its words; `all` takes in what introduces it, its headings and the title."""
 
     unit: Unit
-    terms: tuple[str, ...]
     bag: frozenset[str]
     context: frozenset[str]
     folded: str
     folded_all: str
+    marked: str
+    marked_all: str
     sentences: tuple[frozenset[str], ...]
     sentence_texts: tuple[str, ...]
 
@@ -101,11 +109,12 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
         return read
     return replace(
         read,
-        terms=(*read.terms, *(word for name in own for word in _terms(name))),
         bag=read.bag.union(*map(_terms, own)),
         context=read.context.union(*map(_terms, other)),
         folded=" ".join((read.folded, *own)),
         folded_all=" ".join((read.folded_all, *own, *other)),
+        marked="".join((read.marked, *(words_of(name).marked for name in own))),
+        marked_all="".join((read.marked_all, *(words_of(name).marked for name in (*own, *other)))),
         sentences=tuple(
             words.union(*(_terms(alias.name) for alias in aliases if alias.other in fold(text)))
             for words, text in zip(read.sentences, read.sentence_texts, strict=True)
@@ -115,35 +124,44 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
 
 def _read(unit: Unit, passage: Passage) -> Read:
     sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
-    words = [terms(sentence) for sentence in sentences]
-    context = " \n ".join((*unit.path, passage.title, unit.intro))
-    folded = fold(unit.text)
+    own = [words_of(sentence) for sentence in sentences]
+    context = words_of(" \n ".join((*unit.path, passage.title, unit.intro)))
+    folded = " \n ".join(each.folded for each in own)
+    marked = "".join(each.marked for each in own)
     return Read(
         unit=unit,
-        terms=tuple(word for sentence in words for word in sentence),
-        bag=frozenset(word for sentence in words for word in sentence),
-        context=frozenset(_terms(context)),
+        bag=frozenset().union(*(each.terms for each in own)),
+        context=context.terms,
         folded=folded,
-        folded_all=folded + " \n " + fold(context),
-        sentences=tuple(map(frozenset, words)),
+        folded_all=f"{folded} \n {context.folded}",
+        marked=marked,
+        marked_all=marked + context.marked,
+        sentences=tuple(each.terms for each in own),
         sentence_texts=sentences,
     )
 
 
 @lru_cache(maxsize=4096)
-def _terms(text: str) -> tuple[str, ...]:
-    return tuple(terms(text))
+def words_of(text: str) -> Words:
+    folded = fold(text)
+    words = WORD.findall(folded)
+    marked = " ^".join(word for word in words if word not in FUNCTION_WORDS)
+    return Words(folded, f" ^{marked} ", frozenset(itertools.chain.from_iterable(map(terms_of, words))))
+
+
+def _terms(text: str) -> frozenset[str]:
+    return words_of(text).terms
 
 
 @lru_cache(maxsize=4096)
-def _grams(text: str) -> frozenset[str]:
-    return frozenset(grams(text))
+def _grams(term: str) -> frozenset[str]:
+    return frozenset(grams(term))
 
 
 def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> list[list[float]]:
     """One row for each unit, in the order of FEATURES."""
-    sets = [_grams(each.folded_all) for each in read]
-    weights = {language: _piece_weights(asked.in_language(language), sets) for language in ("", *asked.variants)}
+    texts = [each.marked_all for each in read]
+    weights = {language: _piece_weights(asked.in_language(language), texts) for language in ("", *asked.variants)}
     rows: list[list[float]] = []
     for each in read:
         language = passages[each.unit.passage].language
@@ -174,9 +192,8 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         if share and holds(asked.kind, text, asked.text)
     ]
     heading = _f1(asked, unit.path[-1]) if unit.path else 0.0
-    title = frozenset(_terms(passage.title))
+    title = _terms(passage.title)
     is_definition = asked.kind == "definition"
-    all_pieces = _grams(read.folded_all)
     pieces_whole = sum(piece_weight.values()) or 1.0
     beginning = _terms(unit.text[:_BEGINNING])
     starts = sum(w for t, w in asked.terms.items() if t in beginning) / whole
@@ -189,8 +206,8 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "form": max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
         "missing": missing / heaviest,
-        "pieces": sum(w for piece, w in piece_weight.items() if piece in all_pieces) / pieces_whole,
-        "body_pieces": sum(w for piece, w in piece_weight.items() if piece in _grams(read.folded)) / pieces_whole,
+        "pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked_all) / pieces_whole,
+        "body_pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked) / pieces_whole,
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
         "score": passage.score,
         "heading": heading,
@@ -207,7 +224,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "row_key": looked.key if looked else 0.0,
         "row_column": looked.column if looked else 0.0,
         "row_without_column": looked.key if looked and not looked.column else 0.0,
-        "near": _near(asked, read.terms),
         "length": math.log(1 + unit.weight / 100),
         "row": float(unit.kind == "table_row"),
         "code": float(unit.kind == "code"),
@@ -241,7 +257,7 @@ def lacking(identifiers: Sequence[str], folded: str) -> float:
 
 def _f1(asked: Asked, heading: str) -> float:
     """How nearly a heading is the question: the harmonic mean of what each holds of the other."""
-    words = frozenset(_terms(heading))
+    words = _terms(heading)
     shared = sum(weight for term, weight in asked.terms.items() if term in words)
     if not shared:
         return 0.0
@@ -251,7 +267,7 @@ def _f1(asked: Asked, heading: str) -> float:
 
 
 def _last_heading(unit: Unit) -> frozenset[str]:
-    return frozenset(_terms(unit.path[-1])) if unit.path else frozenset()
+    return _terms(unit.path[-1]) if unit.path else frozenset()
 
 
 def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
@@ -259,30 +275,15 @@ def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
     if any(other & read.bag for other in asked.sides if other != side):
         return 0.0
     whole = sum(asked.terms[term] for term in side) or 1.0
-    beginning = frozenset(_terms(read.unit.text[:_BEGINNING]))
+    beginning = _terms(read.unit.text[:_BEGINNING])
     return (
         max(sum(asked.terms[term] for term in side & words) for words in (beginning, _last_heading(read.unit))) / whole
     )
 
 
-def _near(asked: Asked, words: Sequence[str]) -> float:
-    order = list(asked.terms)
-    pairs = list(itertools.pairwise(order))
-    if not pairs:
-        return 0.0
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        if word in asked.terms:
-            places.setdefault(word, []).append(place)
-    found = sum(
-        any(0 < j - i <= _NEAR for i in places.get(one, ()) for j in places.get(other, ())) for one, other in pairs
-    )
-    return found / len(pairs)
-
-
-def _piece_weights(asked: Asked, sets: Sequence[frozenset[str]]) -> dict[str, float]:
-    """How rare each character piece of the question is among the units, whose pieces are `sets`."""
+def _piece_weights(asked: Asked, texts: Sequence[str]) -> dict[str, float]:
+    """How rare each character piece of the question is among the units, whose marked words are `texts`."""
+    pieces = sorted(f"{piece} " if len(piece) == 2 and piece[0] == "^" else piece for piece in asked.pieces)
     return {
-        piece: math.log(1 + (len(sets) + 1) / (0.5 + sum(piece in held for held in sets)))
-        for piece in sorted(asked.pieces)
+        piece: math.log(1 + (len(texts) + 1) / (0.5 + sum(piece in text for text in texts))) for piece in pieces
     }

@@ -1,6 +1,7 @@
 """Split a text into words as the rules compare them: folded, stemmed, without function words."""
 
 import re
+from functools import lru_cache
 
 from index.languages import every
 from index.languages.folding import fold
@@ -36,13 +37,14 @@ def written_terms(text: str) -> list[tuple[str, str]]:
     return [(term, term if is_han(word) else word) for word in words for term in terms_of(word)]
 
 
-def terms_of(word: str) -> list[str]:
+@lru_cache(maxsize=65536)
+def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one match of WORD: none for a function word, several for Chinese."""
     if is_han(word):
-        return _pairs(word)
+        return tuple(_pairs(word))
     if word in FUNCTION_WORDS or (found := stem(word)) in _FUNCTION_STEMS:
-        return []
-    return [found]
+        return ()
+    return (found,)
 
 
 def written(text: str) -> list[str]:
