@@ -4,6 +4,7 @@ The units of all passages are ranked by learned weights. The best one is shown, 
 as MOST lets; a calibrated logistic model says how probable it is that what is shown answers.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +23,13 @@ from bus.messages import Collection, Passage, Question
 from index.passages import weigh
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
-MOST_UNITS, LEAST_SHARE = 4, 0.01
+MOST_UNITS, LEAST_SHARE = 5, 0.01
 #: What being out of date counts against a unit, in the scores of the ranking.
 OUT_OF_DATE = 3.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
+#: How many likely ones those that are shown are chosen from.
+_MOST_LIKELY = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,33 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Questi
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
-    """The best unit, and others that are likely too and fit in what is left of `most` weights.
+    """The units that have most of the probability together, of those that are likely and fit in `most` weights; best first.
 
-    Where two things are compared, what speaks of the one that the best unit leaves out comes before others, likely or not.
+    Where two things are compared, the best one is always among them, and what speaks of the one that it leaves out comes before
+    others, likely or not.
     """
+    if asked.sides:
+        return _of_both_sides(asked, ranked, most)
+    likely: list[Ranked] = []
+    for each in ranked[:_DEEP]:
+        if each.share >= LEAST_SHARE and not _among(each, likely):
+            likely.append(each)
+    return _fullest(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
+
+
+def _fullest(likely: Sequence[Ranked], most: float) -> list[Ranked]:
+    """The set with the highest share of all that fit; the best one alone if it is the only one that is likely."""
+    weighed = [(each.share, _weight(each.unit), each) for each in likely]
+    chosen, highest = weighed[:1], 0.0
+    for count in range(1, MOST_UNITS + 1):
+        for tried in itertools.combinations(weighed, count):
+            share = sum(each[0] for each in tried)
+            if share > highest and sum(each[1] for each in tried) <= most:
+                chosen, highest = list(tried), share
+    return [each for _, _, each in chosen]
+
+
+def _of_both_sides(asked: Asked, ranked: Sequence[Ranked], most: float) -> list[Ranked]:
     shown = [ranked[0]]
     room = most - _weight(ranked[0].unit)
     for each in (*_other_sides(asked, ranked, room), *ranked[1:_DEEP]):
@@ -138,7 +164,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
             break
         if each.share < LEAST_SHARE and not sought:
             continue
-        if _weight(each.unit) <= room and not any(_same_words(each.read, other.read) for other in shown):
+        if _weight(each.unit) <= room and not _among(each, shown):
             shown.append(each)
             room -= _weight(each.unit)
     return shown
@@ -175,8 +201,9 @@ def _weight(unit: Unit) -> float:
     return unit.weight + weigh(above)
 
 
-def _same_words(one: Read, other: Read) -> bool:
-    return one.folded == other.folded
+def _among(one: Ranked, others: Sequence[Ranked]) -> bool:
+    """Whether one of the others has the same words."""
+    return any(one.read.folded == other.read.folded for other in others)
 
 
 def lead_of(asked: Asked, read: Read) -> tuple[int, int]:

@@ -284,6 +284,4 @@ def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
 def _piece_weights(asked: Asked, texts: Sequence[str]) -> dict[str, float]:
     """How rare each character piece of the question is among the units, whose marked words are `texts`."""
     pieces = sorted(f"{piece} " if len(piece) == 2 and piece[0] == "^" else piece for piece in asked.pieces)
-    return {
-        piece: math.log(1 + (len(texts) + 1) / (0.5 + sum(piece in text for text in texts))) for piece in pieces
-    }
+    return {piece: math.log(1 + (len(texts) + 1) / (0.5 + sum(piece in text for text in texts))) for piece in pieces}

@@ -117,12 +117,4 @@ def _same(passage: Passage, group: list[cutting.Unit], unit: cutting.Unit) -> bo
         return False
     if block is None and "\n\n" in passage.text[last.end : unit.start]:
         return False
-    whole = weigh(passage.text[group[0].start : unit.end])
-    limit = (
-        MOST
-        if whole <= MOST
-        and block is not None
-        and weigh(passage.text[block.start - passage.char_start : block.end - passage.char_start]) <= MOST
-        else LONG_PARAGRAPH
-    )
-    return whole <= limit
+    return weigh(passage.text[group[0].start : unit.end]) <= LONG_PARAGRAPH

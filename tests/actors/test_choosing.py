@@ -1,0 +1,86 @@
+"""Which units are shown together, how a paragraph is cut into units, and what of a question is found in a text."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from actors.answer.question import resolved
+from actors.choosing.asked import read_question
+from actors.choosing.choose import MOST_UNITS, Ranked, rank, to_show
+from actors.choosing.features import FEATURES, words_of
+from actors.choosing.units import LONG_PARAGRAPH, units_of
+from actors.choosing.weights import weights
+from bus.messages import Collection, QuestionAsked
+from tests.actors.blocks import passages
+
+SENTENCE = (
+    "The old mill by the river grinds the corn of the whole valley in the late summer weeks of every single year."
+)
+
+
+def found(question: str, *paragraphs: str) -> tuple[Ranked, ...]:
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    return tuple(rank(asked, passages(*(("prose", each) for each in paragraphs)), weights()))
+
+
+def shown(question: str, shares: Sequence[float], paragraphs: Sequence[str]) -> list[str]:
+    """What is shown of paragraphs that have these shares of the probability, the highest first."""
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    by_text = {each.unit.text: each for each in found(question, *paragraphs)}
+    ranked = [
+        Ranked(one.unit, -at, share, one.values, one.read)
+        for at, (share, one) in enumerate(zip(shares, (by_text[text] for text in paragraphs), strict=True))
+    ]
+    return [each.unit.text for each in to_show(asked, ranked)]
+
+
+def paragraph(word: str, weight: int) -> str:
+    return (f"{word.capitalize()} " * weight)[: weight - 1].strip() + "."
+
+
+@pytest.mark.parametrize(("shares", "wanted"), [((0.3, 0.28, 0.27), [1, 2]), ((0.6, 0.28, 0.27), [0])])
+def test_two_that_hold_more_together_come_before_one_that_leaves_no_room(
+    shares: Sequence[float], wanted: list[int]
+) -> None:
+    texts = [paragraph("alder", 560), paragraph("birch", 280), paragraph("cedar", 280)]
+    assert shown("Where is the mill?", shares, texts) == [texts[at] for at in wanted]
+
+
+def test_what_is_hardly_likely_is_not_shown() -> None:
+    assert shown("Where is the mill?", (0.6, 0.005), ["The mill is here.", "Rye is sown."]) == ["The mill is here."]
+
+
+def test_the_best_one_is_shown_even_if_it_is_hardly_likely() -> None:
+    assert shown("Where is the mill?", (0.005, 0.004), ["The mill is here.", "Rye is sown."]) == ["The mill is here."]
+
+
+def test_no_more_units_than_a_person_reads_and_none_twice() -> None:
+    texts = [f"Mill number {name} stands here." for name in ("one", "two", "three", "four", "five", "six", "seven")]
+    assert shown("Where is the mill?", (0.1,) * 7, texts) == texts[:MOST_UNITS]
+
+
+def test_a_long_paragraph_is_cut_into_runs_of_whole_sentences() -> None:
+    text = " ".join([SENTENCE] * 4)
+    units = units_of(passages(("prose", text)))
+    assert [each.text for each in units] == [f"{SENTENCE} {SENTENCE}"] * 2
+    assert all(each.weight <= LONG_PARAGRAPH for each in units)
+
+
+@pytest.mark.parametrize(
+    ("question", "near", "far"),
+    [
+        ("When do ferries sail?", "The ferryman waits.", "The gate is shut."),
+        ("여객선 운항 시간", "여객선운항이 끝났다.", "창고가 비었다."),
+        ("勾芡", "勾芡以后起锅。", "米饭要闷。"),
+        ("Vitamin K?", "Vitamin K is fat-soluble.", "Vitamins keep well."),
+    ],
+)
+def test_pieces_of_words_are_found_in_compounds_and_other_forms(question: str, near: str, far: str) -> None:
+    place = FEATURES.index("body_pieces")
+    by_text = {each.unit.text: each.values[place] for each in found(question, near, far)}
+    assert by_text[near] > by_text[far]
+
+
+def test_a_text_is_read_once() -> None:
+    assert words_of("The ferries sail.") is words_of("The ferries sail.")
+    assert words_of("The ferries sail.").marked == " ^ferries ^sail "
