@@ -6,6 +6,7 @@ A unit that has the other name counts as one that has the name.
 import itertools
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from actors.choosing.asked import Asked
@@ -14,9 +15,10 @@ from index.languages.folding import fold
 from index.languages.scripts import is_han, is_hangul
 from index.languages.words import terms
 
-_BRACKETED: Final = re.compile(
-    r"(?P<before>[^\n()（）,，。.;；:：、|]{2,60}?)\s?[(（](?P<inside>[^\n()（）,，。;；:：、|]{2,40})[)）]"
-)
+_BRACKETED: Final = re.compile(r"[(（]([^\n()（）,，。;；:：、|]{2,40})[)）]")
+#: What a name before a bracket has none of, and how far back it is looked for.
+_BREAK: Final = re.compile(r"[\n()（）,，。.;；:：、|]")
+_BEFORE = 60
 #: How much of what stands before a bracket may be a name: characters of Chinese, words of other scripts.
 _MOST_CHARACTERS, _MOST_WORDS = 10, 5
 
@@ -43,19 +45,30 @@ def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
     """What the question's names are also called: of its list, and in these passages."""
     question = fold(asked.text)
     found = [Alias(*pair) for pair in asked.synonyms]
-    texts = [fold(passage.text) for passage in passages]
-    for text in texts:
-        for match in _BRACKETED.finditer(text):
-            before, inside = match["before"].strip(), match["inside"].strip()
-            if not terms(inside) or inside.isdigit():
-                continue
+    read = [_bracketed(passage.text) for passage in passages]
+    texts = [text for text, _ in read]
+    for _, brackets in read:
+        for before, inside in brackets:
             if _in(inside, question):
                 found += [
                     Alias(inside, other) for other in _name_before(before, inside, texts) if not _in(other, question)
                 ]
-            elif name := next((end for end in _ends(before) if terms(end) and _in(end, question)), ""):
+            elif name := next((end for end in _ends(before) if _in(end, question) and terms(end)), ""):
                 found.append(Alias(name, inside))
     return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=1024)
+def _bracketed(passage: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """A text folded, and what stands in its brackets after what stands before them."""
+    text = fold(passage)
+    found: list[tuple[str, str]] = []
+    for match in _BRACKETED.finditer(text):
+        before = _BREAK.split(text[max(0, match.start() - _BEFORE) : match.start()])[-1].strip()
+        inside = match[1].strip()
+        if before and terms(inside) and not inside.isdigit():
+            found.append((before, inside))
+    return text, tuple(found)
 
 
 def _name_before(before: str, inside: str, texts: Sequence[str]) -> list[str]:
@@ -81,7 +94,7 @@ def _ends(text: str) -> list[str]:
 
 def _in(name: str, text: str) -> bool:
     """Whether a name stands in a text, as a whole where words have spaces between them; a particle may follow in Korean."""
-    if is_han(name[-1:]):
+    if name not in text or is_han(name[-1:]):
         return name in text
     after = "" if is_hangul(name[-1:]) else r"(?![^\W_])"
     return re.search(rf"(?<![^\W_]){re.escape(name)}{after}", text) is not None

@@ -251,8 +251,12 @@ def lacking(identifiers: Sequence[str], folded: str) -> float:
     """The share of the identifiers that a folded text does not have as wholes."""
     if not identifiers:
         return 0.0
-    lacking = sum(not re.search(rf"(?<![\w-]){re.escape(one)}(?!\w|-\w)", folded, re.ASCII) for one in identifiers)
-    return lacking / len(identifiers)
+    return sum(one not in folded or not _whole(one).search(folded) for one in identifiers) / len(identifiers)
+
+
+@lru_cache(maxsize=1024)
+def _whole(identifier: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(identifier)}(?!\w|-\w)", re.ASCII)
 
 
 def _f1(asked: Asked, heading: str) -> float:
