@@ -21,7 +21,6 @@ from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 FEATURES = (
     "covered",  # share of the question's terms in the unit, its introduction, headings and title
     "body",  # in the unit itself
-    "sentence",  # in its best sentence
     "form",  # in its best sentence that has the kind of thing asked for
     "identifiers_missing",  # share of the question's identifiers that it lacks
     "likely_missing",  # the same of numbers, abbreviations, and Latin words in another script
@@ -30,12 +29,9 @@ FEATURES = (
     "rank",  # 1 / rank of its passage
     "score",  # fused score of its passage
     "heading",  # how nearly the nearest heading is the question (F1)
-    "title",  # share of the question in the title
     "first",  # it stands first below its heading
     "define",  # a definition is asked for, and it stands first below a heading that is the term
     "copula",  # a definition is asked for, and its first words are the term and say that it is something
-    "both_sides",  # it speaks of both things that are compared
-    "one_side",  # of one of them
     "side_first",  # it begins with one of them, or stands below a heading that is one of them, and does not name the other
     "sides_heading",  # it stands below a heading that names both
     "row_key",  # share of the question in cells of the row that are what it names
@@ -192,7 +188,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         if share and holds(asked.kind, text, asked.text)
     ]
     heading = _f1(asked, unit.path[-1]) if unit.path else 0.0
-    title = _terms(passage.title)
     is_definition = asked.kind == "definition"
     pieces_whole = sum(piece_weight.values()) or 1.0
     beginning = _terms(unit.text[:_BEGINNING])
@@ -202,7 +197,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
     row |= {
         "covered": covered / whole,
         "body": body / whole,
-        "sentence": max(shares, default=0.0),
         "form": max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
         "missing": missing / heaviest,
@@ -211,14 +205,11 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
         "score": passage.score,
         "heading": heading,
-        "title": sum(w for t, w in asked.terms.items() if t in title) / whole,
         "first": float(unit.first),
         "define": heading if is_definition and unit.first else 0.0,
         "starts": starts,
         "likely_missing": lacking(asked.likely, read.folded_all),
         "copula": starts if is_definition and holds(asked.kind, unit.text[:_COPULA_WITHIN], asked.text) else 0.0,
-        "both_sides": float(bool(asked.sides) and all(side & every for side in asked.sides)),
-        "one_side": float(any(side & every for side in asked.sides)),
         "side_first": max((_first_of(asked, read, side) for side in asked.sides), default=0.0),
         "sides_heading": float(bool(asked.sides) and all(side & _last_heading(unit) for side in asked.sides)),
         "row_key": looked.key if looked else 0.0,
