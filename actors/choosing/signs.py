@@ -25,7 +25,7 @@ SIGNS = (
     "row_without_column",
     "score",
     "cosine",
-    "coverage_ahead",  # what its passage covers of the question, as far as the search knows, less the best of the others
+    "coverage_ahead",  # what its passage covers of the question, as far as the search knows, beyond all others
 )
 
 #: Shares nearer to 0 or 1 than this tell nothing more.
@@ -81,4 +81,4 @@ def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
 
 def _ahead(passages: Sequence[Passage], best: int) -> float:
     others = (passage.coverage or 0.0 for at, passage in enumerate(passages) if at != best)
-    return (passages[best].coverage or 0.0) - max(others, default=0.0)
+    return max((passages[best].coverage or 0.0) - max(others, default=0.0), 0.0)
