@@ -21,11 +21,11 @@ SIGNS = (
     "name",  # a name in the question is not in what is shown
     "no_count",  # a number is asked for, and none is shown
     "manner",  # how something is done is asked: an answer is harder to tell from what is near it
-    "row_key",  # of the best unit, as are the features below
+    "row_key",  # of the best unit, as is the next
     "row_without_column",
-    "score",
+    "score",  # of its passage, as are the following
     "cosine",
-    "coverage_ahead",  # what its passage covers of the question, as far as the search knows, beyond all others
+    "coverage_ahead",  # what it covers of the question, as far as the search knows, beyond all others
 )
 
 #: Shares nearer to 0 or 1 than this tell nothing more.
@@ -40,8 +40,10 @@ def signs(
 ) -> dict[str, float]:
     """By the names of SIGNS. `shown` are some of `ranked`, the best first."""
     best = shown[0]
-    passage = passages[best.unit.passage]
-    asked = asked.in_language(passage.language)
+    # The search knows a passage's score for the whole question only; a part may stand as well in any of them.
+    searched = passages if asked.ranks else (passages[best.unit.passage],)
+    cosine = asked.cosine_counts * max(0.0, *(passage.cosine or 0.0 for passage in searched))
+    asked = asked.in_language(passages[best.unit.passage].language)
     share = _within(sum(each.share for each in shown))
     none = 1 - sum(each.share for each in ranked)
     said = best.read.bag | best.read.context
@@ -53,6 +55,8 @@ def signs(
         "name": float(_lacks_name(asked, shown)),
         "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown)),
         "manner": float(asked.kind == "manner"),
+        "score": max(passage.score for passage in searched),
+        "cosine": cosine,
         "coverage_ahead": _ahead(passages, best.unit.passage),
     }
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}

@@ -1,5 +1,8 @@
 """What speaks for and against a whole choice."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from actors.answer.question import resolved
@@ -65,3 +68,15 @@ def test_a_longer_question_has_more_terms() -> None:
 )
 def test_another_form_of_a_word_is_known(term: str, found: bool) -> None:
     assert (known(term, {"quays", "harbour", "부두에는"}) >= KNOWN) is found
+
+
+def test_a_part_counts_the_best_that_the_search_found_for_the_whole() -> None:
+    asked = read_question(resolved(QuestionAsked(question="Where does the ferry cross?")), Collection())
+    (one,) = passages(*HARBOUR[:2])
+    (two,) = passages(*HARBOUR[2:])
+    found = (msgspec.structs.replace(one, score=0.9, cosine=0.8), msgspec.structs.replace(two, score=0.2, cosine=0.1))
+    for ranks, score in (((), 0.2), ((1, 0), 0.9)):
+        of_part = replace(asked, ranks=ranks)
+        ranked = rank(of_part, found, weights())
+        assert ranked[0].unit.passage == 1
+        assert signs(of_part, ranked, ranked[:1], found)["score"] == score
