@@ -3,12 +3,16 @@
 from actors.answer.profile import profile_of
 from actors.choosing.choose import Choice
 from actors.choosing.confidence import shows
+from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
 from actors.evidence import spans
 from actors.evidence.requests import Request, requested, style_of
 from actors.outcome.closest import closest
 from bus.messages import AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
+
+#: What is asked for in these forms is explained step by step, so it is shown in the order of its document.
+EXPLAINED = ("definition", "manner", "reason")
 
 
 def found(message: PassagesReady) -> tuple[Passage, ...]:
@@ -55,7 +59,11 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 def rested_on(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
 ) -> Request:
-    return requested(message, numbered(passages, choice, slices), choice.probability)
+    evidence = numbered(passages, choice, slices)
+    if not choice.compares and kind_of(message.question.text) not in EXPLAINED:
+        at, start, _ = choice.leads[0]
+        evidence = spans.best_first(evidence, passages[at], start)
+    return requested(message, evidence, choice.probability)
 
 
 def numbered(passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]) -> tuple[Span, ...]:

@@ -172,6 +172,17 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
     return tuple(spans)
 
 
+def best_first(evidence: tuple[Span, ...], passage: Passage, start: int) -> tuple[Span, ...]:
+    """The spans numbered again, the one that holds that place of the passage as the first."""
+    start += passage.char_start
+
+    def holds(span: Span) -> bool:
+        return span.source_id == passage.source_id and span.source_start <= start < span.source_end
+
+    ordered = sorted(evidence, key=lambda span: not holds(span))
+    return tuple(msgspec.structs.replace(span, n=n) for n, span in enumerate(ordered, 1))
+
+
 def with_lead(evidence: tuple[Span, ...], passage: Passage, start: int, end: int) -> tuple[Span, ...]:
     """The spans, the one that holds that stretch of the passage with it as its lead, if it has none yet."""
     start, end = passage.char_start + start, passage.char_start + end

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bus.errors import Failure
-from bus.events import Error, Passages, References, Token, decode_event
+from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, decode_event
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
 from bus.runs import Runs
@@ -22,9 +22,12 @@ from runtime.commands.filter_options import filter_options, line_about, taken_fi
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
+from runtime.settings import Settings
 
 EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
 
+_STOPS = ".,!?…:;。，！？；：؟،؛ "
+_LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
@@ -78,7 +81,8 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
         with console.status("") as status:
             async with stack_for(settings, say=status.update) as runs:
                 status.stop()
-                return await show(runs, asked, as_json=as_json, timings=timings, console=console)
+                whole = at_once(settings)
+                return await show(runs, asked, as_json=as_json, timings=timings, console=console, whole=whole)
 
     ctx.exit(run(ask()))
 
@@ -107,28 +111,35 @@ def run(coroutine: Any) -> int:
         return 1
 
 
+def at_once(settings: Settings) -> bool:
+    """Whether an answer is printed whole: on a terminal, where no model writes it word by word."""
+    return settings.inference.engine == "extractive" and sys.stdout.isatty()
+
+
 async def show(
-    runs: Runs, asked: QuestionAsked, *, as_json: bool = False, timings: bool = False, console: Console
+    runs: Runs,
+    asked: QuestionAsked,
+    *,
+    as_json: bool = False,
+    timings: bool = False,
+    console: Console,
+    whole: bool = False,
 ) -> int:
-    """Ask, and print the answer as it arrives. Returns the exit code."""
+    """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code."""
     submitted = await runs.submit(asked)
+    told = ""
     async for _, line in runs.events(submitted.run_id):
         if as_json:
             click.echo(line.decode())
             continue
         event = decode_event(line)
-        if isinstance(event, Token):
-            sys.stdout.write(event.content)
-            sys.stdout.flush()
-        elif isinstance(event, References):
-            click.echo("\n")
-            await _print_sources(runs, submitted.run_id, event.items)
-        elif isinstance(event, Passages):
-            click.echo()
-            for number, passage in enumerate(event.items, 1):
-                click.echo(f"\n{passage_lines(number, passage)}")
-        elif isinstance(event, Error):
-            click.echo(f"\n{event.content}", err=True)
+        if whole and isinstance(event, Token | TokensEnd):
+            told += event.content
+            continue
+        if told:
+            click.echo(answer_lines(told, await runs.record(submitted.run_id)), nl=False)
+            told = ""
+        await _print_event(runs, submitted.run_id, event)
     record = await runs.record(submitted.run_id)
     if record is None or record.outcome is None:
         return 1
@@ -141,6 +152,35 @@ async def show(
     return EXIT[record.outcome]
 
 
+async def _print_event(runs: Runs, run_id: str, event: StreamEvent) -> None:
+    if isinstance(event, Token):
+        sys.stdout.write(event.content)
+        sys.stdout.flush()
+    elif isinstance(event, References):
+        click.echo("\n")
+        await _print_sources(runs, run_id, event.items)
+    elif isinstance(event, Passages):
+        click.echo()
+        for number, passage in enumerate(event.items, 1):
+            click.echo(f"\n{passage_lines(number, passage)}")
+    elif isinstance(event, Error):
+        click.echo(f"\n{event.content}", err=True)
+
+
+def answer_lines(answer: str, record: RunRecord | None) -> str:
+    """The answer with the sentence that answers in bold: the lead of what is cited first, if it stands there word for word."""
+    first = record.citations[0] if record and record.citations else None
+    if first is None or first.lead is None or first.block == "table_row":
+        return answer
+    start, end = (at - first.source_start for at in first.lead)
+    sentence = first.cited_text[start:end].strip().partition("\n")[0]  # below it stands the code that it introduces
+    words = _LIST_MARK.sub("", sentence, count=1).rstrip(_STOPS).split()
+    found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
+    if found is None:
+        return answer
+    return answer[: found.start()] + click.style(found[0], bold=True) + answer[found.end() :]
+
+
 async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, ...]) -> None:
     """Print the cited sources under the numbers of the answer's markers, with the headings that lead to each place."""
     record = await runs.record(run_id)
@@ -148,7 +188,7 @@ async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, .
     for citation in record.citations if record else ():
         cited.setdefault(citation.source_id, {}).setdefault(citation.n, citation)
     for reference in references:
-        places = cited.get(reference.source_id, {})
+        places = dict(sorted(cited.get(reference.source_id, {}).items()))
         marks = "".join(f"[{n}]" for n in places) or "-"
         name = reference.title or reference.source_id
         place = reference.url or reference.source_id

@@ -11,7 +11,7 @@ from bus.messages import QuestionAsked
 from index import languages
 from index.ingest import bring_in
 from runtime import demo
-from runtime.commands.ask import run, show
+from runtime.commands.ask import at_once, run, show
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.commands.stack import stack_for
@@ -58,7 +58,8 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
                 for question in (q for q in questions() if q.demo):
                     console.print(f"\n[bold]{languages.name_of(question.language)}[/bold]  {question.text}\n")
                     asked = QuestionAsked(question=question.text)
-                    worst = max(worst, await show(runs, asked, timings=timings, console=console))
+                    told = await show(runs, asked, timings=timings, console=console, whole=at_once(settings))
+                    worst = max(worst, told)
         return worst
 
     status = run(ask_all())

@@ -40,9 +40,10 @@ def taken_filter(options: dict[str, Any]) -> Filter | None:
 
 
 def line_about(about: About | None) -> str:
-    """Author, date, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
+    """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
     if about is None:
         return ""
     version = f"version {about.version}" if about.version else ""
     recognized = "read from a picture" if about.recognized else ""
-    return ", ".join(part for part in (about.author, about.date, version, recognized) if part)
+    day = about.date.partition("T")[0]
+    return ", ".join(part for part in (about.author, day, version, recognized) if part)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.spans import FULL, SHORT, WINDOW, grow, numbered, picked, share_held, window
+from actors.evidence.spans import FULL, SHORT, WINDOW, best_first, grow, numbered, picked, share_held, window
 from bus.messages import Passage, Span
 from prompts.contracts import PickedSpan
 from tests.message_samples import ABOUT, OPENING, REFUNDS, passage
@@ -117,6 +117,12 @@ def test_documents_stand_by_their_best_slice_and_spans_in_their_own_order() -> N
         (2, "high.md", 136),
         (3, "low.md", 100),
     ]
+
+
+def test_the_span_that_answers_can_stand_first() -> None:
+    low = passage()
+    spans = best_first(numbered([low], [(0, 0, 20), (0, 30, 45)]), low, 32)
+    assert [(span.n, span.source_start) for span in spans] == [(1, 30 + low.char_start), (2, low.char_start)]
 
 
 def test_a_span_tells_what_its_source_says_of_itself() -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bus.messages import NearPassage
+from bus.messages import Citation, NearPassage
+from bus.run_record import RunRecord
 from index import languages
 from prompts import notices
 from runtime.cli import COMMANDS
 from runtime.cli import groundwire as groundwire_group
-from runtime.commands.ask import passage_lines
+from runtime.commands.ask import answer_lines, passage_lines
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -114,6 +115,38 @@ def test_words_that_match_are_bold_and_a_document_cannot_steer_the_terminal() ->
     assert passage_lines(1, near) == (
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
+
+
+@pytest.mark.parametrize(
+    ("cited", "lead", "answer", "shown"),
+    [
+        (
+            "A. Paid in 3 days. B.",
+            (3, 18),
+            "A. Paid in 3 days [1]. B [1].",
+            "A. \x1b[1mPaid in 3 days\x1b[0m [1]. B [1].",
+        ),
+        ("- paid in\n3 days.", (0, 18), "Paid in 3 days [1].", "Paid in 3 days [1]."),
+        ("1. paid in 3 days.\n\npay()", (0, 25), "Paid in 3 days [1]:", "\x1b[1mPaid in 3 days\x1b[0m [1]:"),
+    ],
+)
+def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], answer: str, shown: str) -> None:
+    one = Citation(
+        n=1,
+        source_id="a.md",
+        title="",
+        url="",
+        page=None,
+        source_start=40,
+        source_end=40 + len(cited),
+        cited_text=cited,
+        answer_start=0,
+        answer_end=0,
+        lead=(40 + lead[0], 40 + lead[1]),
+    )
+    record = RunRecord(run_id="r", status="finished", question="", profile="general", citations=(one,))
+    assert answer_lines(answer, record) == shown
+    assert answer_lines(answer, None) == answer
 
 
 @pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])

@@ -45,6 +45,9 @@ def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = 
             found.append(quoted)
             if _leads(r, quoted, source):
                 leading.add((source.n, quoted.position))
+    if not found:  # nothing but what introduces something that is not shown
+        cut = (quoted_unit(r, evidence[r.read.passage], Limits(0, 0), 0, whole=False, asked=asked) for r in ranked)
+        found = [quoted for quoted in cut if quoted is not None]
     return _fitting(said_once(found), leading)
 
 

@@ -1,12 +1,16 @@
 """What is quoted, with its evidence; and the same sentence never twice, but once with all the evidence that says it."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from actors.evidence.repeated import repeats
 from actors.gate.citations import strip_markers
 from index.sentences import split
 from prompts.contracts import Evidence
+
+#: After a full stop of this width no space follows.
+_WIDE_STOPS = re.compile(r"[。！？｡][\"'”’»」』)）]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,19 @@ def said_once(found: Sequence[Quoted]) -> list[Quoted]:
         if "\n" in quoted.cited or not any(at is not None for at in again):
             kept.append(quoted)
         elif any(at is None for at in again):
-            new = " ".join(sentence for sentence, at in zip(mine, again, strict=True) if at is None)
+            new = in_one_line(sentence for sentence, at in zip(mine, again, strict=True) if at is None)
             kept.append(replace(quoted, cited=new, item=""))
         elif (at := again[0]) is not None:
             kept[at] = _citing(kept[at], quoted)
     return kept
+
+
+def in_one_line(sentences: Iterable[str]) -> str:
+    """The sentences one after the other, with the space between them that their script asks for."""
+    text = ""
+    for sentence in sentences:
+        text += f"{'' if not text or _WIDE_STOPS.search(text) else ' '}{sentence}"
+    return text
 
 
 def in_reading_order(quoted: list[Quoted]) -> list[Quoted]:

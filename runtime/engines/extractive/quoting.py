@@ -14,7 +14,7 @@ from index.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.answerable import unlike
 from runtime.engines.extractive.queries import parts_of
-from runtime.engines.extractive.quoted import Quoted, said_once
+from runtime.engines.extractive.quoted import Quoted, in_one_line, said_once
 from runtime.engines.extractive.ranking import Ranked, best_of, rank
 
 #: Besides the best sentence of each span, others are quoted from this probability on.
@@ -147,7 +147,9 @@ def laid_out(quoted: list[Quoted]) -> str:
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
-        text += f"{'' if not text else PARAGRAPH if alone or stands_alone else ' '}{part}"
+        text = (
+            f"{text}{PARAGRAPH}{part}" if text and (alone or stands_alone) else in_one_line(filter(None, (text, part)))
+        )
         alone = stands_alone
         k += same
     return text
@@ -208,7 +210,7 @@ def quoted_unit(
 
 def _cited(text: str, n: int, *, capital: bool = True) -> str:
     # Lines that were one sentence on several lines may be several on one.
-    return " ".join(cite(text[start:end], n, capital=capital) for start, end in split(text))
+    return in_one_line(cite(text[start:end], n, capital=capital) for start, end in split(text))
 
 
 def _code(r: Ranked, evidence: Evidence) -> str:

@@ -3,8 +3,9 @@
 import pytest
 
 from actors.evidence.repeated import repeats
-from prompts.contracts import AnswerSimple, AnswerSynthesis, Evidence
+from prompts.contracts import AnswerSimple, AnswerSynthesis, Evidence, Unit
 from runtime.engines.extractive.answers import answer_simple, answer_synthesis
+from runtime.engines.extractive.chosen import quote_chosen
 from runtime.engines.extractive.quoted import Quoted, said_once
 from runtime.engines.extractive.quoting import laid_out
 
@@ -74,3 +75,31 @@ def test_the_answers_cite_both_documents() -> None:
     assert simple == f"{MONTHLY[:-1]} [1][2]."
     synthesis = answer_synthesis(AnswerSynthesis(query=question, evidence=both, language="en"))
     assert (synthesis.answer, synthesis.used_citations) == (simple, (1, 2))
+
+
+def test_chinese_sentences_stand_without_a_space_between_them() -> None:
+    found = [
+        quoted_as(n, text)
+        for n, text in ((1, "镜片每年更换一次[1]。"), (2, "镜片有缺口时停止使用[2]。"), (3, "Wear it at night [3]."))
+    ]
+    assert laid_out(found) == "镜片每年更换一次[1]。镜片有缺口时停止使用[2]。Wear it at night [3]."
+
+
+def test_what_only_introduces_is_left_out() -> None:
+    text = "A deposit is due.\n\nIt is useful if:"
+    units = (Unit(start=0, end=17, kind="prose"), Unit(start=19, end=len(text), kind="prose"))
+    one = Evidence(n=1, source_id="1.md", title="", text=text, units=units, lead="A deposit is due.")
+    assert [q.cited for q in quote_chosen("Is a deposit due?", (one,))] == ["A deposit is due [1]."]
+    alone = Evidence(
+        n=1,
+        source_id="1.md",
+        title="",
+        text="It is useful if:",
+        units=(Unit(start=0, end=16, kind="prose"),),
+        lead="It",
+    )
+    assert [q.cited for q in quote_chosen("Is it useful?", (alone,))] == ["It is useful if [1]."]
+
+
+def quoted_as(n: int, cited: str) -> Quoted:
+    return Quoted(evidence(n, cited), cited, cited, 1.0, 1.0, 0, (0,))
