@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ def answer_lines(answer: str, record: RunRecord | None) -> str:
     if first is None or first.lead is None or first.block == "table_row":
         return answer
     start, end = (at - first.source_start for at in first.lead)
-    sentence = first.cited_text[start:end].strip().partition("\n")[0]  # below it stands the code that it introduces
+    sentence = first.cited_text[start:end].strip().partition("\n\n")[0]  # below it stands the code that it introduces
     words = _LIST_MARK.sub("", sentence, count=1).rstrip(_STOPS).split()
     found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
     if found is None:
@@ -196,7 +197,7 @@ async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, .
         if line := line_about(reference.about):
             click.echo(f"      {line}")
         for n, citation in places.items():
-            if where := place_of(citation):
+            if where := place_of(citation, name):
                 click.echo(f"      [{n}] {where}")
 
 
@@ -205,7 +206,7 @@ def passage_lines(number: int, passage: NearPassage) -> str:
     name = passage.title or passage.source_id
     source = passage.url or passage.source_id
     page = f"p. {passage.page}" if passage.page is not None else ""
-    where = ", ".join(part for part in (" › ".join(passage.headings), page) if part)
+    where = ", ".join(part for part in (_trail(passage.headings, name), page) if part)
     lines = [f"{number}. {name}" + (f" ({source})" if source != name else ""), *([where] if where else [])]
     pieces: list[str] = []
     at = 0
@@ -221,11 +222,16 @@ def _printable(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def place_of(citation: Citation) -> str:
-    """Where in its document a citation stands: its headings, its page and, of a table's row, its cells."""
+def place_of(citation: Citation, title: str = "") -> str:
+    """Where in its document a citation stands: its headings below the title, its page and, of a table's row, its cells."""
     cells = citation.anchor if citation.block == "table_row" else ""
     page = f"p. {citation.page}" if citation.page is not None else ""
-    return ", ".join(part for part in (" › ".join(citation.headings), page, cells) if part)
+    return ", ".join(part for part in (_trail(citation.headings, title), page, cells) if part)
+
+
+def _trail(headings: Sequence[str], title: str) -> str:
+    below = headings[1:] if headings and headings[0] == title else headings
+    return " › ".join(below)
 
 
 def timing_table(record: RunRecord) -> Table:

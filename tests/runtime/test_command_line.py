@@ -126,7 +126,7 @@ def test_words_that_match_are_bold_and_a_document_cannot_steer_the_terminal() ->
             "A. Paid in 3 days [1]. B [1].",
             "A. \x1b[1mPaid in 3 days\x1b[0m [1]. B [1].",
         ),
-        ("- paid in\n3 days.", (0, 18), "Paid in 3 days [1].", "Paid in 3 days [1]."),
+        ("- paid in\n3 days.", (0, 18), "Paid in 3 days [1].", "\x1b[1mPaid in 3 days\x1b[0m [1]."),
         ("1. paid in 3 days.\n\npay()", (0, 25), "Paid in 3 days [1]:", "\x1b[1mPaid in 3 days\x1b[0m [1]:"),
     ],
 )
