@@ -1,7 +1,7 @@
 """Remove every link except those to sources: links, images, HTML and all invisible characters.
 
 A link's words stay and its address goes, unless the address is one of the sources'. Bare addresses go too. A tag that is
-written about, in inline code, stays readable as ‹tag›.
+written about, in inline code, stays readable as ⟨tag⟩.
 """
 
 import html
@@ -25,11 +25,12 @@ _HIDDEN_ELEMENT = re.compile(
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-z!?][^<>]*(?:>|\Z)", re.I)
-#: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in other brackets.
+#: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in brackets that are
+#: neither markup nor quotation marks.
 _INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
 _NAMED_TAG = re.compile(r"<(/?[a-z][\w.-]*(?:\s[^<>`\n]*)?/?)>", re.I)
 _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
-_OTHER_BRACKETS: Final = r"‹\1›"
+_OTHER_BRACKETS: Final = r"⟨\1⟩"
 _BARE = re.compile(rf"(?<![a-z0-9])<?({_ADDRESS}|{_SCHEME})>?", re.I)
 _TRAILING: Final = ".,;:!?"
 _PASSES: Final = 8
