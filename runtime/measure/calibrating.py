@@ -23,7 +23,7 @@ AGAINST = frozenset(("lacking", "name", "no_count", "manner", "row_without_colum
 #: Strength of the penalty on large weights, in the scale of each sign's own spread.
 PENALTY = 3.0
 #: How much of what is shown should be right: of all from the probability .5 on, and of all from HIGH on.
-RIGHT_OF_SHOWN, RIGHT_OF_HIGH = 0.84, 0.93
+RIGHT_OF_SHOWN, RIGHT_OF_HIGH = 0.81, 0.93
 
 
 @dataclass(frozen=True, slots=True)
