@@ -11,6 +11,7 @@ FILE = Path(__file__).with_name("weights.json")
 class FittedOn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A collection that the weights were fitted on: its questions, and how many of them its documents answer."""
 
+    question_set: str = ""
     collection: str
     questions: int
     answerable: int

@@ -77,9 +77,18 @@ def passage_holds_gold(question: GoldQuestion, passage: Passage) -> bool:
     return any(holds_gold(question, text) for text in (*blocks, *passage.text.splitlines()))
 
 
-def fit(examples: Sequence[Example]) -> tuple[Weights, list[Judged], list[float]]:
-    """The weights of all examples; the choices for each, ranked without its collection; and their probabilities, likewise."""
-    rows = [row for example in examples for row in _rows(example)]
+def fit(
+    examples: Sequence[Example], tell: Callable[[int], None] = lambda done: None
+) -> tuple[Weights, list[Judged], list[float]]:
+    """The weights of all examples; the choices for each, ranked without its collection; and their probabilities, likewise.
+
+    `tell` hears how many examples were gone through; each is twice.
+    """
+    rows: list[_Rows] = []
+    for at, example in enumerate(examples):
+        rows += _rows(example)
+        tell(at + 1)
+    done = len(examples)
     collections = sorted({example.collection for example in examples})
     judged: list[Judged] = [None] * len(examples)  # type: ignore[list-item]
     for left_out in collections:
@@ -87,6 +96,7 @@ def fit(examples: Sequence[Example]) -> tuple[Weights, list[Judged], list[float]
         for at, example in enumerate(examples):
             if example.collection == left_out:
                 judged[at] = judge(example, ranked_by)
+                tell(done := done + 1)
     chances = [0.0] * len(examples)
     tried = _tried(judged)
     for left_out in collections:

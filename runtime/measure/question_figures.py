@@ -128,7 +128,7 @@ def _counts(items: Sequence[Item]) -> Counts:
     )
 
 
-def share(items: Sequence[Item], counted: Callable[[Item], bool]) -> Share:
+def share[Counted](items: Sequence[Counted], counted: Callable[[Counted], bool]) -> Share:
     """The share of `items` that count, with its interval."""
     found, of = sum(map(counted, items)), len(items)
     low, high = wilson(found, of) if of else (None, None)

@@ -1,0 +1,139 @@
+"""Report what weights were fitted on and how often they are right: tables for a terminal, and a page of Markdown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.choosing.weights import FittedOn
+from runtime.measure.fit_figures import STRICT, THRESHOLDS, Chosen, From, bands, calibration_error, shown_from, tenths
+from runtime.measure.question_figures import Share
+
+_SHARES = ("right of shown", "right of answerable", "near misses shown", "helped")
+_PAGE = """\
+# How often the chosen answer is right
+
+What is shown as an answer is chosen by weights that were fitted on question sets, and shown when a calibrated probability is
+high enough: from {strict} on in the strict voice, which all tables by collection and by confidence take. Every share stands
+with its 95 % interval (Wilson). *Helped*: the answer is shown, or nothing is and it stands in one of the five closest
+passages. A near miss asks for what the documents do not say.
+
+This page, the diagram and the weights are written by `groundwire eval fit`.
+"""
+_DIAGRAM = """
+## Predicted and measured
+
+Each dot is a tenth of the scale, its area the number of questions in it, the line its interval. The mean distance from the
+diagonal is {error:.3f}. Every question is judged by weights that were fitted without its collection.
+
+![Probability predicted against the share that was right]({image})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table; its first column is text, the others are figures."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A set with its choices."""
+
+    name: str
+    items: tuple[Chosen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What came out of a fit. `left_out`: each choice by weights that had not seen its collection; `beside`: so for the question
+    answering sets, which count less; `scored`: the sets that were not fitted on."""
+
+    fitted_on: tuple[FittedOn, ...]
+    left_out: tuple[Chosen, ...]
+    beside: tuple[Chosen, ...]
+    scored: tuple[Scored, ...]
+
+
+def sheets(fitted: Fitted) -> list[Sheet]:
+    """The tables, in the order of the page."""
+    found = [
+        _by_threshold("Each collection left out of the fit", fitted.left_out),
+        _by_confidence(fitted.left_out),
+        _by_collection(f"By collection, shown from {STRICT}", fitted.left_out),
+    ]
+    found += [_by_threshold(f"Not fitted on: {one.name}", one.items) for one in fitted.scored]
+    if fitted.beside:
+        found.append(_by_collection("Question answering sets, each left out of the fit", fitted.beside))
+    return [*found, _sources(fitted.fitted_on)]
+
+
+def page(fitted: Fitted, image: str) -> str:
+    """The tables as Markdown; `image`: where the diagram stands."""
+    first, *others = map(_markdown, sheets(fitted))
+    error = calibration_error(tenths(fitted.left_out))
+    return "".join([_PAGE.format(strict=STRICT), first, _DIAGRAM.format(image=image, error=error), *others])
+
+
+def written(share: Share) -> str:
+    """A share with its interval."""
+    if share.share is None or share.low is None or share.high is None:
+        return "-"
+    return f"{share.share:.2f} ({share.low:.2f} to {share.high:.2f})"
+
+
+def _shares(found: From) -> tuple[str, ...]:
+    return tuple(map(written, (found.right_of_shown, found.right, found.near_misses_shown, found.helped)))
+
+
+def _counted(items: Sequence[Chosen]) -> str:
+    answerable = sum(one.answerable for one in items)
+    return f"{answerable} answerable questions, {len(items) - answerable} near misses"
+
+
+def _by_threshold(title: str, items: Sequence[Chosen]) -> Sheet:
+    rows = tuple((f"{least}", *_shares(shown_from(items, least))) for least in THRESHOLDS)
+    return Sheet(f"{title}: {_counted(items)}", ("shown from", *_SHARES), rows)
+
+
+def _by_confidence(items: Sequence[Chosen]) -> Sheet:
+    rows = tuple(
+        (f"{band.name}, from {band.least}", f"{band.right.of}", written(band.right), written(band.of_shown))
+        for band in bands(items)
+    )
+    return Sheet(f"By confidence, shown from {STRICT}", ("confidence", "shown", "right", "part of shown"), rows)
+
+
+def _by_collection(title: str, items: Sequence[Chosen]) -> Sheet:
+    """In counts: a collection alone is too small for a share."""
+    groups: dict[str, list[Chosen]] = {}
+    for one in items:
+        groups.setdefault(one.collection, []).append(one)
+    found = {name: shown_from(group, STRICT) for name, group in sorted(groups.items())}
+    rows = tuple(
+        (name, *map(_count, (of.right_of_shown, of.right, of.near_misses_shown, of.helped)))
+        for name, of in found.items()
+    )
+    return Sheet(title, ("collection", *_SHARES), rows)
+
+
+def _count(share: Share) -> str:
+    return f"{share.found} of {share.of}" if share.of else "-"
+
+
+def _sources(fitted_on: Sequence[FittedOn]) -> Sheet:
+    sets: dict[str, list[FittedOn]] = {}
+    for one in fitted_on:
+        sets.setdefault(one.question_set, []).append(one)
+    rows = []
+    for name, parts in sets.items():
+        answerable = sum(part.answerable for part in parts)
+        near_misses = sum(part.questions for part in parts) - answerable
+        rows.append((name, f"{len(parts)}", f"{answerable}", f"{near_misses}"))
+    return Sheet("Fitted on", ("set", "collections", "answerable", "near misses"), tuple(rows))
+
+
+def _markdown(sheet: Sheet) -> str:
+    lines = (sheet.headings, ["---", *("---:" for _ in sheet.headings[1:])], *sheet.rows)
+    return f"\n## {sheet.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
