@@ -5,7 +5,7 @@ whole choice. A feature may only speak the way that makes sense: its weight is h
 weights that were fitted without the collection it is about.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
