@@ -18,7 +18,7 @@ from runtime.commands.progress import bars
 from runtime.measure.examples import SetLine, examples, gold_of, sampled
 from runtime.measure.fit_figures import chosen, scored, tenths
 from runtime.measure.fit_report import Fitted, Scored, Sheet, page, sheets
-from runtime.measure.fitting import Example, fit
+from runtime.measure.fitting import Example, fit, passage_holds_gold
 from runtime.measure.lines import BadLine, read
 from runtime.measure.questions import GoldQuestion
 from runtime.measure.reliability import diagram
@@ -174,12 +174,15 @@ def _check(fitted: Sequence[_Set], held: Sequence[_Set]) -> None:
 
 def _check_found(every: Sequence[Example]) -> None:
     """Raises BadLine when without one collection there is nothing to learn from."""
-    telling = {example.collection for example in every if example.hidden}
+    telling = {
+        example.collection
+        for example in every
+        if any(passage_holds_gold(example.question, passage) for passage in example.passages)
+    }
     if len(telling) < 2:
-        where = f"but {telling.pop()}" if telling else "at all"
+        where = f"collection but {telling.pop()}" if telling else "collection at all"
         raise BadLine(
-            f"the search finds an answer, with other passages beside it, in no collection {where}; check that each index"
-            " is of the documents that its questions are about"
+            f"the search finds an answer in no {where}; check that each index is of the documents that its questions are about"
         )
 
 

@@ -38,10 +38,13 @@ class Tried:
 
 
 def calibrate(tried: Sequence[Tried]) -> Weights:
-    """Weights of SIGNS, stretched by what they say of collections that they were not fitted on."""
+    """Weights of SIGNS, stretched by what they say of collections that they were not fitted on; of one alone, they are not."""
     real = [each for each in tried if not each.hidden]
     odds = np.zeros(len(real))
-    for left_out in {each.collection for each in real}:
+    collections = {each.collection for each in real}
+    if len(collections) < 2:
+        return _logistic(tried)
+    for left_out in collections:
         fitted = _logistic([each for each in tried if each.collection != left_out])
         for at, each in enumerate(real):
             if each.collection == left_out:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from actors.choosing.signs import probability
 from actors.choosing.confidence import HIGH, MEDIUM, SHOWN_FROM, confidence_of
+from actors.choosing.signs import probability
 from actors.choosing.weights import Weights
 from prompts.vocabulary import Confidence
 from runtime.measure.fitting import Example, Judged, judge

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from actors.choosing.confidence import HIGH
 from actors.choosing.weights import FittedOn
 from runtime.measure.fit_figures import STRICT, THRESHOLDS, Chosen, From, bands, calibration_error, shown_from, tenths
 from runtime.measure.question_figures import Share
@@ -11,10 +12,13 @@ _SHARES = ("right of shown", "right of answerable", "near misses shown", "helped
 _PAGE = """\
 # How often the chosen answer is right
 
-What is shown as an answer is chosen by weights that were fitted on question sets, and shown when a calibrated probability is
+What is shown as an answer is chosen by weights that were fitted on question sets, and shown when a fitted probability is
 high enough: from {strict} on in the strict voice, which all tables by collection and by confidence take. Every share stands
 with its 95 % interval (Wilson). *Helped*: the answer is shown, or nothing is and it stands in one of the five closest
 passages. A near miss asks for what the documents do not say.
+
+Every question of the first tables is judged by weights that were fitted without its collection. Their features may still have
+been worked on while looking at such questions: how it goes with new documents is told by the sets that were not fitted on.
 
 This page, the diagram and the weights are written by `groundwire eval fit`.
 """
@@ -22,7 +26,8 @@ _DIAGRAM = """
 ## Predicted and measured
 
 Each dot is a tenth of the scale, its area the number of questions in it, the line its interval. The mean distance from the
-diagonal is {error:.3f}. Every question is judged by weights that were fitted without its collection.
+diagonal is {error:.3f}. The scale is stretched so that from {strict} on, and again from {high} on, a promised part of what is
+shown is right; a dot off the diagonal is therefore no plain frequency.
 
 ![Probability predicted against the share that was right]({image})
 """
@@ -73,7 +78,14 @@ def page(fitted: Fitted, image: str) -> str:
     """The tables as Markdown; `image`: where the diagram stands."""
     first, *others = map(_markdown, sheets(fitted))
     error = calibration_error(tenths(fitted.left_out))
-    return "".join([_PAGE.format(strict=STRICT), first, _DIAGRAM.format(image=image, error=error), *others])
+    return "".join(
+        [
+            _PAGE.format(strict=STRICT),
+            first,
+            _DIAGRAM.format(image=image, error=error, strict=STRICT, high=HIGH),
+            *others,
+        ]
+    )
 
 
 def written(share: Share) -> str:

@@ -172,6 +172,13 @@ def test_the_command_fits_and_reports_twice_the_same(indexes: Path, tmp_path: Pa
     ElementTree.fromstring(made[0]["report/reliability.svg"].decode())
 
 
+def test_two_collections_are_enough(indexes: Path, tmp_path: Path) -> None:
+    both = write(tmp_path / "both.jsonl", lines("shop", "library"))
+    result = run_command("--set", f"{both}={indexes}", "--out", tmp_path / "weights.json")
+    assert result.exit_code == 0, result.output
+    assert msgspec.json.decode((tmp_path / "weights.json").read_bytes(), type=Weights).calibration
+
+
 NEAR = {"answerable": False, "gold": []}
 
 
