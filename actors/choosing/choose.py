@@ -123,9 +123,14 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Questi
     old = out_of_date(passages, question.text)
     if not old:
         return ranked
-    return sorted(
-        ranked, key=lambda each: -(each.score - (OUT_OF_DATE if passages[each.unit.passage].source_id in old else 0.0))
-    )
+    less = math.exp(-OUT_OF_DATE)
+    found = [
+        replace(each, score=each.score - OUT_OF_DATE, share=less * each.share)
+        if passages[each.unit.passage].source_id in old
+        else each
+        for each in ranked
+    ]
+    return sorted(found, key=lambda each: -each.score)
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
