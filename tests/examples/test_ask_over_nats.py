@@ -26,7 +26,12 @@ async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
         ("How many days until refunds are paid?", 0, ["within 14 days", "- refunds https://example.org/0"], ""),
         ("환불은 며칠 안에 지급되나요?", 0, ["14일", "- 환불"], ""),
         ("Who was the king of Bavaria in 1850?", 3, ["documents"], ""),
-        ("Qui a fondé la bibliothèque ?", 3, ["- bibliotheque https://example.org/4: La bibliothèque est"], ""),
+        (
+            "Quel architecte a dessiné le nouveau bâtiment de la bibliothèque ?",
+            3,
+            ["- bibliotheque https://example.org/4: La bibliothèque est"],
+            "",
+        ),
         ("Hello", 3, ["Hello!"], ""),
     ],
 )

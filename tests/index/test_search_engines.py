@@ -28,7 +28,9 @@ class CountedWords:
     def __init__(self, words: dict[int, list[str]]) -> None:
         self.words = words
 
-    def search(self, query: str, language: str, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]]:
+    def search(
+        self, query: str, language: str, k: int, allowed: Allowed | None = None, *, topic: str = ""
+    ) -> list[tuple[int, float]]:
         among = self.words if allowed is None else allowed.numbers.tolist()
         shared = {number: len({*query.lower().split()} & {*self.words[number]}) for number in among}
         return [(number, float(count)) for number, count in Counter(shared).most_common(k) if count]

@@ -222,8 +222,8 @@ async def test_what_is_not_answered_is_told_in_tokens_without_references(
 NEAR = {
     "ko": ("환불 담당자는 누구인가요?", "환불.md", "환불"),
     "zh": ("阿托品是谁发明的？", "近视.md", "阿托品"),
-    "fr": ("Qui a fondé la bibliothèque ?", "bibliotheque.md", "bibliothèque"),
-    "ar": ("من صمم مبنى المكتبة الجديد؟", "الحضور.md", "مكتبة"),
+    "fr": ("Quel architecte a dessiné le nouveau bâtiment de la bibliothèque ?", "bibliotheque.md", "bibliothèque"),
+    "ar": ("من هو المهندس المعماري الذي صمم مبنى المكتبة الجديد؟", "الحضور.md", "مكتبة"),
     "es": ("¿Quién fundó la biblioteca?", "biblioteca.md", "biblioteca"),
 }
 
