@@ -39,7 +39,7 @@ class Tried:
 
 def calibrate(tried: Sequence[Tried]) -> Weights:
     """Weights of SIGNS, stretched by what they say of collections that they were not fitted on; of one alone, they are not."""
-    real = [each for each in tried if not each.hidden]
+    real = [each for each in tried if not each.hidden and each.weight >= 1]
     odds = np.zeros(len(real))
     collections = {each.collection for each in real}
     if len(collections) < 2:
