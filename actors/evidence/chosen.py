@@ -2,7 +2,7 @@
 
 from actors.answer.profile import profile_of
 from actors.choosing.choose import Choice
-from actors.choosing.confidence import shows
+from actors.choosing.confidence import HIGH, shows
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
 from actors.evidence import spans
@@ -32,9 +32,12 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:
     """The end of the run with the closest passages, when it is not probable enough that the choice answers."""
     question = message.question
-    if shows(choice.probability, question.voice) or style_of(message) == "hint":
-        return None
     known = message.collection.languages
+    foreign = bool(known) and question.language not in known
+    # Words of another language match by chance: names, numbers, what both languages took from a third.
+    sure = choice.probability >= HIGH if foreign else shows(choice.probability, question.voice)
+    if sure or style_of(message) == "hint":
+        return None
     nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in passages)
     far = nearest < profile_of(question.profile).retrieval.low_relevance
     return closest(
@@ -46,7 +49,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
         probability=choice.probability,
         snapshot=message.snapshot,
         rounds=message.rounds,
-        languages=() if not known or question.language in known else tuple(sorted(known)),
+        languages=tuple(sorted(known)) if foreign else (),
     )
 
 

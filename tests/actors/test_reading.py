@@ -17,6 +17,7 @@ from actors.select_evidence import select_evidence
 from bus.events import Sources
 from bus.messages import (
     AnswerSettled,
+    Collection,
     Context,
     ContextMetadata,
     EvidenceSelected,
@@ -317,3 +318,18 @@ async def test_the_style_chooses_who_answers(
     message = found(passage(), question=asked, complex=complex_, analyses=(ANALYSIS,) if complex_ else ())
     result = await select_evidence.handle(message, picks("Refunds are paid within 14 days of the return."))
     assert type(result) is request_type
+
+
+async def test_documents_in_another_language_answer_only_for_sure() -> None:
+    known = {"en": 40, "fr": 2}
+    answered = await select_evidence.handle(
+        found(passage(), collection=Collection(languages=known)), picks(REFUNDS[:46])
+    )
+    assert isinstance(answered, EvidenceSelected)
+    assert answered.probability is not None
+    assert 0.5 <= answered.probability < 0.9
+    foreign = found(passage(), collection=Collection(languages={"fr": 2, "zh": 40}))
+    settled = await select_evidence.handle(foreign, ScriptedAsk())
+    assert isinstance(settled, AnswerSettled)
+    assert settled.settled.outcome == "closest"
+    assert "Chinese" in settled.settled.answer
