@@ -1,7 +1,7 @@
 """Read a question for choosing its answer: its terms with their weights, its identifiers, the kind of thing asked for."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -40,17 +40,15 @@ _SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.com
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`terms`: each term and its weight; `unknown`: those that no document has. `identifiers` must be in an answer, `likely` most
-    often are; both are folded. `pieces` are of the question's words; `sides` are the terms of the two things compared.
-    `cosine_counts`: how much a cosine says, 0 to 1. `ranks`: of the passages, from 0, where that is not their order.
-
-    `synonyms`: folded names in the question, each with another name of the same thing.
+    """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded. `pieces`
+    are of the question's words; `sides` are the terms of the two things compared. `cosine_counts`: how much a cosine says, 0 to
+    1. `ranks`: of the passages, from 0, where that is not their order. `synonyms`: folded names in the question, each with
+    another name of the same thing.
     """
 
     text: str
     language: str
     terms: dict[str, float]
-    unknown: frozenset[str]
     pieces: frozenset[str]
     identifiers: tuple[str, ...]
     likely: tuple[str, ...]
@@ -63,7 +61,12 @@ class Asked:
 
     def in_language(self, language: str) -> "Asked":
         """The question with its names as that language writes them, if it has any."""
-        return self.variants.get(language, self)
+        variant = self.variants.get(language)
+        return self if variant is None else replace(variant, cosine_counts=self.cosine_counts, ranks=self.ranks)
+
+    def weight_of(self, held: Set[str]) -> float:
+        """The weight of those of its terms; in their order, since a sum of floats must not depend on that of a set."""
+        return sum(weight for term, weight in self.terms.items() if term in held)
 
     @property
     def whole(self) -> float:
@@ -100,10 +103,9 @@ def _read(question: Question, text: str, collection: Collection) -> Asked:
         text=question.text,
         language=question.language,
         terms=weights,
-        unknown=frozenset(t for t in weights if rarity.get(t, 0.0) >= NOWHERE),
         pieces=frozenset(grams(bare) or grams(text)),
         identifiers=_folded(_EXACT, text),
-        likely=tuple(one for one in (*_folded(_LIKELY, text), *_latin(text))),
+        likely=(*_folded(_LIKELY, text), *_latin(text)),
         kind=kind_of(question.text),
         sides=sides,
     )

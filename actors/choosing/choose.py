@@ -1,7 +1,8 @@
 """Choose what to show for a question among the blocks of the passages found, with the probability that it answers.
 
-The units of all passages are ranked by learned weights. The best one is shown, and others beside it that are likely too, as far
-as MOST lets; a calibrated logistic model says how probable it is that what is shown answers.
+The units of all passages are ranked by learned weights (features.py). Those that together have most of the probability are shown,
+as far as MOST lets; a second, logistic model says how probable it is that they answer (signs.py). A question of several parts
+is chosen for in parts.py; what becomes of a choice is in actors/evidence/chosen.py.
 """
 
 import itertools
@@ -34,9 +35,8 @@ _MOST_LIKELY = 10
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`ranked` best first; `shown` are those to show, the best first; `leads`: of each of these the
-    sentence that answers, as a slice of its passage; `probability`: that what is shown answers.
-    `compares`: the question compares two things.
+    """`ranked` best first; `shown` are those to show, the best first; `leads`: of each of these the sentence that answers, as a
+    slice of its passage; `probability`: that what is shown answers. `compares`: the question compares two things.
     """
 
     ranked: tuple[Ranked, ...]
@@ -107,10 +107,9 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
     rows = values(asked, read, passages)
     by_place = [learned.ranking.get(name, 0.0) for name in FEATURES]
     scores = [sum(weight * value for weight, value in zip(by_place, row, strict=True)) for row in rows]
-    highest = max(scores, default=0.0)
-    highest = max(highest, none := learned.none)
+    highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
-    whole = sum(odds) + math.exp(none - highest)
+    whole = sum(odds) + math.exp(learned.none - highest)
     found = [
         Ranked(each.unit, score, chance / whole, tuple(row), each)
         for each, score, chance, row in zip(read, scores, odds, rows, strict=True)
@@ -194,8 +193,7 @@ def left_out(asked: Asked, shown: Sequence[Ranked]) -> float:
 def _speaks(asked: Asked, read: Read, side: frozenset[str]) -> bool:
     """Whether a unit has at least half of a side, by weight; headings count too unless they name all that is compared."""
     above = frozenset() if all(each & read.context for each in asked.sides) else read.context
-    whole = sum(asked.terms[term] for term in side)
-    return sum(asked.terms[term] for term in side & (read.bag | above)) >= whole / 2
+    return asked.weight_of(side & (read.bag | above)) >= asked.weight_of(side) / 2
 
 
 def _weight(unit: Unit) -> float:

@@ -20,11 +20,9 @@ from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 #: In the order of a row of values; each is 0 to 1 but `length`.
 FEATURES = (
     "covered",  # share of the question's terms in the unit, its introduction, headings and title
-    "body",  # in the unit itself
     "form",  # in its best sentence that has the kind of thing asked for
     "identifiers_missing",  # share of the question's identifiers that it lacks
     "likely_missing",  # the same of numbers, abbreviations, and Latin words in another script
-    "missing",  # weight of the heaviest term that is missing, even in pieces
     "pieces",  # share of the question's character pieces, headings and all
     "rank",  # 1 / rank of its passage
     "score",  # fused score of its passage
@@ -32,8 +30,7 @@ FEATURES = (
     "first",  # it stands first below its heading
     "define",  # a definition is asked for, and it stands first below a heading that is the term
     "copula",  # a definition is asked for, and its first words are the term and say that it is something
-    "side_first",  # it begins with one of them, or stands below a heading that is one of them, and does not name the other
-    "sides_heading",  # it stands below a heading that names both
+    "side_first",  # of two things compared it begins with one, or stands below a heading that is one, and does not name the other
     "row_key",  # share of the question in cells of the row that are what it names
     "row_column",  # how surely it asks for another cell of such a row
     "row_without_column",  # share in such cells of a row that has nothing asked for
@@ -46,7 +43,6 @@ FEATURES = (
     "same_language",
     "asks",  # it ends as a question or with a colon
     "body_pieces",
-    "passage_coverage",
     "cosine",
     "rarest",  # it has the question's rarest term
     "top",  # covered, less the best unit's
@@ -83,7 +79,7 @@ class Read:
 
     def share(self, asked: Asked, at: int) -> float:
         """The share of the question in one of its sentences."""
-        return sum(asked.terms[term] for term in self.sentences[at] & asked.terms.keys()) / asked.whole
+        return asked.weight_of(self.sentences[at]) / asked.whole
 
     def fit(self, asked: Asked, at: int) -> float:
         """The same, and 0.5 more for a sentence that has the kind of thing asked for."""
@@ -173,14 +169,11 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
     unit, passage = read.unit, passages[read.unit.passage]
     whole, heaviest = asked.whole, asked.heaviest
     every = read.bag | read.context
-    covered = body = missing = rarest = 0.0
+    covered = rarest = 0.0
     for term, weight in asked.terms.items():
-        there = 1.0 if term in every else _in_pieces(term, read.folded_all)
-        covered += weight * there
+        covered += weight * (1.0 if term in every else _in_pieces(term, read.folded_all))
         if term in read.bag:
-            body += weight
             rarest = max(rarest, weight)
-        missing = max(missing, weight * (1 - there))
     shares = [read.share(asked, at) for at in range(len(read.sentences))]
     fits = [
         share
@@ -191,15 +184,13 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
     is_definition = asked.kind == "definition"
     pieces_whole = sum(piece_weight.values()) or 1.0
     beginning = _terms(unit.text[:_BEGINNING])
-    starts = sum(w for t, w in asked.terms.items() if t in beginning) / whole
+    starts = asked.weight_of(beginning) / whole
     looked = look_up(asked, unit.text) if unit.kind == "table_row" else None
     row = dict.fromkeys(FEATURES, 0.0)
     row |= {
         "covered": covered / whole,
-        "body": body / whole,
         "form": max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
-        "missing": missing / heaviest,
         "pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked_all) / pieces_whole,
         "body_pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked) / pieces_whole,
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
@@ -211,7 +202,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "likely_missing": lacking(asked.likely, read.folded_all),
         "copula": starts if is_definition and holds(asked.kind, unit.text[:_COPULA_WITHIN], asked.text) else 0.0,
         "side_first": max((_first_of(asked, read, side) for side in asked.sides), default=0.0),
-        "sides_heading": float(bool(asked.sides) and all(side & _last_heading(unit) for side in asked.sides)),
         "row_key": looked.key if looked else 0.0,
         "row_column": looked.column if looked else 0.0,
         "row_without_column": looked.key if looked and not looked.column else 0.0,
@@ -222,7 +212,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "steps": float(asked.kind == "manner" and unit.kind in ("code", "list_item")),
         "same_language": float(passage.language in (asked.language, "und", "")),
         "asks": float(bool(_ENDS_OPEN.search(unit.text))),
-        "passage_coverage": passage.coverage or 0.0,
         "cosine": asked.cosine_counts * max(passage.cosine or 0.0, 0.0),
         "rarest": rarest / heaviest,
     }
@@ -253,7 +242,7 @@ def _whole(identifier: str) -> re.Pattern[str]:
 def _f1(asked: Asked, heading: str) -> float:
     """How nearly a heading is the question: the harmonic mean of what each holds of the other."""
     words = _terms(heading)
-    shared = sum(weight for term, weight in asked.terms.items() if term in words)
+    shared = asked.weight_of(words)
     if not shared:
         return 0.0
     recall = shared / asked.whole
@@ -269,11 +258,9 @@ def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
     """The share of a side of a comparison in a unit's first words or nearest heading, if it does not name the other side."""
     if any(other & read.bag for other in asked.sides if other != side):
         return 0.0
-    whole = sum(asked.terms[term] for term in side) or 1.0
+    whole = asked.weight_of(side) or 1.0
     beginning = _terms(read.unit.text[:_BEGINNING])
-    return (
-        max(sum(asked.terms[term] for term in side & words) for words in (beginning, _last_heading(read.unit))) / whole
-    )
+    return max(asked.weight_of(side & words) for words in (beginning, _last_heading(read.unit))) / whole
 
 
 def _piece_weights(asked: Asked, texts: Sequence[str]) -> dict[str, float]:

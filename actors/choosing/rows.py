@@ -48,7 +48,7 @@ def look_up(asked: Asked, row: str) -> Looked:
     rest = asked.terms.keys() - held
     found = asked_for(wish(asked.text, asked.language), rest, there, keys)
     share, best = (found[0].share, found[0].cell) if found else (0.0, None)
-    return Looked(frozenset(keys), sum(asked.terms[term] for term in held) / asked.whole, share, best)
+    return Looked(frozenset(keys), asked.weight_of(held) / asked.whole, share, best)
 
 
 def _named(asked: Asked, value: str) -> frozenset[str]:

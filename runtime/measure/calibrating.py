@@ -38,7 +38,10 @@ class Tried:
 
 
 def calibrate(tried: Sequence[Tried]) -> Weights:
-    """Weights of SIGNS, stretched by what they say of collections that they were not fitted on; of one alone, they are not."""
+    """Weights of SIGNS, stretched by what they say of collections that they were not fitted on; of one alone, they are not.
+
+    Choices of a weight below 1 take part in the weights alone: what is promised is promised for the sets that count in full.
+    """
     real = [each for each in tried if not each.hidden and each.weight >= 1]
     odds = np.zeros(len(real))
     collections = {each.collection for each in real}

@@ -25,7 +25,7 @@ from runtime.measure.gold import shows
 from runtime.measure.questions import GoldQuestion
 
 #: What must not speak for a unit, and what may speak either way; everything else must not speak against it.
-AGAINST = frozenset(("identifiers_missing", "likely_missing", "missing", "asks", "row_without_column"))
+AGAINST = frozenset(("identifiers_missing", "likely_missing", "asks", "row_without_column"))
 EITHER = frozenset(("length", "row", "code", "list", "steps", "none"))
 #: Strength of the penalty on large weights, in the scale of each feature's own spread.
 RANKING_PENALTY = 10.0

@@ -1,6 +1,8 @@
 """Which units are shown together, how a paragraph is cut into units, and what of a question is found in a text."""
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +15,8 @@ from actors.choosing.weights import weights
 from bus.messages import Collection, QuestionAsked
 from tests.actors.blocks import passages
 
+#: Their sum depends on the order.
+UNEVEN = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.7}
 SENTENCE = (
     "The old mill by the river grinds the corn of the whole valley in the late summer weeks of every single year."
 )
@@ -84,3 +88,18 @@ def test_pieces_of_words_are_found_in_compounds_and_other_forms(question: str, n
 def test_a_text_is_read_once() -> None:
     assert words_of("The ferries sail.") is words_of("The ferries sail.")
     assert words_of("The ferries sail.").marked == " ^ferries ^sail "
+
+
+def test_a_weight_does_not_depend_on_the_order_of_a_set() -> None:
+    asked = replace(read_question(resolved(QuestionAsked(question="mill")), Collection()), terms=UNEVEN)
+    assert {asked.weight_of(dict.fromkeys(order).keys()) for order in itertools.permutations(UNEVEN)} == {
+        sum(UNEVEN.values())
+    }
+
+
+def test_a_question_with_foreign_names_keeps_what_is_known_of_the_search() -> None:
+    collection = Collection(languages={"en": 10}, variants={"fr": "the river of Allemagne"})
+    asked = replace(read_question(resolved(QuestionAsked(question="the river of Germany")), collection), ranks=(1, 0))
+    variant = asked.in_language("fr")
+    assert variant.terms.keys() != asked.terms.keys()
+    assert (variant.cosine_counts, variant.ranks) == (0.2, (1, 0))

@@ -53,4 +53,6 @@ def show(event: dict) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(f"usage: {sys.argv[0]} NATS_URL QUESTION")
     sys.exit(asyncio.run(ask(sys.argv[1], sys.argv[2])))
