@@ -19,6 +19,7 @@ from nats.aio.msg import Msg
 from nats.js.api import AckPolicy as JsAck
 from nats.js.api import ConsumerConfig, DeliverPolicy
 
+from bus.access import Groups
 from bus.actor import Actor
 from bus.connection import CONNECT_OPTIONS, Inbox, forget_unsent, log_error
 from bus.graph import Graph
@@ -34,7 +35,10 @@ log = logging.getLogger("groundwire.actors")
 class Worker:
     """The actors of one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
 
-    def __init__(self, graph: Graph, settings: BusSettings, *, only: Sequence[str] = ()) -> None:
+    def __init__(
+        self, graph: Graph, settings: BusSettings, *, only: Sequence[str] = (), ungranted: Groups = None
+    ) -> None:
+        """`ungranted`: what a question sees that no key asked."""
         self.graph = graph
         self.settings = settings
         self.actors = tuple(a for a in graph.actors if not only or a.name in only)
@@ -47,6 +51,7 @@ class Worker:
             name="groundwire-actors",
             **CONNECT_OPTIONS,
         )
+        self._ungranted = ungranted
         self._handling: Handling
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
         self._heart: asyncio.Task[None]
@@ -58,7 +63,7 @@ class Worker:
         """Bind every actor to its durable consumer and begin. The streams must exist."""
         client = await self._broker.connect()
         self.inbox = Inbox(client)
-        self._handling = Handling(client, self.inbox, self.graph, self.settings)
+        self._handling = Handling(client, self.inbox, self.graph, self.settings, ungranted=self._ungranted)
         await client.subscribe(f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", cb=self._run_over)
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in self.actors:

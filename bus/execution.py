@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bus.access import Groups
 from bus.actor import Actor, Result, Taken
 from bus.asker import Asker
 from bus.asking import Answer
@@ -39,12 +40,13 @@ async def execute(
     attempt: int = 1,
     retries: int | None = None,
     began: float | None = None,
+    groups: Groups = None,
 ) -> tuple[Result, Stage]:
     """The actor's result for a message, or for the lanes of a join; its fallback after all declared attempts have failed.
 
     `key` is the key of the message that came last, `deadline` is in epoch seconds. From the second `attempt` on, an
-    earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. Raises
-    Superseded, and the Failure of an actor without a fallback.
+    earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. `groups`: whose
+    documents a search may find. Raises Superseded, and the Failure of an actor without a fallback.
     """
     began = time.monotonic() if began is None else began
     message = taken if isinstance(taken, Message) else taken[-1]
@@ -57,7 +59,7 @@ async def execute(
     fallback = ""
     for tried in range(retries + 1):
         ask = Asker(services.answer, key.run_id, actor.name, deadline, actor.priority, actor.prompts, profile)
-        search = Finder(services.find)
+        search = Finder(services.find, groups)
         if attempt > 1 or tried:
             await emit.progress()
         await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="start"))

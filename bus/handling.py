@@ -14,6 +14,7 @@ from typing import Literal
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from bus.access import Groups, access_of
 from bus.actor import Actor, Taken
 from bus.asking import AskClient
 from bus.connection import Inbox
@@ -66,12 +67,16 @@ class Delivery:
 class Handling:
     """Handles deliveries. `bugs` collects exceptions that are not a Failure."""
 
-    def __init__(self, client: Client, inbox: Inbox, graph: Graph, settings: BusSettings) -> None:
+    def __init__(
+        self, client: Client, inbox: Inbox, graph: Graph, settings: BusSettings, *, ungranted: Groups = None
+    ) -> None:
+        """`ungranted`: what a question sees that no key asked."""
         self.client = client
         self.journal = Journal(client, inbox)
         self.graph = graph
         self.settings = settings
         self.bugs: list[BaseException] = []
+        self._ungranted = ungranted
         self._ask = AskClient(client, inbox)
         self._over: OrderedDict[str, None] = OrderedDict()
 
@@ -140,10 +145,16 @@ class Handling:
             deadline=delivery.deadline,
             attempt=delivery.attempt,
             began=delivery.began,
+            groups=await self._groups(key.run_id) if "search" in actor.powers else None,
         )
         if stage.fallback:
             log.warning("%s %s: %s; its fallback answers", actor.name, key.run_id, stage.fallback)
         await self._write(delivery, outputs_of(actor, result), stage)
+
+    async def _groups(self, run_id: str) -> Groups:
+        """Whose documents the run may find."""
+        access = await access_of(self.journal, run_id)
+        return self._ungranted if access is None else access.groups
 
     def _deadline(self, delivery: Delivery, message: Message) -> float:
         if told := (delivery.raw.headers or {}).get(DEADLINE):

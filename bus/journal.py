@@ -84,6 +84,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     filter: Filter | None = None
     rerank: bool = True
     topic: str = ""
+    groups: tuple[str, ...] | None = None
     took_s: float = 0.0
 
 

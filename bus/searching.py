@@ -21,7 +21,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes.
 
     Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
-    conversation, which count less than the query's.
+    conversation, which count less than the query's. `groups`: see `bus.access`; whoever runs the actor sets it.
     """
 
     query: str
@@ -32,6 +32,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     filter: Filter | None = None
     rerank: bool = True
     topic: str = ""
+    groups: tuple[str, ...] | None = None
 
 
 class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,10 +60,11 @@ def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord
 
 
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
-    """Whether this record answers that search. Old records hold the query alone."""
-    names = (field.name for field in msgspec.structs.fields(request))
-    asked = tuple(getattr(record, name) for name in names)
-    return record.query == request.query if record.k == 0 else asked == msgspec.structs.astuple(request)
+    """Whether this record answers that search, for whomever it was made. Old records hold the query alone."""
+    if record.k == 0:
+        return record.query == request.query
+    names = (field.name for field in msgspec.structs.fields(request) if field.name != "groups")
+    return all(getattr(record, name) == getattr(request, name) for name in names)
 
 
 def reply_of(record: SearchRecord) -> SearchReply:
@@ -72,13 +74,14 @@ def reply_of(record: SearchRecord) -> SearchReply:
 
 @dataclass(slots=True)
 class Finder:
-    """The body of `search` for one delivery. `records` are the replies it got."""
+    """The body of `search` for one delivery, as whoever may see these `groups`. `records` are the replies it got."""
 
     find: Find
+    groups: tuple[str, ...] | None = None
     records: list[SearchRecord] = field(default_factory=list)
 
     async def __call__(self, request: SearchRequest) -> SearchReply:
-        reply, record = await self.find(request)
+        reply, record = await self.find(msgspec.structs.replace(request, groups=self.groups))
         self.records.append(record)
         return reply
 

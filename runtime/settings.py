@@ -81,6 +81,12 @@ class AnswersSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     voice: Voice = "strict"  #: how sure an answer must be: `strict` or `helpful`, unless profile or request say
 
 
+class AccessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[access]`: who may see what."""
+
+    integrations: str = "*"  #: groups whose documents a question without a key sees, `sales,hr`; `*` for all documents
+
+
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[edge]`: the HTTP side."""
 
@@ -99,6 +105,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     actors: ActorsSettings = ActorsSettings()
     verifier: VerifierSettings = VerifierSettings()
     answers: AnswersSettings = AnswersSettings()
+    access: AccessSettings = AccessSettings()
     edge: EdgeSettings = EdgeSettings()
     profiles: str = ""  #: folder of your own profiles
     state: str = "~/.local/state/groundwire"  #: journals, logs and locks; under XDG_STATE_HOME if set

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from actors.answer.profile import preload
 from actors.answer.question import Defaults, resolving_under
 from actors.pipeline import pipeline
+from bus.access import groups_named
 from bus.connection import connect, declare_streams
 from bus.delivery import Worker
 from bus.health import answer_health
@@ -26,7 +27,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         first = await connect(settings.bus.url, name="groundwire-declare")
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
-        worker = Worker(graph, settings.bus, only=only)
+        worker = Worker(graph, settings.bus, only=only, ungranted=groups_named(settings.access.integrations))
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from actors.answer.question import resolved, resolving_under
+from bus.access import Groups, access_in
 from bus.actor import Actor
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
@@ -33,7 +34,8 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
     """
     at = next(actor for actor in graph.actors if actor.name == stage)
     kept, shown = taken_over(trace, graph, at)
-    run = _ForkedRun(run_id, graph, live)
+    access = access_in(trace.records)
+    run = _ForkedRun(run_id, graph, live, access.groups if access else None)
     with resolving_under(trace.defaults):
         run.take_over(trace, kept, shown, at, profile)
         await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
@@ -90,6 +92,7 @@ class _ForkedRun:
     run_id: str
     graph: Graph
     live: Live
+    groups: Groups = None
     records: list[Record] = field(default_factory=list)
     frames: list[Shown] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
@@ -138,6 +141,7 @@ class _ForkedRun:
             record.key,
             Services(self.live.answer, self.live.search, events),
             deadline=time.time() + self.live.deadline_s,
+            groups=self.groups,
         )
         self.frames += events.added
         self.frames += [Shown(0, time.time(), line, fenced=False, headers={}) for line in events.asides]
