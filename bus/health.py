@@ -9,10 +9,14 @@ from nats.aio.msg import Msg
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """`ready` once the process can do its work; `detail` says what it has loaded or is waiting for."""
+    """`ready` once the process can do its work; `detail` says what it has loaded or is waiting for.
+
+    `problem`: what somebody has to change before it can; empty while it only has to wait.
+    """
 
     ready: bool = False
     detail: str = ""
+    problem: str = ""
 
 
 async def answer_health(client: Client, role: str, state: Callable[[], Mapping[str, object]]) -> None:

@@ -4,9 +4,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import msgspec
 import nats.errors
+from msgspec import Meta
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
@@ -16,9 +18,17 @@ from bus.messages import Collection, Passage
 from bus.subjects import SEARCH
 from index.filters import Filter
 
+#: How long a search is repeated that a process answers with a problem, in seconds.
+PROBLEM_S = 0.5
+
+#: More candidates than anyone reads; without a limit one search could hold a thread for minutes.
+LARGEST_K = 1000
+type Candidates = Annotated[int, Meta(ge=0, le=LARGEST_K)]
+
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes.
+    """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes, at most
+    LARGEST_K.
 
     Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
     conversation, which count less than the query's. `groups`: see `bus.access`; whoever runs the actor sets it.
@@ -26,9 +36,9 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     query: str
     language: str
-    k: int
-    bm25_k: int = 5
-    vector_k: int = 5
+    k: Candidates
+    bm25_k: Candidates = 5
+    vector_k: Candidates = 5
     filter: Filter | None = None
     rerank: bool = True
     topic: str = ""
@@ -96,18 +106,25 @@ class SearchClient:
     async def __call__(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
         raw = _encoder.encode(request)
         began = time.monotonic()
+        problem, patient_until = "", 0.0
         while True:
             try:
                 msg = await self.client.request(SEARCH, raw, timeout=max(0.05, min(3.0, self.deadline - time.time())))
-            except (nats.errors.Error, TimeoutError) as error:
+                reply = _replies.decode(msg.data)
+            except (nats.errors.Error, TimeoutError, msgspec.DecodeError, UnicodeDecodeError) as error:
                 if time.time() >= self.deadline:
-                    raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
+                    why = problem or f"no search process answers ({error}); start one with `groundwire up`"
+                    raise Unavailable(why) from None
                 await asyncio.sleep(0.1)
                 continue
-            reply = _replies.decode(msg.data)
-            if reply.problem:
+            if not reply.problem:
+                return reply, record_of(request, msg.data, began)
+            # Another process may have what this one lacks, or this one soon.
+            patient_until = patient_until or min(time.time() + PROBLEM_S, self.deadline)
+            if time.time() >= patient_until:
                 raise Unavailable(reply.problem)
-            return reply, record_of(request, msg.data, began)
+            problem = reply.problem
+            await asyncio.sleep(0.1)
 
 
 async def serve_search(
@@ -121,9 +138,10 @@ async def serve_search(
             reply = await find(_requests.decode(msg.data))
         except Unavailable as failure:
             reply = SearchReply(problem=str(failure))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             reply = SearchReply(problem=f"this search cannot be read: {error}")
-        await client.publish(msg.reply, _encoder.encode(reply))
+        if msg.reply:
+            await client.publish(msg.reply, _encoder.encode(reply))
 
     async def take(msg: Msg) -> None:
         task = asyncio.create_task(answer(msg))

@@ -41,6 +41,9 @@ def open_snapshot(directory: Path, snapshot_id: str | None, embedder: Embedder |
     handle = snapshot.hold(directory, snapshot_id)
     try:
         return Opened(handle, embedder)
-    except IndexProblem:
+    except Exception as error:
+        damage = [] if isinstance(error, IndexProblem) else snapshot.verify_files(handle.directory, handle.manifest)
         handle.close()
+        if damage:
+            raise IndexProblem(f"{handle.directory} is damaged ({damage[0]}); build the index again") from error
         raise

@@ -176,17 +176,19 @@ class Searcher:
         return crossed(without_question_words(query), language, self._current().handle.manifest.languages)
 
     def maybe_reload(self) -> bool:
-        """Swap to the newest snapshot if there is one; running queries finish in the old one. Raises IndexProblem."""
-        if not self._follows:
+        """Swap to the newest snapshot if there is one. Raises IndexProblem."""
+        if not self._follows or snapshot.current(self._directory) == self.snapshot:
             return False
+        self.swap_to(None)
+        return True
+
+    def swap_to(self, name: str | None) -> None:
+        """Go on with that snapshot, or the current one; running queries finish in the old one. Raises IndexProblem."""
         with self._reloading:
-            if snapshot.current(self._directory) == self.snapshot:
-                return False
-            fresh = open_snapshot(self._directory, None, self._embedder)
+            fresh = open_snapshot(self._directory, name, self._embedder)
             with self._lock:
                 old, self._opened = self._current(), fresh
             self._leave(old)
-            return True
 
     def detach(self) -> None:
         search_engines.TERMS.detach()

@@ -1,10 +1,14 @@
-"""The search process: serves one index from worker threads, and swaps to a newer snapshot without dropping a query."""
+"""The search process: serves one index from worker threads, and swaps to a newer snapshot without dropping a query.
+
+An index that breaks, or goes away, does not end it (`kept_index`).
+"""
 
 import asyncio
+import contextlib
 import logging
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -14,6 +18,7 @@ from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import answer_served_index
+from index import search_engines
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.languages import FALLBACK
@@ -22,6 +27,7 @@ from index.searcher import Searcher
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import collection_of, passage_of
+from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import Served
 from runtime.settings import Settings
 
@@ -29,13 +35,19 @@ log = logging.getLogger(__name__)
 
 #: How often a newer snapshot is looked for: a look reads one line.
 RELOAD_S = 0.2
+#: How often an index is tried again that cannot be opened.
+REOPEN_S = 1.0
 
 
 class Threads:
     """The threads that call the index; each detaches from the JVM before it ends, which an ordinary pool's threads do not."""
 
-    def __init__(self, searcher: Searcher, count: int) -> None:
+    def __init__(
+        self, searcher: Callable[[], Searcher], count: int, *, on_broken: Callable[[], None] = lambda: None
+    ) -> None:
+        """`searcher` gives the one to search with, or raises IndexProblem; `on_broken` is called when a search breaks."""
         self._searcher = searcher
+        self._on_broken = on_broken
         self._work: queue.SimpleQueue[tuple[SearchRequest, asyncio.Future[SearchReply]] | None] = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._run, name=f"search-{n}", daemon=True) for n in range(count)]
         for thread in self._threads:
@@ -56,15 +68,24 @@ class Threads:
     def _run(self) -> None:
         while (item := self._work.get()) is not None:
             request, future = item
+            reply, failure = None, None
             try:
-                reply, failure = self._search(request), None
+                reply = self._search(self._searcher(), request)
             except IndexProblem as problem:
-                reply, failure = None, Unavailable(str(problem))
-            future.get_loop().call_soon_threadsafe(_settle, future, reply, failure)
-        self._searcher.detach()
+                failure = Unavailable(str(problem))
+                self._on_broken()
+            except Exception as broken:
+                # The outermost handler of this thread: damaged files break a search in any way, and the next may go well.
+                log.exception("a search broke")
+                failure = Unavailable(f"the index could not be searched ({type(broken).__name__})")
+                self._on_broken()
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                future.get_loop().call_soon_threadsafe(_settle, future, reply, failure)
+        search_engines.TERMS.detach()
 
-    def _search(self, request: SearchRequest) -> SearchReply:
-        hits = self._searcher.search(
+    @staticmethod
+    def _search(searcher: Searcher, request: SearchRequest) -> SearchReply:
+        hits = searcher.search(
             request.query,
             language=request.language or None,
             k=request.k,
@@ -75,9 +96,9 @@ class Threads:
         )
         return SearchReply(
             passages=tuple(map(passage_of, hits)),
-            snapshot=self._searcher.snapshot,
-            collection=collection_of(self._searcher, f"{request.query} {request.topic}".strip(), request.language),
-            none_passes=not hits and request.filter is not None and not self._searcher.passing(request.filter),
+            snapshot=searcher.snapshot,
+            collection=collection_of(searcher, f"{request.query} {request.topic}".strip(), request.language),
+            none_passes=not hits and request.filter is not None and not searcher.passing(request.filter),
         )
 
 
@@ -90,14 +111,17 @@ def _settle(future: "asyncio.Future[SearchReply]", reply: SearchReply | None, fa
         future.set_exception(failure)
 
 
-def _open(settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None) -> Searcher:
-    """Open the index with the embedder that the settings name. Raises IndexProblem, Unavailable."""
+def _opening(
+    settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None
+) -> Callable[[str], Searcher]:
+    """What opens a snapshot with the embedder that the settings name. Raises IndexProblem, Unavailable."""
     embedder: Embedder | None = None
     if settings.index.embedder == "openai":
         embedder = over_http(settings.index)
     elif settings.index.embedder == "mlx":
         embedder = embedder_over(over_bus(client, loop), settings.index)
-    return Searcher.open(Path(settings.index.dir), embedder=embedder, reranker=reranker)
+    folder = Path(settings.index.dir)
+    return lambda name: Searcher.open(folder, name, embedder=embedder, reranker=reranker)
 
 
 def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[str, object]:
@@ -108,27 +132,36 @@ def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[s
 
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
-    """Open the index and answer searches until `stop` is set. Raises IndexProblem when there is no index to serve."""
+    """Answer searches from the index until `stop` is set; while there is none, each is told so. Raises Unavailable."""
     client = await connect(settings.bus.url, name="groundwire-search")
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": "opening the index"}
     loop = asyncio.get_running_loop()
     reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
     await answer_health(client, "search", lambda: health(state, reranker))
-    searcher = await loop.run_in_executor(None, _open, settings, client, loop, reranker)
-    threads = Threads(searcher, settings.index.threads)
-    await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
+    opening = await loop.run_in_executor(None, _opening, settings, client, loop, reranker)
+    kept = KeptIndex(Path(settings.index.dir), opening)
+    threads = Threads(kept.searcher, settings.index.threads, on_broken=kept.suspect)
+    await loop.run_in_executor(None, kept.look)
+    if kept.snapshot:
+        await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
     close = await serve_search(client, threads.find)
-    served = Served(Path(settings.index.dir), searcher.snapshot)
+    served = Served(Path(settings.index.dir), kept.snapshot)
     await answer_served_index(client, lambda: asyncio.to_thread(served.say))
-    state |= {"ready": True, "detail": searcher.snapshot}
     while not stop.is_set():
-        with anyio.move_on_after(RELOAD_S):
+        state |= state_of(kept)
+        with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):
             await stop.wait()
-        if not stop.is_set() and await loop.run_in_executor(None, searcher.maybe_reload):
-            state["detail"] = searcher.snapshot
-            served.take_up(searcher.snapshot)
+        if not stop.is_set() and await loop.run_in_executor(None, kept.look):
+            served.take_up(kept.snapshot)
     await close()
     threads.close()
-    searcher.close()
+    kept.close()
     await client.close()
+
+
+def state_of(kept: KeptIndex) -> dict[str, object]:
+    """What the health check says: it is ready with any snapshot, and says why it is not the current one."""
+    if kept.snapshot:
+        return {"ready": True, "detail": "; ".join(filter(None, (kept.snapshot, kept.problem))), "problem": ""}
+    return {"ready": False, "detail": kept.problem, "problem": kept.problem}

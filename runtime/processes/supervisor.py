@@ -155,6 +155,8 @@ class Stack:
                     if self.failed:
                         raise Unavailable(self.failed)
                     if health is not None:
+                        if health.problem:
+                            raise Unavailable(health.problem)
                         heard_at = time.monotonic()
                         if health.detail != said:
                             said = health.detail

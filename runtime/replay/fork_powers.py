@@ -59,7 +59,7 @@ class _Index:
         except IndexProblem as problem:
             raise Unavailable(str(problem)) from None
         self._closing.callback(searcher.close)
-        self._threads = Threads(searcher, 2)
+        self._threads = Threads(lambda: searcher, 2)
         self._closing.callback(self._threads.close)
 
     def close(self) -> None:

@@ -45,7 +45,7 @@ async def index(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Threa
     folder = tmp_path_factory.mktemp("filtered") / "index"
     await asyncio.to_thread(update, folder, DOCUMENTS)
     searcher = await asyncio.to_thread(Searcher.open, folder)
-    threads = Threads(searcher, 2)
+    threads = Threads(lambda: searcher, 2)
     yield threads
     await asyncio.to_thread(threads.close)
     searcher.close()

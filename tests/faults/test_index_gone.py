@@ -1,0 +1,232 @@
+"""An index that goes away, or breaks, while it is served: searches go on where they can, and it comes back by itself."""
+
+import asyncio
+import contextlib
+import shutil
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bus.connection import connect
+from bus.errors import Unavailable
+from bus.health import health_of
+from bus.searching import LARGEST_K, SearchClient, SearchReply, SearchRequest
+from bus.settings import BusSettings
+from index import snapshot
+from index.errors import IndexProblem
+from index.ingest import bring_in
+from index.searcher import Searcher
+from runtime.processes import kept_index, search
+from runtime.processes.kept_index import KeptIndex
+from runtime.processes.search import Threads
+from runtime.settings import IndexSettings, Settings
+from tests.polling import until
+
+GATE = SearchRequest(query="When does the gate open?", language="en", k=3)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of two snapshots: the gate opens at six in the older one, at nine in the current one."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "docs").mkdir()
+    for hour in ("six", "nine"):
+        (folder / "docs" / "gate.md").write_text(f"# Gate\n\nThe gate opens at {hour} in the morning.\n")
+        bring_in(folder / "index", [str(folder / "docs")], only=True)
+    assert len(snapshot.names(folder / "index")) == 2
+    return folder / "index"
+
+
+@pytest.fixture
+def index(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "index"))
+
+
+@pytest.fixture
+def kept(index: Path) -> Iterator[KeptIndex]:
+    found = KeptIndex(index, lambda name: Searcher.open(index, name))
+    yield found
+    found.close()
+
+
+def hour(kept: KeptIndex) -> str:
+    text = kept.searcher().search(GATE.query, language="en", k=1)[0].text
+    return next(each for each in ("six", "nine") if each in text)
+
+
+def files(index: Path, name: str) -> list[Path]:
+    folder = index / "snapshots" / name
+    return [path for path in folder.rglob("*") if path.is_file() and path.name not in ("readers", "manifest.json")]
+
+
+def damage(path: Path) -> Callable[[], None]:
+    """Flip bytes of a file in place, apart from its hard links; returns what mends it."""
+    whole = path.read_bytes()
+    path.unlink()
+    path.write_bytes(bytes(byte ^ 0xFF for byte in whole))
+
+    def mend() -> None:
+        path.unlink()
+        path.write_bytes(whole)
+
+    return mend
+
+
+def test_what_is_open_is_searched_while_its_folder_is_away(index: Path, kept: KeptIndex) -> None:
+    assert kept.look()
+    assert not kept.problem
+    away = index.rename(index.with_name("away"))
+    assert not kept.look()
+    assert hour(kept) == "nine"
+    assert "no index at" in kept.problem
+    away.rename(index)
+    assert not kept.look()
+    assert not kept.problem
+
+
+def test_a_folder_that_is_not_there_yet_is_opened_once_it_is(index: Path, kept: KeptIndex) -> None:
+    away = index.rename(index.with_name("away"))
+    assert not kept.look()
+    with pytest.raises(IndexProblem, match="no index at"):
+        kept.searcher()
+    away.rename(index)
+    assert kept.look()
+    assert hour(kept) == "nine"
+
+
+@pytest.mark.parametrize("what", ["removed", "cut", "flipped"])
+def test_the_older_whole_snapshot_is_served_where_the_current_one_cannot_be_opened(
+    index: Path, kept: KeptIndex, what: str
+) -> None:
+    current = snapshot.current(index)
+    passages = next(path for path in files(index, current) if path.suffix == ".bin")
+    whole = passages.read_bytes()
+    passages.unlink()
+    if what != "removed":
+        passages.write_bytes(whole[: len(whole) // 2] if what == "cut" else bytes(byte ^ 0xFF for byte in whole))
+    assert kept.look()
+    if what == "flipped":  # which is seen when the files are read through, right after they were opened
+        assert kept.look()
+    assert (kept.snapshot, hour(kept)) == (snapshot.names(index)[0], "six")
+    assert not kept.look()
+    assert f"snapshot {current} is damaged" in kept.problem
+    passages.unlink(missing_ok=True)
+    passages.write_bytes(whole)
+    assert kept.look()
+    assert (kept.snapshot, kept.problem, hour(kept)) == (current, "", "nine")
+
+
+def test_a_snapshot_that_breaks_while_it_is_served_is_left_for_the_older_one(
+    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kept.look()
+    assert not kept.look()
+    current = kept.snapshot
+    mend = damage(next(path for path in files(index, current) if path.suffix == ".bin"))
+    monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
+    kept.suspect()
+    assert kept.look()
+    assert hour(kept) == "six"
+    mend()
+    assert kept.look()
+    assert (kept.snapshot, hour(kept)) == (current, "nine")
+
+
+def test_a_suspicion_without_damage_changes_nothing_and_reads_the_files_once(
+    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.look()
+    read: list[Path] = []
+    verify = snapshot.verify_files
+    monkeypatch.setattr(
+        snapshot, "verify_files", lambda folder, manifest: read.append(folder) or verify(folder, manifest)
+    )
+    for _ in range(5):
+        kept.suspect()
+        assert not kept.look()
+    assert (len(read), kept.problem) == (1, "")
+
+
+def test_where_no_snapshot_is_whole_every_search_is_told_until_the_index_is_built_again(
+    index: Path, kept: KeptIndex, tmp_path: Path
+) -> None:
+    for name in snapshot.names(index):
+        for path in files(index, name):
+            damage(path)
+    assert not kept.look()
+    with pytest.raises(IndexProblem, match=r"no snapshot in .* is whole; build the index again"):
+        kept.searcher()
+    shutil.rmtree(index)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
+    bring_in(index, [str(tmp_path / "docs")], only=True)
+    assert kept.look()
+    assert hour(kept) == "six"
+
+
+async def test_a_search_that_breaks_ends_no_thread() -> None:
+    calls: list[int] = []
+    told: list[str] = []
+
+    def broken() -> Searcher:
+        calls.append(1)
+        raise RuntimeError("java.lang.OutOfMemoryError")
+
+    threads = Threads(broken, 2, on_broken=lambda: told.append("broken"))
+    try:
+        for _ in range(6):
+            with pytest.raises(Unavailable, match=r"the index could not be searched \(RuntimeError\)"):
+                async with asyncio.timeout(10):
+                    await threads.find(GATE)
+    finally:
+        threads.close()
+    assert (len(calls), len(told)) == (6, 6)
+
+
+@contextlib.asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[None]:
+    stop = asyncio.Event()
+    task = asyncio.create_task(search.serve(settings, stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+async def test_a_search_process_serves_an_index_as_it_comes_and_goes(
+    bus_settings: BusSettings, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "REOPEN_S", 0.05)
+    monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
+    settings = Settings(bus=bus_settings, index=IndexSettings(dir=str(index), threads=2))
+    client = await connect(bus_settings.url, name="asks")
+    away = index.with_name("away")
+    await asyncio.to_thread(index.rename, away)
+
+    async def find(request: SearchRequest = GATE) -> SearchReply:
+        reply, _ = await SearchClient(client, time.time() + 30)(request)
+        return reply
+
+    async def ready() -> bool:
+        health = await health_of(client, "search")
+        return health is not None and health.ready
+
+    async with serving(settings):
+        with pytest.raises(Unavailable, match="no index at"):
+            await find()
+        assert not await ready()
+        await asyncio.to_thread(away.rename, index)
+        await until(ready, what="the index")
+        assert "nine" in (await find()).passages[0].text
+        await asyncio.to_thread(index.rename, away)
+        for _ in range(5):
+            assert "nine" in (await find()).passages[0].text
+        await asyncio.to_thread(away.rename, index)
+        with pytest.raises(Unavailable, match=r"this search cannot be read: .* <= 1000"):
+            await find(msgspec.structs.replace(GATE, bm25_k=2**31))
+        assert (await find(msgspec.structs.replace(GATE, bm25_k=LARGEST_K, vector_k=LARGEST_K))).passages
+    await client.close()
