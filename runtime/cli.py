@@ -4,6 +4,8 @@ Exit codes: 0 answered or done, 3 closest passages, refused or declined, 1 faile
 """
 
 import importlib
+import io
+import signal
 import sys
 
 import click
@@ -73,11 +75,35 @@ def groundwire() -> None:
         raise click.UsageError(str(error)) from None
 
 
+def _stop(number: int, _: object) -> None:
+    """End as if by Ctrl-C, which every command cleans up after. A second signal must not break that off."""
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _printable() -> None:
+    """Print what the output's encoding lacks as escapes, and say so, instead of breaking off."""
+    lacking = [
+        stream
+        for stream in (sys.stdout, sys.stderr)
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8"
+    ]
+    for stream in lacking:
+        stream.reconfigure(errors="backslashreplace")
+    if lacking:
+        name = lacking[0].encoding
+        click.echo(f"the output is {name}: what that lacks is printed as \\u…; set PYTHONIOENCODING=utf-8", err=True)
+
+
 def main() -> None:
     """The entry point: bad input ends in one line, never in a traceback."""
+    _printable()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
     try:
         status = groundwire.main(standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
         sys.exit(1)
     except click.exceptions.Exit as leaving:
@@ -91,5 +117,8 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:  # a full disk, a folder that may not be written: what no command expects
+        click.echo(f"error: {error}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)

@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from typing import IO
 
 import anyio
 import msgspec
+import psutil
 
 from bus.connection import connect
 from bus.errors import Unavailable
@@ -35,8 +35,12 @@ LONGEST_PAUSE_S = 2.0
 HEALTHY_S = 10.0
 #: Checking whether a stack runs holds the lock for a moment.
 LOCK_TRIES = 10
-#: Linux lists its processes here; elsewhere `ps` does.
-PROC = Path("/proc")
+#: What a child's own files may not be: readable by others.
+PRIVATE = 0o077
+#: How much the start of a process may differ from what was noted, in seconds.
+START_S = 1.0
+#: Runs a command so that it ends with this process, however that ends.
+TETHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("tether.py")))
 
 
 class StackRunning(Unavailable):
@@ -50,9 +54,20 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     edge_port: int | None
 
 
+class NatsProcess(msgspec.Struct, frozen=True, kw_only=True):
+    """The nats-server of a stack, as its state folder says. `started` is in seconds since the machine's start."""
+
+    pid: int
+    started: float
+    command: tuple[str, ...]
+
+
 def state_home(settings: Settings) -> Path:
-    """The folder of Groundwire's state."""
-    return Path(settings.state).expanduser()
+    """The folder of Groundwire's state. Raises Unavailable when there is no home folder to hold it."""
+    try:
+        return Path(settings.state).expanduser()
+    except RuntimeError:
+        raise Unavailable(f"there is no home folder for the state {settings.state}; set GROUNDWIRE_STATE") from None
 
 
 def state_folder(settings: Settings) -> Path:
@@ -73,7 +88,7 @@ def running(folder: Path) -> Address | None:
         return None
 
 
-def _take(lock: IO[str], kind: int) -> bool:
+def _take(lock: IO[bytes] | IO[str], kind: int) -> bool:
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except OSError:
@@ -112,15 +127,21 @@ class Stack:
         self.settings = msgspec.structs.replace(settings, bus=bus)
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.failed = ""  #: why the stack cannot go on, once it cannot
-        self._lock: IO[str] | None = None
+        self._lock: IO[bytes] | None = None
         self._keepers: list[asyncio.Task[None]] = []
         self._stopping = False
         self._on_broken = on_broken
 
     async def start(self) -> None:
         """Start everything. Raises StackRunning, NoServer, Unavailable."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.folder / "lock").open("w")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.chmod(0o700)
+            self._lock = open_private(self.folder / "lock")
+        except OSError as error:
+            raise Unavailable(
+                f"the state folder {self.folder} cannot be used ({error.strerror}); set another as GROUNDWIRE_STATE"
+            ) from None
         for _ in range(LOCK_TRIES):
             if _take(self._lock, fcntl.LOCK_EX):
                 break
@@ -131,8 +152,9 @@ class Stack:
         with contextlib.suppress(OSError):
             (self.folder / "stack.json").unlink()
         config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)
+        config.chmod(0o600)
         self._end_orphan()
-        self._keepers.append(asyncio.create_task(self._keep("nats", nats_server.command(config), None)))
+        self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         await (await connect(self.settings.bus.url, name="groundwire-supervisor")).close()
         for name, told in self.commands.items():
             command = [sys.executable, "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
@@ -140,7 +162,7 @@ class Stack:
             self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
         port = self.settings.edge.port if "edge" in self.roles else None
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
-        (self.folder / "stack.json").write_bytes(msgspec.json.encode(address))
+        write_private(self.folder / "stack.json", msgspec.json.encode(address))
 
     async def ready(self, *, patience_s: float = 120.0) -> None:
         """Wait until every process reports ready, however long a model takes to load.
@@ -193,7 +215,7 @@ class Stack:
         pause = 0.1
         while not self._stopping:
             began = time.monotonic()
-            with self.log(name).open("ab") as log:
+            with open_private(self.log(name), append=True) as log:
                 process = await asyncio.create_subprocess_exec(
                     *command,
                     env=environ,
@@ -201,10 +223,11 @@ class Stack:
                     stdout=log,
                     stderr=log,
                     start_new_session=True,
+                    umask=PRIVATE,
                 )
             self.processes[name] = process
             if name == "nats":
-                (self.folder / "nats.pid").write_text(str(process.pid))
+                self._note_nats(process.pid, command[len(TETHER) :])
             status = await process.wait()
             if self._stopping:
                 return
@@ -220,12 +243,24 @@ class Stack:
         lines = self.log(name).read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"{name} cannot start; see {self.log(name)}"
 
+    def _note_nats(self, pid: int, command: Sequence[str]) -> None:
+        """Write down which process nats-server is, for the stack after this one."""
+        with contextlib.suppress(psutil.Error):  # it died at once: there is nothing to end
+            noted = NatsProcess(pid=pid, started=_started(psutil.Process(pid)), command=tuple(command))
+            write_private(self.folder / "nats.pid", msgspec.json.encode(noted))
+
     def _end_orphan(self) -> None:
-        """Stop a nats-server that a killed supervisor left behind; we hold the lock, so nobody else uses it."""
-        with contextlib.suppress(OSError, ValueError):
-            pid = int((self.folder / "nats.pid").read_text())
-            if "nats-server" in _command_of(pid):
-                os.kill(pid, signal.SIGKILL)
+        """Stop a nats-server that a killed supervisor left behind; we hold the lock, so nobody else uses it.
+
+        A process is taken for it only if its id, its start and its command agree: ids are used again.
+        """
+        with contextlib.suppress(OSError, ValueError, msgspec.DecodeError, psutil.Error):
+            noted = msgspec.json.decode((self.folder / "nats.pid").read_bytes(), type=NatsProcess)
+            process = psutil.Process(noted.pid)
+            same_start = abs(_started(process) - noted.started) < START_S
+            if same_start and tuple(process.cmdline()) == noted.command:
+                process.kill()
+                process.wait(timeout=5.0)
         with contextlib.suppress(OSError):
             (self.folder / "nats.pid").unlink()
 
@@ -239,11 +274,21 @@ class Stack:
             _signal(process, signal.SIGKILL)
 
 
-def _command_of(pid: int) -> str:
-    """The command line of a process, empty when there is none; the id may have been reused by now."""
-    if PROC.is_dir():
-        return (PROC / str(pid) / "cmdline").read_text(errors="replace")
-    return subprocess.run(["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, check=False).stdout
+def open_private(path: Path, *, append: bool = False) -> IO[bytes]:
+    """Open a file for writing that only its owner may read. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
+    os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "ab" if append else "wb")
+
+
+def write_private(path: Path, data: bytes) -> None:
+    with open_private(path) as file:
+        file.write(data)
+
+
+def _started(process: psutil.Process) -> float:
+    """When a process started, in seconds since the machine did: what the clock says may have been set since."""
+    return float(process.create_time() - psutil.boot_time())
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

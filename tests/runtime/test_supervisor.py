@@ -1,19 +1,20 @@
 """A stack waits for processes that are still starting, and tells another stack from the remains of a killed one."""
 
 import asyncio
+import os
 import sys
 import time
 from pathlib import Path
-from shutil import which
 
 import msgspec
+import psutil
 import pytest
 
-from bus.connection import connect
+from bus.connection import connect, declare_streams
 from bus.errors import Unavailable
 from bus.health import answer_health
 from runtime.processes import nats_server, supervisor
-from runtime.processes.supervisor import Stack, StackRunning, running
+from runtime.processes.supervisor import NatsProcess, Stack, StackRunning, running
 from runtime.settings import Settings
 from tests.polling import until
 
@@ -75,23 +76,87 @@ async def test_the_address_of_a_killed_stack_is_not_believed(tmp_path: Path) -> 
     assert running(tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    "told_by",
-    [supervisor.PROC, pytest.param(Path("/no such folder"), marks=pytest.mark.skipif(not which("ps"), reason="no ps"))],
-)
-async def test_only_a_nats_server_is_killed_as_an_orphan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told_by: Path
-) -> None:
-    monkeypatch.setattr(supervisor, "PROC", told_by)
+@pytest.mark.parametrize("differs", ["", "started", "command"])
+async def test_only_the_nats_server_that_was_noted_is_killed_as_an_orphan(tmp_path: Path, differs: str) -> None:
     config = nats_server.write_config(tmp_path, port=nats_server.free_port(), sync_always=False)
-    orphan = await asyncio.create_subprocess_exec(*nats_server.command(config), stderr=asyncio.subprocess.DEVNULL)
-    stranger = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
-    for pid in (stranger.pid, orphan.pid):
-        (tmp_path / "nats.pid").write_text(str(pid))
-        stack = Stack(Settings(), tmp_path, (), sync_always=False)
-        await stack.start()
-        await stack.stop()
+    command = nats_server.command(config)
+    orphan = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
+    seen = psutil.Process(orphan.pid)
+    await until(lambda: seen.cmdline() == command)
+    noted = NatsProcess(
+        pid=orphan.pid,
+        started=seen.create_time() - psutil.boot_time() - (60 if differs == "started" else 0),
+        command=(*command, "-D") if differs == "command" else tuple(command),
+    )
+    (tmp_path / "nats.pid").write_bytes(msgspec.json.encode(noted))
+    stack = Stack(Settings(), tmp_path, (), sync_always=False)
+    await stack.start()
+    await stack.stop()
+    if differs:
+        assert orphan.returncode is None
+        orphan.kill()
     assert await asyncio.wait_for(orphan.wait(), 10) != 0
-    assert stranger.returncode is None
-    stranger.kill()
-    await stranger.wait()
+
+
+@pytest.mark.parametrize("written", [b"", b"1", b"not a number", b'{"pid":-5,"started":0,"command":[]}'])
+async def test_a_pid_file_of_anything_else_is_no_order_to_kill(tmp_path: Path, written: bytes) -> None:
+    (tmp_path / "nats.pid").write_bytes(written)
+    stack = Stack(Settings(), tmp_path, (), sync_always=False)
+    await stack.start()
+    await stack.stop()
+
+
+async def test_what_is_in_the_state_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        stack = Stack(Settings(), tmp_path / "state", (), sync_always=False)
+        await stack.start()
+        client = await connect(stack.settings.bus.url, name="writes")
+        await declare_streams(client.jetstream(timeout=2.0), stack.settings.bus)
+        await client.close()
+        await stack.stop()
+    finally:
+        os.umask(before)
+    modes = {path: path.stat().st_mode & 0o077 for path in [tmp_path / "state", *(tmp_path / "state").rglob("*")]}
+    assert len(modes) > 6
+    assert {path: mode for path, mode in modes.items() if mode and path.parent == tmp_path / "state"} == {}
+    assert {path: mode for path, mode in modes.items() if mode} == {}
+
+
+@pytest.mark.parametrize("where", ["file/state", "file", "/proc/1/nothing"])
+async def test_a_state_folder_that_cannot_be_made_is_one_line(tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        Unavailable, match=r"the state folder .* cannot be used \(.*\); set another as GROUNDWIRE_STATE"
+    ):
+        await Stack(Settings(), tmp_path / where, (), sync_always=False).start()
+
+
+def test_no_home_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])
+    with pytest.raises(Unavailable, match=r"there is no home folder for the state .*; set GROUNDWIRE_STATE"):
+        supervisor.state_home(Settings())
+
+
+async def test_nats_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """Also when that is killed, so that nothing of it is left behind."""
+    starts = (
+        "import asyncio, sys; from pathlib import Path; from runtime.processes.supervisor import Stack;"
+        "from runtime.settings import Settings\n"
+        "async def main():\n"
+        "    stack = Stack(Settings(), Path(sys.argv[1]), (), sync_always=False); await stack.start()\n"
+        "    print(stack.processes['nats'].pid, flush=True); await asyncio.sleep(60)\n"
+        "asyncio.run(main())"
+    )
+    parent = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", starts, str(tmp_path)), stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    nats = psutil.Process(int(await parent.stdout.readline()))
+    assert "nats-server" in nats.name()
+    (watcher,) = nats.children()
+    parent.kill()
+    await parent.wait()
+    for process in (nats, watcher):
+        await until(lambda process=process: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)  # type: ignore[misc]

@@ -1,0 +1,76 @@
+"""Commands that are ended from outside, or cannot print or write, leave nothing behind and say one line."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+
+from index.ingest import bring_in
+from tests.polling import until
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ended")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "gate.md").write_text("# 정문\n\n정문은 아침 여섯 시에 열립니다.\n")
+    bring_in(folder / "index", [str(folder / "docs")], only=True)
+    return folder / "index"
+
+
+async def start(index: Path, environ: Mapping[str, str]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "runtime", "ask", "--index", str(index), "정문은 언제 열립니까?"),
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def left_of(state: Path) -> list[psutil.Process]:
+    """What runs that was started for the stack of this state folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        words = [*(process.info["cmdline"] or ()), (process.info["environ"] or {}).get("GROUNDWIRE_STATE", "")]
+        if any(str(state) in word for word in words):
+            found.append(process)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+async def test_an_ended_ask_leaves_no_process_behind(index: Path, tmp_path: Path, number: signal.Signals) -> None:
+    ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path)})
+    await until(lambda: len(left_of(tmp_path)) >= 5, what="the stack")  # nats-server with its watcher, and three more
+    ask.send_signal(number)
+    _, said = await ask.communicate()
+    if number != signal.SIGKILL:
+        assert (ask.returncode, said.decode().strip().splitlines()[-1]) == (1, "stopped")
+    await until(lambda: not left_of(tmp_path), what="the end of the stack")
+
+
+async def test_an_output_that_is_not_utf_8_gets_escapes_and_a_line(index: Path, tmp_path: Path) -> None:
+    ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path), "PYTHONIOENCODING": "ascii"})
+    told, said = await ask.communicate()
+    assert ask.returncode == 0, said.decode()
+    assert "정문은 아침 여섯 시에 열립니다" in told.decode().encode().decode("unicode_escape")
+    assert said.decode().splitlines()[0].startswith("the output is ascii")
+    assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("state", ["file", "file/below", "/proc/1/none"])
+async def test_a_state_folder_that_cannot_be_used_is_one_line(index: Path, tmp_path: Path, state: str) -> None:
+    (tmp_path / "file").touch()
+    ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path / state)})
+    told, said = await ask.communicate()
+    assert (ask.returncode, told) == (1, b"")
+    assert [line for line in said.decode().splitlines() if line.startswith("error: the state folder")]
+    assert b"Traceback" not in said
