@@ -10,6 +10,8 @@ from index.errors import IndexProblem
 #: The prefix Qwen3-Embedding expects before a question, not before passages. Other models get none unless configured.
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
 _TIMEOUT_S = 60.0
+#: A hundred passages of 4,096 numbers take some 8 MB.
+_MOST_BYTES = 64 * 2**20
 
 
 class OpenAIEmbedder:
@@ -26,10 +28,15 @@ class OpenAIEmbedder:
             raise IndexProblem(f"{url} is not an http address")
         import openai  # takes about as long to import as everything else together
 
-        self._url = f"{url.rstrip('/')}/embeddings"
+        from index import model_server
+
+        self._url = url
+        self._key = api_key
+        self._name = f"the embedding server {model_server.place(url)}"
         self._model = model
         # "none": the client requires a key; a server without keys ignores it.
-        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", timeout=_TIMEOUT_S, max_retries=0)
+        http = model_server.client(url, most_bytes=_MOST_BYTES, timeout_s=_TIMEOUT_S)
+        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", max_retries=0, http_client=http)
         self._instruction = instruction or (INSTRUCTION if "qwen3-embedding" in model.lower() else "")
         dimension = self._ask(["dimension"]).shape[1]
         self.spec = EmbedderSpec("openai", model, dimension, threshold)
@@ -39,7 +46,7 @@ class OpenAIEmbedder:
         rows = self._ask([self._instruction + text if query else text for text in texts])
         if rows.shape != (len(texts), self.spec.dimension):
             raise IndexProblem(
-                f"{self._url} gave vectors of shape {rows.shape} where {(len(texts), self.spec.dimension)} was expected;"
+                f"{self._name} gave vectors of shape {rows.shape} where {(len(texts), self.spec.dimension)} was expected;"
                 " its model has changed: build the index again"
             )
         return unit(rows)
@@ -47,13 +54,15 @@ class OpenAIEmbedder:
     def _ask(self, texts: Sequence[str]) -> Vectors:
         import openai
 
+        from index import model_server
+
         try:
             reply = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
             items = sorted(reply.data, key=lambda item: item.index)
             return np.array([item.embedding for item in items], dtype=np.float32).reshape(len(items), -1)
         except openai.APIStatusError as error:
-            answered = f"{error.status_code} {error.response.reason_phrase}"
-            raise IndexProblem(f"{self._url} answered {answered}; check its model and key") from error
+            model_server.note(self._url, error.response.text, self._key)
+            answered = model_server.phrase(error.status_code)
+            raise IndexProblem(f"{self._name} answered {answered}; check its model and key") from error
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
-            why = error.__cause__ or error
-            raise IndexProblem(f"no embeddings from {self._url} ({why}); is the server up?") from error
+            raise IndexProblem(f"no embeddings from {self._name} ({model_server.why(error)}); is it up?") from error

@@ -17,7 +17,7 @@ from index.errors import IndexProblem
 RerankApi = Literal["cohere", "tei"]
 #: How long a server that could not be reached is left alone, so that not every search waits for it.
 PAUSE_S = 5.0
-_TOLD = 200
+_MOST_BYTES = 4 * 2**20
 
 
 class Reranker(Protocol):
@@ -55,34 +55,42 @@ class RerankServer:
             raise IndexProblem(f"{url} is not an http address; set index.rerank_url to one")
         import openai  # takes about as long to import as everything else together
 
-        self._url = f"{url.rstrip('/')}/rerank"
+        from index import model_server
+
+        self._url = url
+        self._key = api_key
+        self._name = f"the reranker {model_server.place(url)}"
         self._model = model
         self._api = api
         # "none": the client requires a key; a server without keys ignores it.
-        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
+        http = model_server.client(url, most_bytes=_MOST_BYTES, timeout_s=timeout_s)
+        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", max_retries=0, http_client=http)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Raises Away when the server does not answer, IndexProblem when it refuses or answers something else."""
         import openai
 
+        from index import model_server
+
         try:
             reply = self._client.post("/rerank", body=self._body(query, texts), cast_to=object)
             ranked = msgspec.convert(reply, list[_Ranked] | _Results)
         except openai.APIStatusError as error:
-            answered = f"{error.status_code} {error.response.reason_phrase}"
-            said = " ".join(error.response.text.split())[:_TOLD]
-            raise IndexProblem(f"{self._url} answered {answered}: {said}; check its model, key and form") from error
+            model_server.note(self._url, error.response.text, self._key)
+            answered = model_server.phrase(error.status_code)
+            raise IndexProblem(f"{self._name} answered {answered}; check its model, key and form") from error
         except openai.APIConnectionError as error:
-            raise Away(f"no scores from {self._url} ({error.__cause__ or error}); is the server up?") from error
+            raise Away(f"no scores from {self._name} ({model_server.why(error)}); is it up?") from error
         except (openai.APIError, msgspec.ValidationError, ValueError) as error:
-            raise IndexProblem(f"{self._url} gave no list of scores ({error}); is it a rerank server?") from error
+            model_server.note(self._url, error, self._key)
+            raise IndexProblem(f"{self._name} gave no list of scores; is it a rerank server?") from error
         found = {
             one.index: one.score if one.relevance_score is None else one.relevance_score
             for one in (ranked.results if isinstance(ranked, _Results) else ranked)
         }
         scores = [s for place in range(len(texts)) if (s := found.get(place)) is not None and math.isfinite(s)]
         if len(scores) != len(texts):
-            raise IndexProblem(f"{self._url} scored {len(scores)} of {len(texts)} passages; is its model a reranker?")
+            raise IndexProblem(f"{self._name} scored {len(scores)} of {len(texts)} passages; is its model a reranker?")
         return scores
 
     def _body(self, query: str, texts: Sequence[str]) -> dict[str, object]:

@@ -81,7 +81,7 @@ def test_a_question_finds_passages_in_another_language(server: str, tmp_path: Pa
     ("url", "model", "says"),
     [
         (None, "missing", "answered 404"),
-        ("http://127.0.0.1:9/v1", "tiny", "is the server up"),
+        ("http://127.0.0.1:9/v1", "tiny", "ConnectError.; is it up"),
         ("ftp://example.org", "tiny", "not an http address"),
     ],
 )

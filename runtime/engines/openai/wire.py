@@ -5,7 +5,7 @@ import email.utils
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,12 +14,16 @@ from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
 from bus.errors import BadReply, NoReply, Unavailable
+from index import model_server
+from index.model_server import Misbehaved, phrase, place
 
 #: Statuses worth a retry: too many requests, or a failing server.
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 #: A server that cannot list its models may still serve one.
 CANNOT_LIST = frozenset({404, 405, 501})
 CONNECT_S = 10.0
+#: No reply is longer: thirty times what the longest prompt asks for, with every token in an event of its own.
+MOST_BYTES = 16 * 2**20
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
 
 
@@ -28,6 +32,8 @@ class Wire:
 
     def __init__(self, base_url: str, api_key: str = "", *, attempts: int = 4) -> None:
         self.base_url = base_url.rstrip("/")
+        self._name = f"the model server {place(base_url)}"
+        self._key = api_key
         # The client's own retries would ignore the deadline.
         timeout = openai.Timeout(None, connect=CONNECT_S)
         self._client = openai.AsyncOpenAI(
@@ -35,6 +41,7 @@ class Wire:
             api_key=api_key or "none",  # the client requires a key; a server without keys ignores it
             max_retries=0,
             timeout=timeout,
+            http_client=model_server.async_client(self.base_url, most_bytes=MOST_BYTES, timeout=timeout),
         )
         self._attempts = attempts
 
@@ -47,7 +54,7 @@ class Wire:
         if response is None:
             return []
         if "html" in response.headers.get("content-type", ""):
-            raise self._not_an_api(response.http_response.headers, response.text)
+            raise self._not_an_api(response.text)
         try:
             return [str(entry["id"]) for entry in json.loads(response.text)["data"]]
         except (json.JSONDecodeError, KeyError, TypeError):
@@ -71,7 +78,7 @@ class Wire:
             if "event-stream" not in stream.response.headers.get("content-type", ""):
                 with self._told():
                     async with asyncio.timeout_at(deadline):
-                        raise self._not_an_api(stream.response.headers, (await stream.response.aread()).decode())
+                        raise self._not_an_api((await stream.response.aread()).decode(errors="replace"))
             while True:
                 # Never around the yield: what the consumer raises there is not ours to translate.
                 with self._told():
@@ -82,7 +89,7 @@ class Wire:
                 finished = finished or any(choice.finish_reason for choice in chunk.choices or ())
                 yield chunk
             if not finished:
-                raise Unavailable(f"{self.base_url} closed the stream before its end; ask again")
+                raise Unavailable(f"{self._name} closed the stream before its end; ask again")
         finally:
             await stream.close()
 
@@ -98,8 +105,10 @@ class Wire:
             except Unavailable as failure:
                 match failure.__cause__:
                     case openai.APIStatusError() as error if error.status_code in BUSY:
-                        why = f"answers {error.status_code}"
+                        why = f"answers {phrase(error.status_code)}"
                         pause_s = retry_after_s(error.response.headers.get("Retry-After"))
+                    case openai.APIConnectionError(__cause__=Misbehaved()):
+                        raise
                     case openai.APIConnectionError() as error:
                         why = f"cannot be reached ({_cause(error)})"
                     case _:
@@ -108,7 +117,7 @@ class Wire:
             if attempt + 1 == self._attempts or loop.time() + wait_s >= deadline:
                 break
             await asyncio.sleep(wait_s)
-        raise Unavailable(f"{self.base_url} {why}; check that the server runs and is not overloaded")
+        raise Unavailable(f"{self._name} {why}; check that the server runs and is not overloaded")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -116,33 +125,40 @@ class Wire:
         try:
             yield
         except TimeoutError as error:
-            raise NoReply(f"{self.base_url} did not answer before the deadline; allow more time") from error
+            raise NoReply(f"{self._name} did not answer before the deadline; allow more time") from error
+        except Misbehaved as error:
+            raise Unavailable(f"{self._name} {error}; check inference.base_url") from error
         except openai.APIConnectionError as error:
-            raise Unavailable(f"{self.base_url} broke the connection ({_cause(error)}); ask again") from error
+            if isinstance(error.__cause__, Misbehaved):
+                raise Unavailable(f"{self._name} {error.__cause__}; check inference.base_url") from error
+            raise Unavailable(f"{self._name} broke the connection ({_cause(error)}); ask again") from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
         except openai.APIError as error:
-            raise Unavailable(f"{self.base_url} failed during the answer: {_one_line(error.message)}") from error
+            self._note(error.message)
+            raise Unavailable(f"{self._name} failed during the answer; its log, and ours, say why") from error
         except ValueError as error:
-            raise Unavailable(f"{self.base_url} sent an unreadable event; check the server") from error
+            raise Unavailable(f"{self._name} sent an unreadable event; check the server") from error
 
     def _refusal(self, error: openai.APIStatusError) -> BadReply | Unavailable:
-        said = _message(error)
+        """The failure in our words: the server's may hold a key, or anything."""
+        self._note(error.response.text)
         match error.status_code:
-            case 401 | 403:
-                return Unavailable(f"{self.base_url} refuses the key ({said}); set inference.api_key")
+            case 401 | 403 as status:
+                return Unavailable(f"{self._name} refuses the key ({phrase(status)}); set inference.api_key")
             case 404:
-                path = error.request.url.path
-                return Unavailable(f"{self.base_url} has no {path} or no such model ({said}); check both")
+                return Unavailable(f"{self._name} has no such model or path; check inference.model and base_url")
             case status if status in BUSY:
-                return Unavailable(f"{self.base_url} answers {status} ({said}); ask again later")
+                return Unavailable(f"{self._name} answers {phrase(status)}; ask again later")
             case status:
-                return BadReply(f"{self.base_url} refuses the request with {status} ({said})")
+                return BadReply(f"{self._name} refuses the request ({phrase(status)}); the log says why")
 
-    def _not_an_api(self, headers: Mapping[str, str], text: str) -> Unavailable:
-        kind = headers.get("content-type", "").partition(";")[0]
-        start = " ".join(text.split())[:60]
-        return Unavailable(f"{self.base_url} answers {kind} ({start!r}), not an API; check inference.base_url")
+    def _not_an_api(self, text: str) -> Unavailable:
+        self._note(text)
+        return Unavailable(f"{self._name} answers, but not as an API; check inference.base_url")
+
+    def _note(self, said: str) -> None:
+        model_server.note(self.base_url, said, self._key)
 
 
 def backoff_s(attempt: int) -> float:
@@ -164,16 +180,6 @@ def retry_after_s(header: str | None, now: float | None = None) -> float | None:
     except ValueError:
         return None
     return max(0.0, then - (time.time() if now is None else now))
-
-
-def _message(error: openai.APIStatusError) -> str:
-    """The server's message in one short line: `error.message` of its JSON, or else its text."""
-    said = error.body.get("message", error.body) if isinstance(error.body, dict) else error.body
-    return _one_line(str(said or error.response.text))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:120]
 
 
 def _cause(error: openai.APIConnectionError) -> str:

@@ -1,0 +1,144 @@
+"""What every client of a model server keeps to: it reads so many bytes, follows no redirect elsewhere, repeats none of its words.
+
+A server is configured by the owner and still not trusted: it may be broken, hostile, or another one than was meant. What it says
+goes to the log, without the keys that it may echo.
+"""
+
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+log = logging.getLogger("groundwire.servers")
+
+_TOLD_CHARS = 300
+_SECRET = re.compile(
+    r"(?i)(bearer\s+|api[-_ ]?key\W{1,5}|token\W{1,5}|password\W{1,5}|secret\W{1,5})[^\s\"',;}&]+"
+    r"|\b(?:sk|gw|hf|pk|rk|xai|gsk|AIza)[-_][\w-]{8,}|(?<=://)[^/\s@]+@"
+)
+
+
+class Misbehaved(httpx2.TransportError):
+    """The server does what no model server may; the message says what, in our words."""
+
+
+def place(url: str) -> str:
+    """The address as messages name it: without a user, a password, a path or a query."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+
+
+def phrase(status: int) -> str:
+    """The status as the standard names it, whatever the server calls it."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
+
+
+def why(error: BaseException) -> str:
+    """What went wrong below a client's error, in our words: ours as they are, of others the kind."""
+    cause = error.__cause__ or error
+    return str(cause) if isinstance(cause, Misbehaved) else type(cause).__name__
+
+
+def note(url: str, said: object, *keys: str) -> None:
+    """Log what a server said, without secrets, in one line."""
+    log.warning("%s said: %s", place(url), without_secrets(str(said), *keys))
+
+
+def without_secrets(text: str, *keys: str) -> str:
+    """The beginning of the text in one line, with these keys and what looks like one struck out."""
+    for key in filter(None, keys):
+        text = text.replace(key, "[key]")
+    text = _SECRET.sub(lambda found: f"{found[1] or ''}[key]", text)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_TOLD_CHARS]
+
+
+def async_client(url: str, *, most_bytes: int, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
+    """For the openai client. A reply of more than `most_bytes` breaks with Misbehaved."""
+
+    async def outgoing(request: httpx2.Request) -> None:
+        _prepare(url, request)
+
+    async def incoming(response: httpx2.Response) -> None:
+        _check(response)
+        response.stream = _AsyncBounded(response.stream, most_bytes)
+
+    hooks: dict[str, list[Any]] = {"request": [outgoing], "response": [incoming]}
+    return httpx2.AsyncClient(base_url=url, timeout=timeout, follow_redirects=True, event_hooks=hooks)
+
+
+def client(url: str, *, most_bytes: int, timeout_s: float) -> httpx2.Client:
+    """For the openai client. A reply of more than `most_bytes` breaks with Misbehaved."""
+
+    def incoming(response: httpx2.Response) -> None:
+        _check(response)
+        response.stream = _Bounded(response.stream, most_bytes)
+
+    hooks: dict[str, list[Any]] = {"request": [lambda request: _prepare(url, request)], "response": [incoming]}
+    return _Client(base_url=url, timeout=timeout_s, follow_redirects=True, event_hooks=hooks)
+
+
+class _Client(httpx2.Client):
+    """Closes its connections when nobody has it any more, as the openai client's own does."""
+
+    def __del__(self) -> None:
+        if not self.is_closed:
+            self.close()
+
+
+def _prepare(url: str, request: httpx2.Request) -> None:
+    """Ask for no compression, which hides how long a reply is; refuse to follow to another place. Raises Misbehaved."""
+    request.headers["Accept-Encoding"] = "identity"
+    own, asked = httpx2.URL(url), request.url
+    if asked.host != own.host or (asked.scheme, asked.port) not in ((own.scheme, own.port), ("https", None)):
+        raise Misbehaved(f"redirects to {place(str(asked))}, which is not followed; set the address that is meant")
+
+
+def _check(response: httpx2.Response) -> None:
+    """Raises Misbehaved."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise Misbehaved("sends a compressed reply that nobody asked for")
+
+
+class _AsyncBounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        seen = 0
+        async for chunk in self._stream:
+            seen += len(chunk)
+            _count(seen, self._most)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Bounded(httpx2.SyncByteStream):
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    def __iter__(self) -> Iterator[bytes]:
+        seen = 0
+        for chunk in self._stream:
+            seen += len(chunk)
+            _count(seen, self._most)
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _count(seen: int, most: int) -> None:
+    if seen > most:
+        raise Misbehaved(f"sends more than {most >> 20} MiB")
