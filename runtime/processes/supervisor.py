@@ -215,16 +215,22 @@ class Stack:
         pause = 0.1
         while not self._stopping:
             began = time.monotonic()
-            with open_private(self.log(name), append=True) as log:
-                process = await asyncio.create_subprocess_exec(
-                    *command,
-                    env=environ,
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                    umask=PRIVATE,
-                )
+            try:
+                with open_private(self.log(name), append=True) as log:
+                    process = await asyncio.create_subprocess_exec(
+                        *command,
+                        env=environ,
+                        stdin=asyncio.subprocess.PIPE,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                        umask=PRIVATE,
+                    )
+            except OSError as error:  # no process or file to be had now, or the folder is away
+                pause = min(pause * 2, LONGEST_PAUSE_S)
+                self.say(f"{name} cannot be started ({error}); trying again in {pause:.1f} s")
+                await asyncio.sleep(pause)
+                continue
             self.processes[name] = process
             if name == "nats":
                 self._note_nats(process.pid, command[len(TETHER) :])
@@ -245,7 +251,7 @@ class Stack:
 
     def _note_nats(self, pid: int, command: Sequence[str]) -> None:
         """Write down which process nats-server is, for the stack after this one."""
-        with contextlib.suppress(psutil.Error):  # it died at once: there is nothing to end
+        with contextlib.suppress(psutil.Error, OSError):  # it died at once, or it cannot be written down
             noted = NatsProcess(pid=pid, started=_started(psutil.Process(pid)), command=tuple(command))
             write_private(self.folder / "nats.pid", msgspec.json.encode(noted))
 
