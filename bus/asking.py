@@ -18,9 +18,11 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.connection import Inbox, status_of
-from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
+from bus.envelope import read, set_aside
+from bus.errors import BadReply, Busy, Failure, NoReply, Poison, Unavailable
 from bus.journal import AskRecord
 from bus.subjects import ASK
+from bus.watched import Watch
 from prompts.vocabulary import Priority
 
 log = logging.getLogger("groundwire.bus")
@@ -134,7 +136,11 @@ class AskClient:
                     raise Silent("the device is silent") from None
                 if status_of(msg) == "503":
                     raise Silent("no inference process is running; start one with `groundwire up`")
-                frame = _frames.decode(msg.data)
+                try:
+                    frame = read(_frames, msg.data, "this frame")
+                except Poison as poison:
+                    set_aside("reply", ASK, poison)
+                    continue
                 if isinstance(frame, Alive):
                     continue
                 if isinstance(frame, Piece):
@@ -166,23 +172,25 @@ class AskServer:
     `bugs` collects exceptions that are not a Failure.
     """
 
-    def __init__(self, client: Client, answer: Answer) -> None:
+    def __init__(self, client: Client, answer: Answer, *, watch: Watch | None = None) -> None:
         self.client = client
         self.answer = answer
         self.bugs: list[Exception] = []
+        self.watch = watch or Watch()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(self, *, queue: str = "inference") -> Callable[[], Awaitable[None]]:
         """Start listening. Returns a function that stops listening and ends the work in flight."""
         asked = await self.client.subscribe(ASK, queue=queue, cb=self._take, pending_msgs_limit=-1)
         stops = await self.client.subscribe(f"{ASK}.stop", cb=self._stop)
-        alive = asyncio.create_task(self._say_alive())
+        self.watch.keep("signs of life", self._say_alive)
 
         async def close() -> None:
             with contextlib.suppress(nats.errors.Error):  # a lost connection delivers nothing more anyway
                 await asked.unsubscribe()
                 await stops.unsubscribe()
-            tasks = [*self._tasks.values(), alive]
+            await self.watch.stop()
+            tasks = tuple(self._tasks.values())
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -190,12 +198,15 @@ class AskServer:
         return close
 
     async def _take(self, msg: Msg) -> None:
+        if not msg.reply:
+            set_aside("request", ASK, "it has no reply subject")
+            return
         task = asyncio.create_task(self._serve(msg))
         self._tasks[msg.reply] = task
         task.add_done_callback(lambda _: self._tasks.pop(msg.reply, None))
 
     async def _stop(self, msg: Msg) -> None:
-        if task := self._tasks.get(msg.data.decode()):
+        if task := self._tasks.get(msg.data.decode(errors="replace")):
             task.cancel()
 
     async def _serve(self, msg: Msg) -> None:
@@ -218,7 +229,7 @@ class AskServer:
             await asyncio.gather(*sending)  # the record must not overtake the pieces
 
         try:
-            request = _requests.decode(msg.data)
+            request = read(_requests, msg.data, "this ask")
             async for part in self.answer(request):
                 if isinstance(part, AskRecord):
                     await all_left()
@@ -230,8 +241,9 @@ class AskServer:
         except Failure as failure:
             await all_left()
             await self._send(msg.reply, Refused(kind=_kind(failure), why=str(failure)))
-        except msgspec.DecodeError as error:
-            await self._send(msg.reply, Refused(kind="bad_reply", why=f"this ask cannot be read: {error}"))
+        except (Poison, msgspec.DecodeError) as error:
+            set_aside("request", ASK, error)
+            await self._send(msg.reply, Refused(kind="bad_reply", why=str(error)))
         except Exception as bug:
             # The outermost handler of this process: the client must not be left waiting for a reply that will never come.
             log.exception("a bug in the engine")

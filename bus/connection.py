@@ -16,6 +16,7 @@ from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
+from bus.envelope import set_aside
 from bus.errors import Unavailable
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, EVENTS_SUBJECTS, RUNS, RUNS_SUBJECTS
@@ -35,7 +36,32 @@ _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
 
 
 class Connection(Client):
-    """nats-py's client, with a close that works while the server is away and a `flush` that really flushes."""
+    """nats-py's client, with a close that works while the server is away and a `flush` that really flushes.
+
+    It reads whatever others send: nats-py's own reader ends for good at a subject or a header that is not text, and takes a
+    stored message with a header `Status` for an answer of the server.
+    """
+
+    async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
+        try:
+            return await super()._process_headers(headers)
+        except (ValueError, IndexError) as error:
+            set_aside("frame", repr(headers), error)
+            return {}
+
+    def _build_message(
+        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
+    ) -> Msg:
+        if headers and reply.startswith(b"$JS.ACK."):
+            headers = {name: value for name, value in headers.items() if name != "Status"}
+        return self.msg_class(
+            subject=subject.decode(errors="replace"),
+            reply=reply.decode(errors="replace"),
+            data=data,
+            headers=headers,
+            _client=self,
+            _sid=sid,
+        )
 
     async def flush(self, timeout: int = 10) -> None:
         """Wait until the server has everything sent so far: nats-py's own ping overtakes data still queued for the

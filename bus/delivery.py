@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import nats.errors
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
+from faststream.nats.subscriber.usecases import PullStreamSubscriber
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy as JsAck
@@ -21,15 +22,30 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.access import Groups
 from bus.actor import Actor
-from bus.connection import CONNECT_OPTIONS, Inbox, forget_unsent, log_error
+from bus.connection import CONNECT_OPTIONS, Connection, Inbox, forget_unsent, log_error
+from bus.envelope import place_of, set_aside
+from bus.errors import Failure
 from bus.graph import Graph
 from bus.handling import Delivery, Handling, Verdict
 from bus.journal import Journal
 from bus.messages import RunFinished
+from bus.pulling import Pull
+from bus.restoring import Restorer
 from bus.settings import BusSettings
 from bus.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, parse
+from bus.watched import Watch
 
 log = logging.getLogger("groundwire.actors")
+
+
+class _Broker(NatsBroker):
+    """FastStream's broker over our connection."""
+
+    async def _connect(self) -> Client:
+        client = Connection()
+        await client.connect(**self._connection_kwargs)
+        self.config.connect(client)
+        return client
 
 
 class Worker:
@@ -42,7 +58,7 @@ class Worker:
         self.graph = graph
         self.settings = settings
         self.actors = tuple(a for a in graph.actors if not only or a.name in only)
-        self._broker = NatsBroker(
+        self._broker = _Broker(
             settings.url,
             logger=None,
             apply_types=False,
@@ -54,7 +70,9 @@ class Worker:
         self._ungranted = ungranted
         self._handling: Handling
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
-        self._heart: asyncio.Task[None]
+        self.watch = Watch()
+        self._consumers: dict[str, ConsumerConfig] = {}
+        self._restorer: Restorer
         self._stopping = False
 
     # ------------------------------------------------------------ start and stop
@@ -68,13 +86,19 @@ class Worker:
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in self.actors:
             self._bind(each)
+        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again)
         await self._broker.start()
-        self._heart = asyncio.create_task(self._heartbeats())
+        for subscriber in self._broker.subscribers:
+            if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
+                name = str(subscriber.extra_options["durable"])
+                subscriber.subscription = Pull(subscriber.subscription, _pulls(name), self.watch)
+        self.watch.keep("heartbeats", self._heartbeats)
+        self.watch.keep("the look at streams and consumers", self._restorer.run)
 
     async def stop(self) -> None:
         """Take no new messages, finish those in flight, close."""
         self._stopping = True
-        self._heart.cancel()
+        await self.watch.stop()
         pending = [delivery.task for deliveries in self._in_flight.values() for delivery in deliveries]
         if pending:
             await asyncio.wait(pending, timeout=5.0)
@@ -102,12 +126,16 @@ class Worker:
         async def deliver(raw: Msg) -> None:
             await slots.acquire()
             try:
-                delivery = Delivery(bound, parse(raw.subject), raw)
+                key = parse(raw.subject)
+                if (place := place_of(raw.reply)) is None:
+                    raise BadId(f"{raw.reply[:80]!r} names no place in the stream")
             except BadId as error:
-                log.warning("%s: %s", bound.name, error)
+                set_aside("subject", raw.subject, error)
                 await _settle(raw, "term")
                 slots.release()
                 return
+            again = place.sequence <= self._restorer.handled_up_to.get(bound.name, 0)
+            delivery = Delivery(bound, key, raw, place, again)
             run_id = delivery.key.run_id
             self._in_flight[run_id].add(delivery)
             delivery.task = asyncio.create_task(self._deliver(delivery))
@@ -120,23 +148,31 @@ class Worker:
 
             delivery.task.add_done_callback(done)
 
+        config = ConsumerConfig(
+            name=bound.name,
+            durable_name=bound.name,
+            filter_subject=consumed_subject(bound.takes),
+            deliver_policy=DeliverPolicy.ALL,
+            ack_policy=JsAck.EXPLICIT,
+            ack_wait=self.settings.ack_wait_s,
+            max_deliver=self.settings.max_deliver,
+            max_ack_pending=1000,
+        )
+        self._consumers[bound.name] = config
         self._broker.subscriber(
             consumed_subject(bound.takes),
             durable=bound.name,
             stream=JStream(RUNS, declare=False),
             pull_sub=PullSub(batch_size=1, timeout=2.0),
-            config=ConsumerConfig(
-                durable_name=bound.name,
-                deliver_policy=DeliverPolicy.ALL,
-                ack_policy=JsAck.EXPLICIT,
-                ack_wait=self.settings.ack_wait_s,
-                max_deliver=self.settings.max_deliver,
-                max_ack_pending=1000,
-            ),
+            config=config,
             ack_policy=AckPolicy.MANUAL,
             no_reply=True,
             decoder=_undecoded,
         )(deliver)
+
+    def _made_again(self, name: str) -> None:
+        """Its loop still waits for an answer of the consumer that was lost."""
+        self.watch.down[_pulls(name)] = "its consumer was gone"
 
     # ------------------------------------------------------------ what happens elsewhere
 
@@ -170,7 +206,14 @@ class Worker:
             if self._stopping:
                 raise
             verdict = "ack"
+        except Failure as failure:  # what ends the run could not be written either
+            log.warning("%s: %s; trying again", delivery.key.subject, failure)
+            verdict = "nak"
         await _settle(delivery.raw, verdict)
+
+
+def _pulls(name: str) -> str:
+    return f"pulls of {name}"
 
 
 async def _settle(raw: Msg, verdict: Verdict) -> None:

@@ -1,6 +1,7 @@
 """Embeddings over the bus, both ends: requests on `gw.embed`, served by the process that owns the device."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,7 +10,8 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from bus.errors import Failure, Unavailable
+from bus.envelope import read, set_aside
+from bus.errors import Failure, Poison, Unavailable
 
 EMBED = "gw.embed"
 
@@ -48,7 +50,11 @@ async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, pati
                 ) from None
             await asyncio.sleep(0.1)
             continue
-        reply = _replies.decode(msg.data)
+        try:
+            reply = read(_replies, msg.data, "this reply")
+        except Poison as poison:
+            set_aside("reply", EMBED, poison)
+            raise Unavailable(str(poison)) from None
         if reply.problem:
             raise Unavailable(reply.problem)
         return reply
@@ -62,13 +68,16 @@ async def serve_vectors(
 
     async def answer(msg: Msg) -> None:
         try:
-            vectors = await embed(_requests.decode(msg.data))
+            vectors = await embed(read(_requests, msg.data, "this request for vectors"))
             reply = EmbedReply(model=model, vectors=tuple(tuple(vector) for vector in vectors))
         except Failure as failure:
             reply = EmbedReply(problem=str(failure))
-        except msgspec.DecodeError as error:
-            reply = EmbedReply(problem=f"this request for vectors cannot be read: {error}")
-        await client.publish(msg.reply, _encoder.encode(reply))
+        except Poison as poison:
+            set_aside("request", EMBED, poison)
+            reply = EmbedReply(problem=str(poison))
+        if msg.reply:
+            with contextlib.suppress(nats.errors.Error):
+                await client.publish(msg.reply, _encoder.encode(reply))
 
     async def take(msg: Msg) -> None:
         task = asyncio.create_task(answer(msg))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol, Union, get_args
 
 import msgspec
 
+from bus.envelope import UNREADABLE, count_in, set_aside
 from bus.journal import EventFrame
 from bus.messages import Flag, NearPassage, Reference
 from index.languages.scripts import HAN
@@ -232,8 +233,8 @@ def _progress_after(frame: EventFrame | None) -> Progress:
         return Progress()
     phase = frame.headers.get(PHASE, "open")
     return Progress(
-        int(frame.headers.get(FIRST, "1")) + frame.data.count(b"\n"),
-        int(frame.headers.get(TOKENS, "0")),
+        count_in(frame.headers, FIRST, 1) + frame.data.count(b"\n"),
+        count_in(frame.headers, TOKENS, 0),
         "closed" if phase == "closed" else "ended" if phase == "ended" else "open",
         frame.sequence,
     )
@@ -257,6 +258,26 @@ def decode_event(line: bytes) -> StreamEvent:
 
 
 def shown_text(frames: Sequence[EventFrame]) -> str:
-    """The concatenated tokens of a run's frames."""
+    """The concatenated tokens of a run's frames; lines that are no events are left out."""
     lines = (line for frame in frames if frame.fenced for line in frame.data.split(b"\n"))
-    return "".join(event.content for event in map(decode_event, filter(None, lines)) if isinstance(event, Token))
+    return "".join(event.content for event in map(event_in, filter(None, lines)) if isinstance(event, Token))
+
+
+def is_event(line: bytes) -> bool:
+    """Whether a line that anybody may have written can be passed on: one JSON object of some type, perhaps of a newer version."""
+    try:
+        _tag.decode(line)
+        # Parts that are skipped need not be text; and a reader of server-sent events takes a CR for the end of a line.
+        return "\r" not in line.decode()
+    except UNREADABLE as error:
+        set_aside("event", repr(line[:80]), error)
+        return False
+
+
+def event_in(line: bytes) -> StreamEvent | None:
+    """The event of a line that anybody may have written; None when it is none."""
+    try:
+        return decode_event(line)
+    except UNREADABLE as error:
+        set_aside("event", repr(line[:80]), error)
+        return None

@@ -8,11 +8,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import msgspec
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.connection import status_of
+from bus.envelope import UNREADABLE, place_of, set_aside
 
 BATCH = 1000
 HEARTBEAT_S = 1.0
@@ -65,7 +67,10 @@ async def follow(
                 async for stored in found:
                     last, since = stored.sequence, None
                     yield stored
-        except (TimeoutError, nats.errors.Error):
+        except (
+            TimeoutError,
+            nats.errors.Error,
+        ):  # whatever it was, the next consumer begins after the last message seen
             if last is None and since is None:
                 since = time.time() - 4 * HEARTBEAT_S
             await asyncio.sleep(0.1)
@@ -100,7 +105,8 @@ async def _follow_once(
                 if ready is not None:
                     ready.set()
             msg = await _next(client, queue, reconnects)
-            status = status_of(msg)
+            # The server's own answers come under the inbox, and a stored message under the subject it was stored with.
+            status = status_of(msg) if msg.subject == reply else ""
             if status == "100":
                 continue
             if status == "408":  # the pull request expired or is used up
@@ -108,12 +114,15 @@ async def _follow_once(
                 continue
             if status:
                 raise TimeoutError(status)
-            stored, number = _stored(msg)
-            if number != expected:
+            place = place_of(msg.reply)
+            if place is None:
+                set_aside("delivery", msg.subject, f"no place in {msg.reply!r}")
+                continue
+            if place.number != expected:
                 raise TimeoutError("a message was lost")
             expected += 1
             left -= 1
-            yield stored
+            yield Stored(msg.subject, place.sequence, msg.data, dict(msg.headers or {}), place.time, place.pending)
     finally:
         with contextlib.suppress(nats.errors.Error):
             await subscription.unsubscribe()
@@ -150,10 +159,10 @@ def _fetch_request() -> bytes:
 
 async def _identity(client: Client, stream: str) -> tuple[str, int]:
     """When the stream was created, which tells it from another of the same name, and its newest sequence."""
-    reply = json.loads((await client.request(f"$JS.API.STREAM.INFO.{stream}", timeout=2)).data)
-    if "error" in reply:
-        raise TimeoutError(reply["error"].get("description", "refused"))
-    return str(reply["created"]), int(reply["state"]["last_seq"])
+    reply = await _asked(client, f"$JS.API.STREAM.INFO.{stream}", b"")
+    if reply.created is None or reply.state is None:
+        raise TimeoutError("the server does not say which stream this is")
+    return reply.created, reply.state.last_seq
 
 
 async def _create(
@@ -175,24 +184,47 @@ async def _create(
     if after is not None:
         config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": after + 1}
     elif since is not None:
-        at = datetime.fromtimestamp(since, UTC).isoformat().replace("+00:00", "Z")
+        at = datetime.fromtimestamp(max(0.0, since), UTC).isoformat().replace("+00:00", "Z")
         config |= {"deliver_policy": "by_start_time", "opt_start_time": at}
     else:
         config |= {"deliver_policy": "new"}
-    answer = await client.request(
-        f"$JS.API.CONSUMER.CREATE.{stream}", json.dumps({"stream_name": stream, "config": config}).encode(), timeout=2
-    )
-    reply = json.loads(answer.data)
-    if "error" in reply:
-        raise TimeoutError(reply["error"].get("description", "refused"))
-    return str(reply["name"])
+    request = json.dumps({"stream_name": stream, "config": config}).encode()
+    reply = await _asked(client, f"$JS.API.CONSUMER.CREATE.{stream}", request)
+    if reply.name is None:
+        raise TimeoutError("the server does not name the consumer")
+    return reply.name
 
 
-def _stored(msg: Msg) -> tuple[Stored, int]:
-    """The message and its number in the consumer: `$JS.ACK.<stream>.<consumer>.<delivered>.<sseq>.<cseq>.<time>.<pending>`."""
-    parts = msg.reply.split(".")
-    sequence, number, nanoseconds, pending = (int(part) for part in parts[-4:])
-    return Stored(msg.subject, sequence, msg.data, dict(msg.headers or {}), nanoseconds / 1e9, pending), number
+class _State(msgspec.Struct):
+    last_seq: int
+
+
+class _Refusal(msgspec.Struct):
+    description: str = "refused"
+
+
+class _Reply(msgspec.Struct):
+    """What is used of the server's answers about streams and consumers."""
+
+    created: str | None = None
+    state: _State | None = None
+    name: str | None = None
+    error: _Refusal | None = None
+
+
+_replies = msgspec.json.Decoder(_Reply)
+
+
+async def _asked(client: Client, subject: str, request: bytes) -> _Reply:
+    """The server's answer. Raises TimeoutError when it refuses or its answer cannot be read, and nats's own errors."""
+    answer = await client.request(subject, request, timeout=2)
+    try:
+        reply = _replies.decode(answer.data)
+    except UNREADABLE as error:
+        raise TimeoutError(str(error)) from None
+    if reply.error is not None:
+        raise TimeoutError(reply.error.description)
+    return reply
 
 
 async def cancel(task: "asyncio.Task[object]") -> None:

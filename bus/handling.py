@@ -17,7 +17,10 @@ from nats.aio.msg import Msg
 from bus.access import Groups, access_of
 from bus.actor import Actor, Taken
 from bus.asking import AskClient
+from bus.canary import check_canary
 from bus.connection import Inbox
+from bus.deadlines import deadline_of
+from bus.envelope import Place, set_aside
 from bus.errors import Failure, Poison
 from bus.events import Superseded
 from bus.execution import Services, check_bound, execute, outputs_of
@@ -27,13 +30,16 @@ from bus.journal import CAUSE, DEADLINE, TRACEPARENT, Journal, Stage, decode
 from bus.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
 from bus.searching import SearchClient
 from bus.settings import BusSettings
-from bus.subjects import POISON, BadId, Key, finished, key_of
+from bus.subjects import POISON, BadId, Key, finished, is_canary, key_of
 from prompts.vocabulary import Reason
 
 log = logging.getLogger("groundwire.actors")
 
 #: How many finished runs to remember; the oldest are forgotten first, and the journal still knows them.
 REMEMBERED = 50_000
+
+#: How much of a message that cannot be read is kept: with its headers it must still fit into the stream.
+MOST_ASIDE_BYTES = 900_000
 
 #: What to answer the server about a message. A nak'ed message is redelivered.
 type Verdict = Literal["ack", "nak", "term"]
@@ -43,12 +49,15 @@ type Verdict = Literal["ack", "nak", "term"]
 class Delivery:
     """One message on its way through one actor, in its own task.
 
-    `ending`: this work ends its own run, so the news of that end must not cancel it before it has settled its message.
+    `again`: its consumer was made again, so it may have been handled before. `ending`: this work ends its own run, so the news
+    of that end must not cancel it before it has settled its message.
     """
 
     actor: Actor
     key: Key
     raw: Msg
+    place: Place
+    again: bool = False
     deadline: float = 0.0
     began: float = field(default_factory=time.monotonic)
     beat: float = field(default_factory=time.monotonic)
@@ -57,11 +66,11 @@ class Delivery:
 
     @property
     def sequence(self) -> int:
-        return self.raw.metadata.sequence.stream
+        return self.place.sequence
 
     @property
     def attempt(self) -> int:
-        return self.raw.metadata.num_delivered or 1
+        return max(self.place.delivered, 2 if self.again else 1)
 
 
 class Handling:
@@ -93,7 +102,11 @@ class Handling:
         except (BadId, Failure):
             return
         if asked:
-            await self._finish(run_id, Settled(outcome="cancelled", question=words_asked(asked[0].message)))
+            question = ""
+            with contextlib.suppress(Poison):
+                question = words_asked(asked[0].message)
+            with contextlib.suppress(Failure):  # whoever asked for it has written the end as well
+                await self._finish(run_id, Settled(outcome="cancelled", question=question))
 
     async def handle(self, delivery: Delivery) -> Verdict:
         """Do the work and return what to answer the server, whatever happened."""
@@ -124,6 +137,8 @@ class Handling:
         if not closes and key.run_id in self._over:
             return
         message = decode(key.type, delivery.raw.data)
+        if isinstance(message, QuestionAsked) and is_canary(key.run_id):
+            await check_canary(self.journal, key.run_id)
         delivery.deadline = self._deadline(delivery, message)
         if not closes and time.time() > delivery.deadline:
             await self._fail(delivery, "", reason="timeout")
@@ -157,11 +172,8 @@ class Handling:
         return self._ungranted if access is None else access.groups
 
     def _deadline(self, delivery: Delivery, message: Message) -> float:
-        if told := (delivery.raw.headers or {}).get(DEADLINE):
-            return float(told)
-        asked_at = delivery.raw.metadata.timestamp.timestamp()
         own = message.deadline_s if isinstance(message, QuestionAsked) else None
-        return asked_at + (own or self.settings.deadline_s)
+        return deadline_of(delivery.raw.headers or {}, delivery.place.time, own, self.settings)
 
     async def _done_before(self, actor: Actor, key: Key) -> bool:
         """Whether an earlier delivery has already written the output. Fan-outs and joins are written again, key by key."""
@@ -185,9 +197,10 @@ class Handling:
 
     async def _keep_aside(self, delivery: Delivery, poison: Poison) -> None:
         """Leave the message in the journal as it is and end its run with an error instead of silence."""
-        log.warning("%s: %s", delivery.key.subject, poison)
+        set_aside("message", delivery.key.subject, poison)
         key = Key(POISON, delivery.key.run_id, f"{delivery.key.type}-{delivery.key.lane}"[:64])
-        await self.journal.publish(key.subject, delivery.raw.data, headers={CAUSE: str(delivery.sequence)})
+        data = delivery.raw.data[:MOST_ASIDE_BYTES]
+        await self.journal.publish(key.subject, data, headers={CAUSE: str(delivery.sequence)})
         await self._fail(delivery, str(poison))
 
     async def _fail(self, delivery: Delivery, detail: str, *, reason: Reason | None = None) -> None:

@@ -19,9 +19,10 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError, ServiceUnavailableError
 
 from bus.connection import Inbox, status_of
+from bus.envelope import count_in, read, set_aside
 from bus.errors import Poison, Unavailable
 from bus.messages import BY_TYPE, Message
-from bus.subjects import EVENTS, RUNS, Key, event_subject, parse, progress_subject, run_filters
+from bus.subjects import EVENTS, RUNS, BadId, Key, event_subject, parse, progress_subject, run_filters
 from index.filters import Filter
 
 STORE_FAILED = 10077  # a limit of the stream was hit; only the description says which
@@ -32,6 +33,8 @@ NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memor
 DEADLINE = "Gw-Deadline"
 CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
+#: What the server says of a message that is read back; of two headers with one name, its own comes last and counts.
+SUBJECT, SEQUENCE, TIME = "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"
 
 _encoder = msgspec.json.Encoder()
 _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decoder(t) for name, t in BY_TYPE.items()}
@@ -116,8 +119,15 @@ class Record:
 
     @property
     def stage(self) -> Stage | None:
+        """None when there is none, or none that can be read."""
         _, _, rest = self.data.partition(b"\n")
-        return msgspec.json.decode(rest, type=Stage) if rest.strip() else None
+        if not rest.strip():
+            return None
+        try:
+            return read(_stages, rest, "this stage")
+        except Poison as poison:
+            set_aside("stage", self.key.subject, poison)
+            return None
 
 
 def encode(message: Message, stage: Stage | None = None) -> bytes:
@@ -130,10 +140,10 @@ def decode(type_name: str, data: bytes) -> Message:
     decoder = _decoders.get(type_name)
     if decoder is None:
         raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
-    try:
-        return decoder.decode(data.partition(b"\n")[0])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Poison(f"this {type_name} cannot be read: {error}") from None
+    return read(decoder, data.partition(b"\n")[0], f"this {type_name}")
+
+
+_stages = msgspec.json.Decoder(Stage)
 
 
 class Journal:
@@ -246,18 +256,7 @@ class Journal:
                 return frames
 
     async def _batch(self, stream: str, request: dict[str, object]) -> list[Record]:
-        records = []
-        for msg in await self._raw(stream, request):
-            headers = msg.headers or {}
-            records.append(
-                Record(
-                    parse(headers["Nats-Subject"]),
-                    int(headers["Nats-Sequence"]),
-                    datetime.fromisoformat(headers["Nats-Time-Stamp"]).timestamp(),
-                    msg.data,
-                    headers,
-                )
-            )
+        records = [record for msg in await self._raw(stream, request) if (record := _record_of(msg)) is not None]
         return sorted(records, key=lambda record: record.sequence)
 
     async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40) -> list[Msg]:
@@ -280,7 +279,8 @@ class Journal:
         while True:
             async with asyncio.timeout(2.0):
                 msg = await queue.get()
-            status = status_of(msg)
+            # A stored message may carry any header, a `Status` too; the server's own answers have no sequence.
+            status = "" if SEQUENCE in (msg.headers or {}) else status_of(msg)
             if status in ("404", "204"):
                 return found
             if status == "413":
@@ -305,10 +305,30 @@ class EventFrame:
 
 def frame_of(msg: Msg) -> EventFrame:
     headers = msg.headers or {}
-    subject = headers["Nats-Subject"]
+    subject = headers.get(SUBJECT, "")
     return EventFrame(
-        subject.rpartition(".")[2], int(headers["Nats-Sequence"]), msg.data, headers, subject.startswith("gw.event.")
+        subject.rpartition(".")[2], count_in(headers, SEQUENCE, 0), msg.data, headers, subject.startswith("gw.event.")
     )
+
+
+def _record_of(msg: Msg) -> Record | None:
+    """None for what stands under a subject that no record has."""
+    headers = msg.headers or {}
+    try:
+        key, at = parse(headers.get(SUBJECT, "")), time_of(headers)
+    except BadId as error:
+        set_aside("subject", headers.get(SUBJECT, ""), error)
+        return None
+    return Record(key, count_in(headers, SEQUENCE, 0), at, msg.data, headers)
+
+
+def time_of(headers: Mapping[str, str]) -> float:
+    """When a message that was read back was stored, in epoch seconds."""
+    try:
+        return datetime.fromisoformat(headers.get(TIME, "")).timestamp()
+    except (ValueError, OverflowError) as error:
+        set_aside("header", f"{TIME}: {headers.get(TIME)}", error)
+        return 0.0
 
 
 def full_or_down(error: APIError) -> Unavailable | None:

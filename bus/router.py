@@ -6,19 +6,22 @@ from the router.
 """
 
 import asyncio
-import contextlib
 import logging
+import math
+import time
 from collections import deque
 from types import TracebackType
 from typing import Self
 
 from nats.aio.client import Client
 
+from bus.envelope import count_in
 from bus.errors import Unavailable
-from bus.events import DONE_LINE
+from bus.events import DONE_LINE, FIRST, is_event
 from bus.follow import follow
 from bus.journal import Journal
-from bus.subjects import EVENTS, EVENTS_SUBJECTS
+from bus.subjects import EVENTS, EVENTS_SUBJECTS, is_canary
+from bus.watched import Watch
 
 log = logging.getLogger("groundwire.events")
 
@@ -26,8 +29,8 @@ log = logging.getLogger("groundwire.events")
 WAITING_FRAMES = 4096
 WAITING_BYTES = 16 * 1024 * 1024
 
-#: The header in which a frame's writer gives the number of events of the run before it.
-_FIRST = "Gw-First"
+#: What the last frame of a run holds that found something.
+_ANSWERED = (b'{"type":"references"', b'{"type":"passages"')
 
 type Numbered = tuple[int, bytes]
 
@@ -66,7 +69,7 @@ class Reader:
         before = [f for f in await journal.frames(self.run_id, progress=True) if f.sequence <= self.position]
         if before and before[0].fenced:
             # The beginning may have expired; the rest keeps its numbers.
-            self._count = int(before[0].headers.get(_FIRST, "1")) - 1
+            self._count = max(1, count_in(before[0].headers, FIRST, 1)) - 1
         self._frames.extendleft(frame.data for frame in reversed(before))
         if before:
             self._woken.set()
@@ -96,6 +99,12 @@ class Reader:
         self._problem = problem
         self._woken.set()
 
+    def begin_anew(self) -> None:
+        """The stream was lost: a reader that has events cannot be told the rest; one that has none begins with the new stream."""
+        if self._count or self._frames:
+            self.fail(Unavailable("the events were lost; ask for what is left of them"))
+        self.position = 0
+
     @property
     def waiting(self) -> bool:
         """Whether `batch` would return at once."""
@@ -104,11 +113,13 @@ class Reader:
     async def batch(self) -> list[Numbered]:
         """All events available, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router ended.
 
-        May be cancelled (by a time limit) without losing an event.
+        A line that is no event is left out, but has its number. May be cancelled (by a time limit) without losing an event.
         """
         while not self.done:
             if self._frames:
-                return self._take()
+                if found := self._take():
+                    return found
+                continue
             if self._problem is not None:
                 raise self._problem
             self._woken.clear()
@@ -121,7 +132,8 @@ class Reader:
         while self._frames:
             for line in self._frames.popleft().split(b"\n"):
                 self._count += 1
-                found.append((self._count, line))
+                if is_event(line):
+                    found.append((self._count, line))
                 if line == DONE_LINE:
                     self.done = True
                     self.close()
@@ -136,7 +148,10 @@ class EventRouter:
         self.position = 0
         self._client = client
         self._readers: dict[str, list[Reader]] = {}
-        self._task: asyncio.Task[None] | None = None
+        self.watch = Watch()
+        self._open = False
+        #: When a question of a client was last answered, or its closest passages shown, on the loop's clock.
+        self.answered_at = -math.inf
 
     @property
     def readers(self) -> int:
@@ -145,20 +160,19 @@ class EventRouter:
     async def start(self, journal: Journal) -> None:
         """Begin at the stream's end. Raises Unavailable when the stream does not exist."""
         self.position = await journal.last_sequence(EVENTS)
-        self._task = asyncio.create_task(self._run(), name="event router")
-        self._task.add_done_callback(self._ended)
+        self._open = True
+        self.watch.keep("event router", self._run)
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        self._open = False
+        await self.watch.stop()
+        self._fail_all(_closing())
 
     def reader(self, run_id: str) -> Reader:
         """A reader of a run's events from now on."""
         reader = Reader(self, run_id)
         self._readers.setdefault(run_id, []).append(reader)
-        if self._task is None or self._task.done():
+        if not self._open:
             reader.fail(_closing())
         return reader
 
@@ -172,23 +186,29 @@ class EventRouter:
     async def _run(self) -> None:
         async for stored in follow(self._client, EVENTS, EVENTS_SUBJECTS, after=self.position, anew=self._anew):
             self.position = stored.sequence
-            for reader in tuple(self._readers.get(stored.subject.rpartition(".")[2], ())):
+            run_id = stored.subject.rpartition(".")[2]
+            if (
+                stored.data.endswith(DONE_LINE)
+                and any(each in stored.data for each in _ANSWERED)
+                and not is_canary(run_id)
+            ):
+                self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
+            for reader in tuple(self._readers.get(run_id, ())):
                 reader.put(stored.data)
 
     def _anew(self) -> None:
         """The stream was deleted and recreated, so the position that readers counted from is gone."""
         log.warning("the stream %s was recreated; its earlier events are lost", EVENTS)
         self.position = 0
-        self._fail_all(Unavailable("the events were lost; ask for what is left of them"))
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (bug := task.exception()) is not None:
-            log.error("the event router ended", exc_info=bug)
-        self._fail_all(_closing())
+        for reader in self._all():
+            reader.begin_anew()
 
     def _fail_all(self, problem: Exception) -> None:
-        for reader in [each for readers in self._readers.values() for each in readers]:
+        for reader in self._all():
             reader.fail(problem)
+
+    def _all(self) -> list[Reader]:
+        return [each for readers in self._readers.values() for each in readers]
 
 
 def _closing() -> Unavailable:

@@ -1,6 +1,8 @@
 """The power `search` over the bus, both ends: request and reply on `gw.search`, retried while nobody answers."""
 
 import asyncio
+import contextlib
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,7 +14,8 @@ from msgspec import Meta
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from bus.errors import Unavailable
+from bus.envelope import read, set_aside
+from bus.errors import Poison, Unavailable
 from bus.journal import SearchRecord
 from bus.messages import Collection, Passage
 from bus.subjects import SEARCH
@@ -54,6 +57,8 @@ class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     none_passes: bool = False
 
+
+log = logging.getLogger("groundwire.bus")
 
 _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(SearchRequest)
@@ -110,8 +115,10 @@ class SearchClient:
         while True:
             try:
                 msg = await self.client.request(SEARCH, raw, timeout=max(0.05, min(3.0, self.deadline - time.time())))
-                reply = _replies.decode(msg.data)
-            except (nats.errors.Error, TimeoutError, msgspec.DecodeError, UnicodeDecodeError) as error:
+                reply = read(_replies, msg.data, "its reply")
+            except (nats.errors.Error, TimeoutError, Poison) as error:
+                if isinstance(error, Poison):
+                    set_aside("reply", SEARCH, error)
                 if time.time() >= self.deadline:
                     why = problem or f"no search process answers ({error}); start one with `groundwire up`"
                     raise Unavailable(why) from None
@@ -135,13 +142,19 @@ async def serve_search(
 
     async def answer(msg: Msg) -> None:
         try:
-            reply = await find(_requests.decode(msg.data))
+            reply = await find(read(_requests, msg.data, "this search"))
         except Unavailable as failure:
             reply = SearchReply(problem=str(failure))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            reply = SearchReply(problem=f"this search cannot be read: {error}")
+        except Poison as poison:
+            set_aside("request", SEARCH, poison)
+            reply = SearchReply(problem=str(poison))
+        except Exception as bug:
+            # The outermost handler of this process: whoever asked must not wait for an answer that will never come.
+            log.exception("a bug in the search")
+            reply = SearchReply(problem=f"the search broke ({type(bug).__name__})")
         if msg.reply:
-            await client.publish(msg.reply, _encoder.encode(reply))
+            with contextlib.suppress(nats.errors.Error):
+                await client.publish(msg.reply, _encoder.encode(reply))
 
     async def take(msg: Msg) -> None:
         task = asyncio.create_task(answer(msg))

@@ -7,7 +7,8 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from bus.errors import Unavailable
+from bus.envelope import read, set_aside
+from bus.errors import Poison, Unavailable
 from bus.subjects import INDEX
 
 
@@ -67,7 +68,11 @@ async def served_index(client: Client, *, timeout_s: float) -> ServedIndex:
         msg = await client.request(INDEX, b"", timeout=timeout_s)
     except (nats.errors.Error, TimeoutError) as error:
         raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
-    reply = _replies.decode(msg.data)
+    try:
+        reply = read(_replies, msg.data, "this reply")
+    except Poison as poison:
+        set_aside("reply", INDEX, poison)
+        raise Unavailable(str(poison)) from None
     if reply.served is None:
         raise Unavailable(reply.problem)
     return reply.served

@@ -22,6 +22,9 @@ INDEX = "gw.index"
 CANCEL = "gw.cancel"
 POISON = "poison"
 
+#: What the run ids of readiness's own questions begin with; nobody else's may.
+CANARY = "canary-"
+
 ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
 _ID = re.compile(ID_PATTERN)
 
@@ -53,6 +56,10 @@ class Key:
 
 
 _ASKED = message_type(QuestionAsked)
+
+
+def is_canary(run_id: str) -> bool:
+    return run_id.startswith(CANARY)
 
 
 def key_of(message: type[Message], run_id: str, lane: str = MAIN) -> Key:

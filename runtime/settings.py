@@ -93,6 +93,7 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines
     port: Port = 8080
     json_deadline_s: Annotated[float, Meta(gt=0)] = 15.0  #: deadline of a JSON answer that names none
+    canary_s: Annotated[float, Meta(ge=0)] = 5.0  #: how often readiness asks a question of its own; 0 for never
     max_body_bytes: Annotated[int, Meta(ge=1024)] = 65_536
 
 

@@ -20,6 +20,7 @@ from bus.run_record import RunRecord
 from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.settings import BusSettings
+from bus.watched import Watch
 from runtime.engines.engine import Engine
 from runtime.processes import nats_server
 from runtime.processes.inference import Inference
@@ -101,6 +102,14 @@ class Whole:
     inference: Inference
     runs: Runs
     journal: Journal
+    janitor: Janitor
+    settings: BusSettings
+    stop_asks: Callable[[], Awaitable[None]]
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """All background tasks that must not end."""
+        return (self.worker.watch, self.janitor.watch, self.runs.router.watch)
 
     async def ask(self, question: str, **fields: object) -> tuple[list[dict[str, object]], RunRecord]:
         """The events of a run and its record."""
@@ -122,14 +131,18 @@ async def whole(
     *,
     cache_entries: int = 300,
     find: Callable[[SearchRequest], Awaitable[SearchReply]] = find,
+    url: str = "",
 ) -> AsyncIterator[Whole]:
-    """Ready for questions. Bugs of the actors or the engine fail the test at the end."""
-    port = nats_server.free_port()
-    config = nats_server.write_config(folder, port=port, sync_always=False)
-    with (folder / "log").open("wb") as log:
-        process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
+    """Ready for questions; `url`: over this server, not one of its own. Bugs of actors or engine fail the test at the end."""
+    process = None
+    if not url:
+        port = nats_server.free_port()
+        config = nats_server.write_config(folder, port=port, sync_always=False)
+        with (folder / "log").open("wb") as log:
+            process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
+        url = f"nats://127.0.0.1:{port}"
     try:
-        settings = BusSettings(url=f"nats://127.0.0.1:{port}", heartbeat_s=0.4)
+        settings = BusSettings(url=url, heartbeat_s=0.4)
         client = await connect(settings.url, name="whole")
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings)
@@ -146,7 +159,7 @@ async def whole(
         journal = Journal(client, inbox)
         runs = Runs(client, inbox, journal)
         await runs.start()
-        yield Whole(worker, inference, runs, journal)
+        yield Whole(worker, inference, runs, journal, janitor, settings, stop_asks)
         await runs.stop()
         await janitor.stop()
         await worker.stop()
@@ -156,5 +169,6 @@ async def whole(
         assert worker.bugs == []
         assert server.bugs == []
     finally:
-        process.kill()
-        await process.wait()
+        if process is not None:
+            process.kill()
+            await process.wait()

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bus.errors import Failure
-from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, decode_event
+from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
 from bus.runs import Runs
@@ -133,14 +133,15 @@ async def show(
         if as_json:
             click.echo(line.decode())
             continue
-        event = decode_event(line)
+        event = event_in(line)
         if whole and isinstance(event, Token | TokensEnd):
             told += event.content
             continue
         if told:
             click.echo(answer_lines(told, await runs.record(submitted.run_id)), nl=False)
             told = ""
-        await _print_event(runs, submitted.run_id, event)
+        if event is not None:
+            await _print_event(runs, submitted.run_id, event)
     record = await runs.record(submitted.run_id)
     if record is None or record.outcome is None:
         return 1

@@ -8,6 +8,7 @@ from aiohttp.typedefs import Handler
 
 from bus.runs import Runs
 from runtime.edge import asyncapi, chat, health, index, openapi, page, runs, search, websocket
+from runtime.edge.canary import Canary
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.openapi import ROUTES
 from runtime.edge.problems import problems_middleware
@@ -36,7 +37,8 @@ def make_app(
     `needed`: the processes that every question needs.
     """
     app = web.Application(middlewares=[counted, problems_middleware], client_max_size=settings.max_body_bytes)
-    app[EDGE] = Edge(settings, timeouts or Timeouts(), pipeline, KnownProfiles(profiles), tuple(needed))
+    canary = Canary(pipeline, settings.canary_s) if settings.canary_s else None
+    app[EDGE] = Edge(settings, timeouts or Timeouts(), pipeline, KnownProfiles(profiles), tuple(needed), canary)
     app[ROUTES] = all_routes()
     for each in app[ROUTES]:
         each.add_to(app.router)

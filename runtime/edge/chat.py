@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, decode_event
+from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import Constraints, NearPassage, QuestionAsked, Reference, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
@@ -181,7 +181,7 @@ class ChatAnswer:
             if batch is None:
                 yield None
                 continue
-            events = [decode_event(line) for _, line in batch]
+            events = [event for _, line in batch if (event := event_in(line)) is not None]
             if text := "".join(event.content for event in events if isinstance(event, Token)):
                 yield text
             for event in events:

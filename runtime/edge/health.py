@@ -6,8 +6,9 @@ import msgspec
 from aiohttp import web
 
 from bus.errors import Unavailable
-from bus.health import Health, health_of, text_of
+from bus.health import Health, ProcessHealth, health_of, process_health, text_of
 from bus.subjects import EVENTS, RUNS
+from runtime.edge.metrics import text_of_processes
 from runtime.edge.problems import RETRY_AFTER_S
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
@@ -19,7 +20,9 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a question would be answered now. `checks` lists nats-server, its streams and each process a question needs."""
+    """Whether a question would be answered now. `checks` lists nats-server, its streams, each process a question needs, and
+    `canary`: what became of the questions that this process asks itself every few seconds.
+    """
 
     ready: bool
     checks: dict[str, Health]
@@ -56,8 +59,17 @@ async def ready(edge: Edge) -> Readiness:
     )
     checks = {"nats": Health(ready=True), "streams": streams}
     for name, health in zip(edge.needed, processes, strict=True):
-        checks[name] = health or Health(detail=f"no {name} process answers")
+        checks[name] = _told(health) if health else Health(detail=f"no {name} process answers")
+    own = process_health(Health(ready=True, detail="here"), *edge.watches)
+    checks["edge"] = _told(own)
+    if edge.canary is not None:
+        checks["canary"] = edge.canary.health
     return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
+
+
+def _told(health: ProcessHealth) -> Health:
+    """What is told to anybody who asks."""
+    return Health(ready=health.ready, detail=health.detail, problem=health.problem)
 
 
 async def _streams(edge: Edge) -> Health:
@@ -76,7 +88,12 @@ async def _streams(edge: Edge) -> Health:
 async def metrics(request: web.Request) -> web.Response:
     """Get the metrics of the edge and of the inference process."""
     edge = request.app[EDGE]
-    body = edge.metrics.text() + await text_of(
-        edge.runs.client, "gw.metrics.inference", timeout_s=edge.timeouts.health_s
+    client, patience_s = edge.runs.client, edge.timeouts.health_s
+    device, processes = await asyncio.gather(
+        text_of(client, "gw.metrics.inference", timeout_s=patience_s),
+        asyncio.gather(*(health_of(client, name, timeout_s=patience_s) for name in edge.needed)),
     )
+    said = {name: health for name, health in zip(edge.needed, processes, strict=True) if health is not None}
+    said["edge"] = process_health(Health(ready=True), *edge.watches)
+    body = edge.metrics.text() + text_of_processes(said) + device
     return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

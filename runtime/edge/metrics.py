@@ -1,6 +1,12 @@
-"""Every Prometheus metric of the edge."""
+"""Every Prometheus metric of the edge, and what every process says of its messages and tasks."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from collections.abc import Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from bus.health import ProcessHealth
 
 
 class Metrics:
@@ -36,3 +42,29 @@ class Metrics:
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
+
+
+class _Processes(Collector):
+    def __init__(self, processes: Mapping[str, ProcessHealth]) -> None:
+        self._processes = processes
+
+    def collect(self) -> Iterator[Metric]:
+        aside = CounterMetricFamily(
+            "groundwire_set_aside", "Messages that could not be read.", labels=["process", "kind"]
+        )
+        restarts = CounterMetricFamily(
+            "groundwire_task_restarts", "Background tasks that were started again.", labels=["process", "task"]
+        )
+        for name, health in self._processes.items():
+            for kind, count in health.set_aside.items():
+                aside.add_metric([name, kind], count)
+            for task, count in health.restarts.items():
+                restarts.add_metric([name, task], count)
+        yield from (aside, restarts)
+
+
+def text_of_processes(processes: Mapping[str, ProcessHealth]) -> bytes:
+    """What the processes, by name, say of themselves."""
+    registry = CollectorRegistry()
+    registry.register(_Processes(processes))
+    return generate_latest(registry)

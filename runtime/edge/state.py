@@ -13,7 +13,9 @@ from bus.errors import Unavailable
 from bus.messages import QuestionAsked
 from bus.router import Reader
 from bus.runs import NoSuchRun, Runs
+from bus.watched import Watch
 from prompts.profiles import ProfileError
+from runtime.edge.canary import Canary
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
 from runtime.edge.problems import Problem
@@ -35,9 +37,16 @@ class Edge:
     runs: Runs
     profiles: KnownProfiles
     needed: tuple[str, ...]
+    canary: Canary | None = None
+    watch: Watch = field(default_factory=Watch)
     metrics: Metrics = field(default_factory=Metrics)
     closing: bool = False
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """The background tasks of this process."""
+        return (self.watch, self.runs.router.watch)
 
     @contextlib.asynccontextmanager
     async def ask(
@@ -75,6 +84,7 @@ class Edge:
     async def close(self, _: web.Application) -> None:
         """End all live streams."""
         self.closing = True
+        await self.watch.stop()
         await self.runs.stop()
         for socket in tuple(self.sockets):
             await socket.close(code=WSCloseCode.GOING_AWAY, message=b"shutting down; reconnect and resume")

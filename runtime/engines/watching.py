@@ -8,6 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from bus.connection import Client, Msg
+from bus.envelope import read, set_aside
+from bus.errors import Poison
 from runtime.engines.mlx.records import DeviceView
 
 SUBJECT = "gw.device.view"
@@ -19,6 +21,9 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     process: int
     view: DeviceView
+
+
+_watched = msgspec.json.Decoder(Watched)
 
 
 async def answer_views(client: Client, view: Callable[[], DeviceView]) -> None:
@@ -38,7 +43,10 @@ async def views(client: Client, *, wait_s: float = 0.25) -> list[Watched]:
     found: list[Watched] = []
 
     async def take(msg: Msg) -> None:
-        found.append(msgspec.json.decode(msg.data, type=Watched))
+        try:
+            found.append(read(_watched, msg.data, "this view"))
+        except Poison as poison:
+            set_aside("reply", SUBJECT, poison)
 
     subscription = await client.subscribe(inbox, cb=take)
     await client.publish(SUBJECT, b"", reply=inbox)

@@ -31,7 +31,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()
-        await answer_health(worker.client, name, lambda: {"ready": True, "detail": f"{len(worker.actors)} actors"})
+        state = {"ready": True, "detail": f"{len(worker.actors)} actors"}
+        await answer_health(worker.client, name, lambda: state, worker.watch, janitor.watch)
         await stop.wait()
         await janitor.stop()
         await worker.stop()

@@ -10,8 +10,10 @@ from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.journal import Journal
+from bus.restoring import Restorer
 from bus.runs import Runs
 from runtime.edge.app import make_app
+from runtime.edge.state import EDGE
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import EdgeSettings, Settings
@@ -49,7 +51,11 @@ async def serve(
         try:
             port = await _listen(runner, settings.edge)
             log.info("listening on http://%s:%d", settings.edge.host, port)
-            await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"})
+            edge = app[EDGE]
+            await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
+            edge.watch.keep("the look at streams", Restorer(client, settings.bus).run)
+            if edge.canary is not None:
+                edge.watch.keep("canary", edge.canary.run)
             if listening is not None:
                 listening.set_result(port)
             await stop.wait()

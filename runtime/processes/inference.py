@@ -22,6 +22,8 @@ from bus.embedding import serve_vectors
 from bus.errors import BadReply
 from bus.health import answer_health, answer_text
 from bus.journal import AskRecord
+from bus.subjects import is_canary
+from bus.watched import Watch
 from prompts.contracts import PROMPTS
 from runtime.engines.choice import make_engine
 from runtime.engines.embedders import make_embedding_engine
@@ -137,7 +139,8 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     client = await connect(settings.bus.url, name="groundwire-inference")
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": f"{settings.inference.engine} is starting"}
-    await answer_health(client, "inference", lambda: state)
+    watch = Watch()
+    await answer_health(client, "inference", lambda: state, watch)
     lock = DeviceLock(Path(settings.inference.lock) if settings.inference.lock else None)
     engine, metrics = make(settings)
     if engine.owns_device:
@@ -145,7 +148,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         state["detail"] = f"loading {engine.model}"
     await engine.start()
     inference = Inference(engine, settings.inference)
-    close = await AskServer(client, inference.answer).start()
+    close = await AskServer(client, inference.answer, watch=watch).start()
     embedding = await _serve_embedding(settings, client)
     await answer_text(client, "gw.metrics.inference", lambda: generate_latest(metrics))
     if isinstance(engine, MlxEngine):
@@ -168,8 +171,9 @@ def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
     observed: list[DeviceMetrics] = []
 
     def observe(record: RequestRecord) -> None:
-        for each in observed:
-            each.observe(record)
+        if not is_canary(record.request_id):
+            for each in observed:
+                each.observe(record)
 
     wiring = Wiring(
         warm=renderer.constants(),

@@ -11,6 +11,7 @@ import msgspec
 from actors.answer.question import resolved, resolving_under
 from bus.access import Groups, access_in
 from bus.actor import Actor
+from bus.envelope import count_in
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
 from bus.joins import joined
@@ -108,8 +109,8 @@ class _ForkedRun:
         for n, record in enumerate(kept, start=1):
             numbers[record.sequence] = n
             headers = {**own(record.headers), PARENT: trace.run_id}
-            if cause := record.headers.get(CAUSE):
-                headers[CAUSE] = str(numbers[int(cause)])
+            if (cause := numbers.get(count_in(record.headers, CAUSE, 0))) is not None:
+                headers[CAUSE] = str(cause)
             if record.key.type == ASKED:
                 headers |= {FORKED_AT: at.name, TAKEN_OVER: str(len(self.lines))}
             data = record.data

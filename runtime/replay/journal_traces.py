@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Iterator
-from datetime import datetime
 
 import msgspec
 
+from bus.envelope import set_aside
 from bus.errors import Poison
 from bus.follow import Stored, follow
-from bus.journal import EventFrame, Journal, Record
+from bus.journal import EventFrame, Journal, Record, time_of
 from bus.messages import QuestionAsked, RunFinished
 from bus.runs import NoSuchRun
-from bus.subjects import RUNS, RUNS_SUBJECTS, check_id, parse
+from bus.subjects import RUNS, RUNS_SUBJECTS, BadId, check_id, is_canary, parse
 from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace
 
 
@@ -35,8 +35,7 @@ async def read_run(journal: Journal, run_id: str) -> Trace:
 
 
 def _shown(frame: EventFrame) -> Shown:
-    time = datetime.fromisoformat(frame.headers["Nats-Time-Stamp"]).timestamp()
-    return Shown(frame.sequence, time, frame.data, frame.fenced, frame.headers)
+    return Shown(frame.sequence, time_of(frame.headers), frame.data, frame.fenced, frame.headers)
 
 
 async def latest_runs(journal: Journal, count: int) -> list[RunListed]:
@@ -70,7 +69,13 @@ def _found(records: list[Stored]) -> Iterator[RunListed]:
     ends: dict[str, str] = {}
     asked: list[tuple[Record, QuestionAsked]] = []
     for stored in records:
-        key = parse(stored.subject)
+        try:
+            key = parse(stored.subject)
+        except BadId as error:
+            set_aside("subject", stored.subject, error)
+            continue
+        if is_canary(key.run_id):
+            continue
         if key.type not in (ASKED, FINISHED):
             continue
         record = Record(key, stored.sequence, stored.time, stored.data, stored.headers)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from bus.actor import Actor
+from bus.envelope import count_in
 from bus.errors import Poison
 from bus.graph import Graph
 from bus.joins import joined
@@ -65,7 +66,7 @@ def steps_of(trace: Trace, graph: Graph) -> Steps:
     made: dict[int, list[Record]] = defaultdict(list)
     for record in trace.records:
         if CAUSE in record.headers and record.key.type != POISON:
-            made[int(record.headers[CAUSE])].append(record)
+            made[count_in(record.headers, CAUSE, 0)].append(record)
     done, orphans, unfinished, inherited = [], [], [], []
     for record in trace.records:
         if record.key.type == POISON:

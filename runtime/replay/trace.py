@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from actors.answer.question import Defaults
+from bus.envelope import count_in
 from bus.errors import Poison
 from bus.events import FIRST
 from bus.journal import CAUSE, Record
@@ -60,7 +61,7 @@ class Trace:
     @property
     def taken_over(self) -> int:
         """How many events a fork took over from its parent."""
-        return int(self._header_of_question(TAKEN_OVER) or 0)
+        return count_in({TAKEN_OVER: self._header_of_question(TAKEN_OVER) or "0"}, TAKEN_OVER, 0)
 
     def _header_of_question(self, header: str) -> str:
         return next((r.headers.get(header, "") for r in self.records if r.key.type == ASKED), "")

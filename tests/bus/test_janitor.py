@@ -1,7 +1,9 @@
 """The janitor ends runs that nothing else will: past their deadline, or delivered too often; an existing end stays."""
 
 import contextlib
+import dataclasses
 import secrets
+import time
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -9,12 +11,13 @@ import pytest
 
 from bus import janitor as janitor_module
 from bus.actor import actor
+from bus.deadlines import LONGEST_S
 from bus.errors import Unavailable
 from bus.janitor import Janitor
 from bus.journal import DEADLINE
 from bus.messages import QuestionAsked, QuestionReady, RunFinished, Settled
 from bus.settings import BusSettings
-from bus.subjects import finished, key_of
+from bus.subjects import RUNS, finished, key_of
 from tests.bus.toys import ask, closed, done, ended, working
 from tests.bus.wires import Wire
 from tests.polling import until
@@ -53,6 +56,39 @@ async def test_the_deadline_in_the_headers_goes_before(own_settings: BusSettings
     async with watching(own_wire, own_settings):
         late = await ask(own_wire, deadline_s=100.0, headers={DEADLINE: "1700000000.0"})
         assert (await ended(own_wire, late)).reason == "timeout"
+
+
+@pytest.mark.parametrize("deadline", ["abc", "nan", "inf", "-inf", "1e400", "", "9" * 400])
+async def test_a_bad_deadline_is_none_and_the_watch_goes_on(
+    own_settings: BusSettings, own_wire: Wire, deadline: str
+) -> None:
+    """The janitor that watched when it came, and the one that begins behind it."""
+    for late in ("first", "second"):
+        async with watching(own_wire, own_settings) as janitor:
+            bad = await ask(own_wire, f"bad-{late}", deadline_s=100.0, headers={DEADLINE: deadline})
+            assert (await ended(own_wire, await ask(own_wire, late, deadline_s=0.05))).reason == "timeout"
+            assert 0 < janitor.open[bad][0] - time.monotonic() <= 100.0
+            assert (janitor.watch.down, dict(janitor.watch.restarts)) == ({}, {})
+
+
+async def test_no_deadline_keeps_a_run_open_for_ever(own_settings: BusSettings, own_wire: Wire) -> None:
+    async with watching(own_wire, own_settings) as janitor:
+        far = await ask(own_wire, headers={DEADLINE: "1e300"})
+        await until(lambda: far in janitor.open)
+        assert janitor.open[far][0] - time.monotonic() <= LONGEST_S
+
+
+async def test_an_end_that_could_not_be_written_is_written_later(
+    own_settings: BusSettings, own_wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    js = own_wire.journal.js
+    config = (await js.stream_info(RUNS)).config
+    async with watching(own_wire, own_settings):
+        run_id = await ask(own_wire, deadline_s=0.01)
+        await js.update_stream(dataclasses.replace(config, max_msgs=1))
+        await until(lambda: "cannot be ended" in caplog.text)
+        await js.update_stream(config)
+        assert (await ended(own_wire, run_id)).reason == "timeout"
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b'{"type":"question_asked","question":1}'])

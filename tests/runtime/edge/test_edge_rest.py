@@ -36,7 +36,7 @@ async def test_readyz_names_what_is_missing_until_all_answer(http: aiohttp.Clien
         assert response.headers["Retry-After"] == "2"
     assert found["checks"]["nats"]["ready"]
     assert found["checks"]["streams"]["ready"]
-    assert found["checks"]["search"] == {"ready": False, "detail": "no search process answers"}
+    assert found["checks"]["search"] == {"ready": False, "detail": "no search process answers", "problem": ""}
     for role in ("search", "inference", "actors"):
         await answer_health(bus.client, role, lambda: {"ready": True, "detail": "here"})
     await bus.client.flush()

@@ -1,0 +1,99 @@
+"""Readiness asks a question of its own along the whole path, every few seconds, however often `/readyz` is read.
+
+The question is understood by the model and searched for in the index; nothing passes its filter, so that it ends there, with a few
+dozen tokens decoded. It is asked only when no question of a client was answered in the meantime, since that says as much.
+"""
+
+import asyncio
+import logging
+
+from bus.canary import admit_canary, canary_id, canary_question
+from bus.errors import Failure
+from bus.health import Health
+from bus.run_record import RunRecord
+from bus.runs import Runs
+
+log = logging.getLogger("groundwire.edge")
+
+#: A reply that did not come at all: the stage went on without it, as it would for a client, but the model is not there.
+_AWAY = ("NoReply", "Unavailable", "Busy")
+#: A canary that somebody cancelled says nothing; the next one is asked after this pause, in seconds.
+AGAIN_S = 0.5
+
+
+class Canary:
+    """Asks every `period_s`; never when that is 0. Keep `run` going."""
+
+    def __init__(self, runs: Runs, period_s: float) -> None:
+        self.runs = runs
+        self.period_s = period_s
+        self.asked = 0
+        self._problem = "the first question of its own is under way"
+        self._alive_at = 0.0  # on the loop's clock
+
+    @property
+    def health(self) -> Health:
+        """Whether a question was answered lately; else why not."""
+        silent_s = asyncio.get_running_loop().time() - self._alive_at
+        if self._problem:
+            return Health(detail=self._problem)
+        if silent_s > 2 * self.period_s + AGAIN_S:
+            return Health(detail=f"no question was answered in the last {silent_s:.0f} s")
+        return Health(ready=True, detail="a question goes all the way")
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            if began - self.runs.router.answered_at < self.period_s:
+                self._lives()
+                problem: str | None = ""
+            else:
+                problem = await self._ask()
+                if problem == "":
+                    self._lives()
+                elif problem is not None:
+                    if problem != self._problem:
+                        log.warning("not ready: %s", problem)
+                    self._problem = problem
+            pause = AGAIN_S if problem is None else self.period_s - (loop.time() - began)
+            await asyncio.sleep(max(pause, AGAIN_S))
+
+    def _lives(self) -> None:
+        self._alive_at, self._problem = asyncio.get_running_loop().time(), ""
+
+    async def _ask(self) -> str | None:
+        """What is wrong; empty when nothing is, None when this question could not tell."""
+        run_id = canary_id()
+        self.asked += 1
+        try:
+            async with asyncio.timeout(self.period_s):
+                await admit_canary(self.runs.journal, run_id, patience_s=self.period_s)
+                with self.runs.router.reader(run_id) as reader:
+                    await self.runs.submit(canary_question(self.period_s), run_id)
+                    while await reader.batch():
+                        pass
+                return problem_of(await self.runs.record(run_id))
+        except TimeoutError:
+            record = await self._so_far(run_id)
+            reached = f"; it came as far as {record.stages[-1].stage}" if record and record.stages else ""
+            return f"a question of its own did not end within {self.period_s:g} s{reached}"
+        except Failure as failure:
+            return f"a question of its own failed: {failure}"
+
+    async def _so_far(self, run_id: str) -> RunRecord | None:
+        try:
+            async with asyncio.timeout(self.period_s / 2):
+                return await self.runs.record(run_id)
+        except (TimeoutError, Failure):
+            return None
+
+
+def problem_of(record: RunRecord | None) -> str | None:
+    """What is wrong, going by a canary that has ended."""
+    if record is None or record.outcome == "cancelled":
+        return None
+    if record.outcome == "failed":
+        return f"a question of its own failed: {record.detail or record.reason}"
+    away = next((each for each in record.stages if each.fallback.startswith(_AWAY)), None)
+    return f"a question of its own got no reply in {away.stage}: {away.fallback}" if away is not None else ""

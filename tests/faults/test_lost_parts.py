@@ -1,0 +1,114 @@
+"""What the server loses is made again within seconds, and every accepted question that it still has ends once."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from bus.messages import QuestionAsked
+from bus.runs import Runs
+from bus.subjects import EVENTS, RUNS
+from runtime.engines.extractive.engine import ExtractiveEngine
+from tests.bus.wires import Server
+from tests.polling import until
+from tests.whole import Whole, whole
+
+QUESTION = "How many days until refunds are paid?"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    made = Server(tmp_path / "nats")
+    made.start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+async def run(server: Server, tmp_path: Path) -> AsyncIterator[Whole]:
+    async with whole(tmp_path, ExtractiveEngine(), url=server.url) as made:
+        yield made
+
+
+async def consumers(run: Whole) -> set[str]:
+    return {info.name for info in await run.journal.js.consumers_info(RUNS)}
+
+
+async def ends(runs: Runs, run_id: str) -> str:
+    """How the run ended; read on as a client would that lost its stream."""
+
+    async def over() -> str | None:
+        record = await runs.record(run_id)
+        return record.outcome if record is not None else None
+
+    return await until(over, within_s=20.0, what=f"the end of {run_id}")
+
+
+@pytest.mark.parametrize(
+    "lost", [("classify_intent",), ("answer_simple", "stream_references"), ()], ids=["first", "two", "all"]
+)
+async def test_a_consumer_that_is_gone_is_made_again(run: Whole, lost: tuple[str, ...]) -> None:
+    names = {actor.name for actor in run.worker.actors}
+    _, before = await run.ask(QUESTION)
+    served = run.inference.served
+    for name in lost or names:
+        await run.journal.js.delete_consumer(RUNS, name)
+    asked = [(await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=60.0))).run_id for _ in range(5)]
+    sent = run.worker.client.stats["out_msgs"]
+    assert await asyncio.gather(*(ends(run.runs, run_id) for run_id in asked)) == ["answered"] * 5
+    assert (
+        run.worker.client.stats["out_msgs"] - sent < 5000
+    )  # without its consumer, no loop asks for messages without a pause
+    assert names <= await consumers(run)
+    for run_id in asked:
+        assert [line async for _, line in run.runs.events(run_id)][-1] == b'{"type":"DONE"}'
+        kinds = [record.key.type for record in await run.journal.run(run_id)]
+        assert len(kinds) == len(set(kinds)), "a record was written twice"
+    # What was over before is not done again.
+    assert run.inference.served <= served * 6
+    await until(lambda: not any(watch.down for watch in run.watches))
+    assert (await run.runs.record(before.run_id)) == before
+
+
+async def test_a_run_under_way_goes_on_when_every_consumer_goes(run: Whole) -> None:
+    asked = []
+    for number in range(30):
+        asked.append((await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=60.0))).run_id)
+        if number == 10:
+            for actor in run.worker.actors:
+                await run.journal.js.delete_consumer(RUNS, actor.name)
+    assert await asyncio.gather(*(ends(run.runs, run_id) for run_id in asked)) == ["answered"] * 30
+    for run_id in asked:
+        lines = [line async for _, line in run.runs.events(run_id)]
+        assert lines.count(b'{"type":"DONE"}') == 1
+
+
+@pytest.mark.parametrize("lost", [(RUNS,), (EVENTS,), (RUNS, EVENTS)], ids="+".join)
+async def test_a_stream_that_is_gone_is_made_again(run: Whole, lost: tuple[str, ...]) -> None:
+    await run.ask(QUESTION)
+    for name in lost:
+        await run.journal.js.delete_stream(name)
+    submitted = await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=60.0))
+    assert await ends(run.runs, submitted.run_id) == "answered"
+    events, record = await run.ask(QUESTION)
+    assert (record.outcome, events[-1]) == ("answered", {"type": "DONE"})
+
+
+async def test_a_server_that_comes_back_with_nothing_is_filled_again(
+    run: Whole, server: Server, tmp_path: Path
+) -> None:
+    await run.ask(QUESTION)
+    server.kill()
+    shutil.rmtree(tmp_path / "nats" / "jetstream")
+    server.start()
+
+    async def answered() -> bool:
+        submitted = await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=30.0))
+        return await ends(run.runs, submitted.run_id) == "answered"
+
+    assert await answered()
+    assert {actor.name for actor in run.worker.actors} <= await consumers(run)
+    events, _ = await run.ask(QUESTION)
+    assert events[-1] == {"type": "DONE"}

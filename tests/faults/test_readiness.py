@@ -1,0 +1,200 @@
+"""`/readyz` tells the truth: it asks a question of its own along the whole path, and leaves no trace of it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bus import janitor as janitor_module
+from bus.health import answer_health
+from bus.messages import QuestionAsked
+from bus.searching import SearchReply, SearchRequest
+from bus.subjects import CANARY, EVENTS, RUNS, key_of
+from runtime.edge.timeouts import Timeouts
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.processes.edge import serve
+from runtime.replay.journal_traces import latest_runs
+from runtime.settings import EdgeSettings, Settings
+from tests import whole as whole_module
+from tests.polling import until
+from tests.whole import Whole, whole
+
+PERIOD_S = 0.8
+QUESTION = "How many days until refunds are paid?"
+
+
+@dataclass
+class House:
+    """A pipeline and an edge in front of it; its search can be stopped."""
+
+    pipeline: Whole
+    http: aiohttp.ClientSession
+    searching: asyncio.Event
+    searched: list[SearchRequest] = field(default_factory=list)
+
+    async def readiness(self) -> tuple[int, dict[str, dict[str, object]]]:
+        async with self.http.get("/readyz") as response:
+            found = await response.json()
+            return response.status, found["checks"]
+
+    async def becomes(self, status: int, said: str = "") -> None:
+        async def there() -> bool:
+            found, checks = await self.readiness()
+            return found == status and said in str(checks["canary"]["detail"])
+
+        await until(there, within_s=30.0, what=f"{status} {said}")
+
+    async def metric(self, name: str) -> float:
+        async with self.http.get("/metrics") as response:
+            lines = (await response.text()).splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
+
+    async def canaries(self) -> int:
+        """How many of its own questions stand in the journal now."""
+        info = await self.pipeline.journal.js.stream_info(RUNS, subjects_filter=">")
+        return sum(CANARY in subject for subject in info.state.subjects or {})
+
+
+@contextlib.asynccontextmanager
+async def house(folder: Path, *, period_s: float = PERIOD_S) -> AsyncIterator[House]:
+    searching = asyncio.Event()
+    searching.set()
+    searched: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        searched.append(request)
+        await searching.wait()
+        if request.filter is not None:
+            return SearchReply(none_passes=True, snapshot="20260101-abc")
+        return await whole_module.find(request)
+
+    async with whole(folder, ExtractiveEngine(), find=find) as pipeline:
+        client = pipeline.runs.client
+        here: Callable[[], dict[str, object]] = lambda: {"ready": True, "detail": "here"}  # noqa: E731
+        for name in ("search", "inference"):
+            await answer_health(client, name, here)
+        await answer_health(client, "actors", here, pipeline.worker.watch, pipeline.janitor.watch)
+        stop, listening = asyncio.Event(), asyncio.get_running_loop().create_future()
+        settings = Settings(bus=pipeline.settings, edge=EdgeSettings(port=0, canary_s=period_s))
+        task = asyncio.create_task(serve(settings, stop, timeouts=Timeouts(health_s=5.0), listening=listening))
+        await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{listening.result()}") as http:
+            yield House(pipeline, http, searching, searched)
+        searching.set()
+        stop.set()
+        await task
+
+
+@pytest.fixture(autouse=True)
+def soon_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(janitor_module, "KEPT_S", 0.2)
+
+
+async def test_a_house_at_work_is_ready_and_its_own_questions_leave_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path) as made:
+        await made.becomes(200)
+        for _ in range(100):  # asked for by many, it is not asked more often
+            assert (await made.readiness())[0] == 200
+        assert len(made.searched) <= 3
+        await until(lambda: len(made.searched) >= 3)  # and it goes on without anybody who asks
+        assert await made.metric("groundwire_edge_questions_total") == 0
+        assert await latest_runs(made.pipeline.journal, 10) == []
+
+        async def nothing_left() -> bool:
+            return await made.canaries() == 0
+
+        await until(nothing_left)
+        events = await made.pipeline.journal.js.stream_info(EVENTS)
+        await until(lambda: events.state.messages <= 2)
+        assert (await made.pipeline.ask(QUESTION))[1].outcome == "answered"
+        assert [run.question for run in await latest_runs(made.pipeline.journal, 10)] == [QUESTION]
+
+
+async def test_a_search_that_hangs_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
+    async with house(tmp_path) as made:
+        await made.becomes(200)
+        made.searching.clear()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await made.becomes(503, "did not end within 0.8 s; it came as far as classify_query")
+        assert loop.time() - began < 10 * PERIOD_S  # two periods, on a machine that others use
+        made.searching.set()
+        await made.becomes(200)
+
+
+async def test_a_model_that_is_away_is_not_ready(tmp_path: Path) -> None:
+    async with house(tmp_path) as made:
+        await made.becomes(200)
+        await made.pipeline.stop_asks()
+        await made.becomes(503, "a question of its own")
+
+
+async def test_a_lost_consumer_is_not_ready_until_it_is_there_again(tmp_path: Path) -> None:
+    """Also one on a way that readiness's own question does not take."""
+    async with house(tmp_path) as made:
+        await made.becomes(200)
+        await made.pipeline.journal.js.delete_consumer(RUNS, "answer_report")
+        seen: list[str] = []
+
+        async def back() -> bool:
+            status, checks = await made.readiness()
+            seen.append(str(checks["actors"]["detail"]))
+            return status == 200 and any("answer_report" in each for each in seen)
+
+        await until(back, within_s=20.0)
+
+
+async def test_questions_of_clients_are_signs_of_life_too(tmp_path: Path) -> None:
+    async with house(tmp_path) as made:
+        await made.becomes(200)
+        loop = asyncio.get_running_loop()
+        until_then = loop.time() + 3 * PERIOD_S
+        own = sum(each.filter is not None for each in made.searched)
+        while loop.time() < until_then:
+            assert (await made.pipeline.ask(QUESTION))[1].outcome == "answered"
+            assert (await made.readiness())[0] == 200
+        assert sum(each.filter is not None for each in made.searched) <= own + 1
+
+
+async def test_a_cancelled_question_of_its_own_says_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path) as made:
+        await made.becomes(200)
+        made.searching.clear()
+        known = len(made.searched)
+        await until(lambda: len(made.searched) > known)
+        info = await made.pipeline.journal.js.stream_info(RUNS, subjects_filter="gw.question_asked.*")
+        for subject in info.state.subjects or {}:
+            await made.pipeline.runs.cancel(subject.rpartition(".")[2])
+        made.searching.set()
+        for _ in range(50):
+            assert (await made.readiness())[0] == 200
+
+
+async def test_nobody_else_may_take_a_canarys_name(tmp_path: Path) -> None:
+    async with house(tmp_path, period_s=0) as made:
+        taken = f"{CANARY}0123456789abcdef"
+        await made.pipeline.journal.write(key_of(QuestionAsked, taken), QuestionAsked(question=QUESTION))
+        lines = [line async for _, line in made.pipeline.runs.events(taken)]
+        assert lines[-1] == b'{"type":"DONE"}'
+        record = await made.pipeline.runs.record(taken)
+        assert record is None or (record.outcome, "are reserved for readiness" in record.detail) == ("failed", True)
+
+
+async def test_it_can_be_turned_off(tmp_path: Path) -> None:
+    async with house(tmp_path, period_s=0) as made:
+        status, checks = await made.readiness()
+        assert (status, "canary" in checks, made.searched) == (200, False, [])
+
+
+async def test_metrics_count_what_was_set_aside(tmp_path: Path) -> None:
+    async with house(tmp_path, period_s=0) as made:
+        await made.pipeline.runs.client.publish("gw.ask", b"no ask", reply="nobody")
+
+        async def counted() -> bool:
+            return await made.metric('groundwire_set_aside_total{kind="request",process="actors"}') >= 1
+
+        await until(counted)
