@@ -72,6 +72,7 @@ class Worker:
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
         self.watch = Watch()
         self._consumers: dict[str, ConsumerConfig] = {}
+        self._pulls: dict[str, Pull] = {}
         self._restorer: Restorer
         self._stopping = False
 
@@ -91,7 +92,8 @@ class Worker:
         for subscriber in self._broker.subscribers:
             if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
                 name = str(subscriber.extra_options["durable"])
-                subscriber.subscription = Pull(subscriber.subscription, _pulls(name), self.watch)
+                self._pulls[name] = Pull(subscriber.subscription, f"pulls of {name}", self.watch)
+                subscriber.subscription = self._pulls[name]
         self.watch.keep("heartbeats", self._heartbeats)
         self.watch.keep("the look at streams and consumers", self._restorer.run)
 
@@ -171,8 +173,8 @@ class Worker:
         )(deliver)
 
     def _made_again(self, name: str) -> None:
-        """Its loop still waits for an answer of the consumer that was lost."""
-        self.watch.down[_pulls(name)] = "its consumer was gone"
+        if name in self._pulls:
+            self._pulls[name].begin_again()
 
     # ------------------------------------------------------------ what happens elsewhere
 
@@ -210,10 +212,6 @@ class Worker:
             log.warning("%s: %s; trying again", delivery.key.subject, failure)
             verdict = "nak"
         await _settle(delivery.raw, verdict)
-
-
-def _pulls(name: str) -> str:
-    return f"pulls of {name}"
 
 
 async def _settle(raw: Msg, verdict: Verdict) -> None:

@@ -1,8 +1,8 @@
 """The pull subscription that FastStream's loop fetches from: as patient as that loop is not.
 
-FastStream asks again at once whatever a fetch ended with, so one that is refused would be sent some thousand times a second. Here a
-fetch that fails, or ends empty too soon, pauses first, and the failure shows in the process's health. (A fetch from a consumer that
-is gone is not even refused: it is only never answered.)
+FastStream asks again at once whatever a fetch ended with, so one that is refused would be sent some thousand times a second; here
+it pauses first, and the failure shows in the process's health. A fetch from a consumer that is gone is not even refused: it waits
+until its time is over, also when the consumer is made again, and is therefore ended then.
 """
 
 import asyncio
@@ -13,10 +13,8 @@ from nats.js import JetStreamContext
 
 from bus.watched import Watch
 
-#: The pause after a fetch that ended too soon, in seconds.
+#: The pause after a fetch that failed, in seconds.
 PAUSE_S = 0.2
-#: The server keeps a fetch waiting until its timeout; one that ends empty before this was refused.
-SOON_S = 0.05
 
 
 class Pull(JetStreamContext.PullSubscription):
@@ -26,19 +24,24 @@ class Pull(JetStreamContext.PullSubscription):
         vars(self).update(vars(given))
         self._name = name
         self._watch = watch
+        self._ending = False
+
+    def begin_again(self) -> None:
+        """End the fetch that waits now: its consumer was lost, and the one made again knows nothing of it."""
+        self._watch.down[self._name] = "its consumer was gone"
+        self._ending = True
+        self._sub._pending_queue.put_nowait(Msg(_client=self._nc, headers={"Status": "503"}))
 
     async def fetch(self, batch: int = 1, timeout: float | None = 5, heartbeat: float | None = None) -> list[Msg]:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
         try:
             found = await super().fetch(batch, timeout, heartbeat)
         except TimeoutError:
-            if loop.time() - began < SOON_S:
-                await asyncio.sleep(PAUSE_S)
-            else:
-                self._watch.down.pop(self._name, None)
+            self._watch.down.pop(self._name, None)
             raise
         except nats.errors.Error as error:
+            if self._ending:
+                self._ending = False
+                raise
             self._watch.down[self._name] = str(error) or type(error).__name__
             await asyncio.sleep(PAUSE_S)
             raise

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bus import restoring
 from bus.messages import QuestionAsked
 from bus.runs import Runs
 from bus.subjects import EVENTS, RUNS
@@ -30,6 +31,11 @@ def server(tmp_path: Path) -> Iterator[Server]:
 async def run(server: Server, tmp_path: Path) -> AsyncIterator[Whole]:
     async with whole(tmp_path, ExtractiveEngine(), url=server.url) as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(restoring, "LOOK_S", 0.2)
 
 
 async def consumers(run: Whole) -> set[str]:

@@ -23,7 +23,7 @@ from tests import whole as whole_module
 from tests.polling import until
 from tests.whole import Whole, whole
 
-PERIOD_S = 0.8
+PERIOD_S = 1.0
 QUESTION = "How many days until refunds are paid?"
 
 
@@ -120,7 +120,7 @@ async def test_a_search_that_hangs_is_not_ready_until_it_is_back(tmp_path: Path)
         made.searching.clear()
         loop = asyncio.get_running_loop()
         began = loop.time()
-        await made.becomes(503, "did not end within 0.8 s; it came as far as classify_query")
+        await made.becomes(503, "did not end within 1 s; it came as far as classify_query")
         assert loop.time() - began < 10 * PERIOD_S  # two periods, on a machine that others use
         made.searching.set()
         await made.becomes(200)
@@ -152,7 +152,7 @@ async def test_questions_of_clients_are_signs_of_life_too(tmp_path: Path) -> Non
     async with house(tmp_path) as made:
         await made.becomes(200)
         loop = asyncio.get_running_loop()
-        until_then = loop.time() + 3 * PERIOD_S
+        until_then = loop.time() + 2 * PERIOD_S
         own = sum(each.filter is not None for each in made.searched)
         while loop.time() < until_then:
             assert (await made.pipeline.ask(QUESTION))[1].outcome == "answered"
