@@ -243,7 +243,8 @@ class AskServer:
             await self._send(msg.reply, Refused(kind=_kind(failure), why=str(failure)))
         except (Poison, msgspec.DecodeError) as error:
             set_aside("request", ASK, error)
-            await self._send(msg.reply, Refused(kind="bad_reply", why=str(error)))
+            why = str(error) if isinstance(error, Poison) else f"this ask cannot be read: {error}"
+            await self._send(msg.reply, Refused(kind="bad_reply", why=why))
         except Exception as bug:
             # The outermost handler of this process: the client must not be left waiting for a reply that will never come.
             log.exception("a bug in the engine")

@@ -13,9 +13,10 @@ from datetime import datetime
 import nats.errors
 from nats.aio.client import Client
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamInfo
-from nats.js.errors import NotFoundError
+from nats.js.errors import APIError, NotFoundError
 
 from bus.connection import declare_streams
+from bus.errors import Unavailable
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, RUNS
 
@@ -49,12 +50,12 @@ class Restorer:
     async def run(self) -> None:
         """Look for ever. Raises Unavailable when the server refuses to make something again."""
         while True:
-            await asyncio.sleep(LOOK_S)
             try:
                 await self.look()
             except (nats.errors.Error, TimeoutError) as error:
                 if self._client.is_connected:
                     log.info("the streams cannot be looked at (%s); trying again", error)
+            await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:
         """Make again what is missing now. Raises Unavailable, and nats's errors."""
@@ -83,7 +84,10 @@ class Restorer:
             config = replace(config, deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=settled + 1)
             self.handled_up_to[name] = last
         log.warning("the consumer %s is gone; making it again after record %s", name, settled or 0)
-        await self._js.add_consumer(RUNS, config)
+        try:
+            await self._js.add_consumer(RUNS, config)
+        except APIError as error:
+            raise Unavailable(f"the nats-server refused the consumer {name} ({error.description})") from None
         self._on_made(name)
 
     async def _stream(self, name: str) -> StreamInfo | None:
