@@ -21,6 +21,7 @@ from runtime.edge.asyncapi import asyncapi_document
 from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
 from runtime.settings import EdgeSettings
+from tests.polling import until
 from tests.runtime.edge.conftest import Bus
 
 
@@ -40,9 +41,14 @@ async def test_readyz_names_what_is_missing_until_all_answer(http: aiohttp.Clien
     for role in ("search", "inference", "actors"):
         await answer_health(bus.client, role, lambda: {"ready": True, "detail": "here"})
     await bus.client.flush()
-    async with http.get("/readyz") as response:
-        found = await response.json()
-        assert (response.status, found["ready"]) == (200, True)
+
+    async def ready() -> bool:
+        async with http.get("/readyz") as response:
+            found = await response.json()
+            assert (response.status == 200) == found["ready"]
+            return response.status == 200
+
+    await until(ready, within_s=30.0, what="an edge whose own question was answered")
 
 
 async def test_search_gives_the_hits_as_they_are(http: aiohttp.ClientSession, bus: Bus) -> None:
