@@ -34,6 +34,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _TABLE_OR_HEADING = re.compile(r"\s*(?:#{1,6}\s|\|)")
 #: The beginning of a row: a bar, a cell with its column's name, or two cells.
 _ROW = re.compile(r"\s*(?:\||[^|:.!?。]{1,60}: [^|]* \| |[^|]* \| [^|]* \| )")
+#: How far into a line its second cell is looked for.
+_LONGEST_CELLS: Final = 2000
 _NUMBERING: Final = "".join(sorted(_all(lambda tables: tables.enumerators)))
 _ENUMERATOR = re.compile(rf"[\s#>*+•–—\-(（]*(?:\d{{1,3}}|[a-zA-Z{_NUMBERING}]|[ivxIVX]{{1,5}})\Z")
 _LETTERED = re.compile(r"[a-z][.)]\s")
@@ -110,9 +112,10 @@ def _boundary(  # noqa: PLR0911 - one rule a line reads best
     The end is None when the text may still grow and what follows could change it. `fresh`: the sentence begins a line.
     """
     at = resume
+    fenced = text.find(TICKS, start)
     while found := _CANDIDATE.search(text, at):
         stop = found.start()
-        closed = _fence_end(text, start, stop, final=final, fresh=fresh)
+        closed = _fence_end(text, start, stop, final=final, fresh=fresh) if 0 <= fenced < stop else stop
         if closed is None:
             return (len(text), len(text)) if final else (None, stop)
         if closed > stop:
@@ -213,7 +216,8 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
 
 def _in_row(text: str, start: int, stop: int) -> bool:
     """Whether `stop` is in a row of a table, after its first cell."""
-    line = text[max(start, text.rfind("\n", start, stop) + 1) : stop]
+    begin = max(start, text.rfind("\n", start, stop) + 1)
+    line = text[begin : min(stop, begin + _LONGEST_CELLS)]
     return " | " in line and _ROW.match(without_code(line)) is not None
 
 

@@ -103,7 +103,7 @@ def _is_calendar(values: tuple[Value, ...]) -> bool:
     if len(values) == 1:
         (only,) = values
         low, high = _YEARS
-        whole = all(reading == int(reading) and low <= reading < high for reading in only.readings)
+        whole = all(low <= reading < high and reading == int(reading) for reading in only.readings)
         return only.unit == "month" or (whole and only.unit in ("", "year") and only.end - only.start == 4)
     return any(value.unit == "month" for value in values) and all(
         value.unit in _CALENDAR or not value.unit for value in values

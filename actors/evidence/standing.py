@@ -26,7 +26,9 @@ SHORTEST_NAME: Final = 6
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[^\s\d](\d{1,2})(?:[^\s\d](\d{1,2}))?)?(?!\d)")
-_VERSION = re.compile(r"(?<![a-z\d.])v\.?\s?(\d+(?:\.\d+)*)|(?<![\w.])(\d+(?:\.\d+)+)(?![\w.])", re.IGNORECASE)
+_VERSION = re.compile(
+    r"(?<![a-z\d.])v\.?\s?(\d{1,9}(?:\.\d{1,9})*)|(?<![\w.])(\d{1,9}(?:\.\d{1,9})+)(?![\w.])", re.IGNORECASE
+)
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
 
 

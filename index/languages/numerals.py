@@ -3,6 +3,7 @@
 Words of every language are read in every text, except for words that their table reserves for texts in that language.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -59,6 +60,18 @@ def written(text: str, systems: Sequence[Reader] = ()) -> Iterator[Numeral]:
 def has_numeral(text: str) -> bool:
     """Whether `text` (in normal form) contains a number written in words."""
     return next(written(text), None) is not None
+
+
+#: A run of more numerals than this is no number.
+_LONGEST = 100
+
+
+def as_float(value: int) -> float:
+    """The value; infinite for a run of numerals that no float can hold."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def characters_worth(numeral: str) -> int:
@@ -127,7 +140,7 @@ def _additive(system: Additive) -> Callable[[str], Iterator[Numeral]]:
         for found in found_by.finditer(text):
             value = _sum([part.replace("-", " ") for part in parts.findall(found["number"])], small, scales)
             if value is not None:
-                yield Numeral(*found.span("number"), float(value), found["number"] not in unsure)
+                yield Numeral(*found.span("number"), as_float(value), found["number"] not in unsure)
 
     return read
 
@@ -188,7 +201,7 @@ def _run(system: Run) -> Callable[[str], Iterator[Numeral]]:
                 section *= 100
             else:
                 section += value
-        return Numeral(run[0][0], run[-1][1], float(total + section), len(run) > 1 or run[0][2] not in unsure)
+        return Numeral(run[0][0], run[-1][1], as_float(total + section), len(run) > 1 or run[0][2] not in unsure)
 
     return read
 
@@ -206,9 +219,9 @@ def _in_characters(system: Characters) -> Callable[[str], Iterator[Numeral]]:
 
     def read(text: str) -> Iterator[Numeral]:
         for found in found_by.finditer(text):
-            yield Numeral(
-                *found.span("number"), float(characters_worth(found["number"])), found["number"] not in unsure
-            )
+            numeral = found["number"]
+            value = as_float(characters_worth(numeral)) if len(numeral) <= _LONGEST else math.inf
+            yield Numeral(*found.span("number"), value, found["number"] not in unsure)
 
     return read
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable
-from math import floor, log10
+from math import floor, inf, log10
 from typing import Final
+
+import msgspec
 
 from actors.gate.numbers.values import Value
 from index.languages import union
@@ -28,18 +30,38 @@ _ABOUT_AFTER = _after(lambda bounds: bounds.about_after)
 _WITHIN: Final = 10.0
 
 
-def bears_out(text: str, value: Value, other: Value) -> bool:
-    """Whether `other`, a number in the evidence, is one that `value` in the sentence `text` bounds or rounds."""
+class Bound(msgspec.Struct, frozen=True):
+    """What the words around a number say that it is: the least, the most, or nearly the value."""
+
+    more: bool
+    less: bool
+    about: bool
+
+    def __bool__(self) -> bool:
+        return self.more or self.less or self.about
+
+
+def bound_of(text: str, value: Value) -> Bound:
+    """How `value` in the sentence `text` bounds or rounds another number."""
     before, after = text[max(0, value.start - 24) : value.start], text[value.end : value.end + 16]
+    return Bound(
+        _either(_MORE_BEFORE, _MORE_AFTER, before, after),
+        _either(_LESS_BEFORE, _LESS_AFTER, before, after),
+        _either(_ABOUT_BEFORE, _ABOUT_AFTER, before, after),
+    )
+
+
+def bears_out(bound: Bound, value: Value, other: Value) -> bool:
+    """Whether `other`, a number in the evidence, is one that `value` bounds or rounds."""
     for mine in value.readings:
         for theirs in other.readings:
-            if mine <= 0 or theirs <= 0:
+            if not (0 < mine < inf and 0 < theirs < inf):
                 continue
-            if _either(_MORE_BEFORE, _MORE_AFTER, before, after) and mine <= theirs <= mine * _WITHIN:
+            if bound.more and mine <= theirs <= mine * _WITHIN:
                 return True
-            if _either(_LESS_BEFORE, _LESS_AFTER, before, after) and theirs <= mine <= theirs * _WITHIN:
+            if bound.less and theirs <= mine <= theirs * _WITHIN:
                 return True
-            if _either(_ABOUT_BEFORE, _ABOUT_AFTER, before, after) and _rounds(mine, theirs):
+            if bound.about and _rounds(mine, theirs):
                 return True
     return False
 

@@ -7,13 +7,14 @@ is fine, unless the sentence writes a range of its own.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.bounds import bears_out
+from actors.gate.numbers.bounds import bears_out, bound_of
 from actors.gate.numbers.glued import renamed
-from actors.gate.numbers.slots import Slot, likeness, matches, slot_index, slots, units_agree
+from actors.gate.numbers.slots import Slot, likeness, matches, signature, slot_index, slots, units_agree
 from actors.gate.numbers.text_numbers import read
 from actors.gate.numbers.values import Interval, Value
 from index.languages import every
@@ -24,6 +25,8 @@ from index.languages.tables.numbers import phrases_in
 _SAME_PLACE: Final = 0.7
 _CLEARLY_BETTER: Final = 0.15
 _CUT_FROM: Final = 0.8
+# So many different numbers of a sentence, and of a text, are compared by their place; of a longer list, whether they are there.
+_MOST_COMPARED: Final = 64
 _COUNTED_BY_EYE: Final = 10
 # "2. Second step": the answer numbers its own items.
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
@@ -44,6 +47,8 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
     own, own_text = slots(sentence), read(sentence).text
     intervals = [interval for text in evidence for interval in read(text).intervals]
     listed = _ENUMERATOR.match(own_text)
+    different = tuple({signature(slot): slot for slot in reversed(own)}.values())[::-1][:_MOST_COMPARED]
+    taken: dict[object, tuple[int, Slot] | None] = {}
     for slot in own:
         value = slot.value
         if listed and value.end <= listed.end():
@@ -52,9 +57,14 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
             yield from _renamed(value, own, own_text, evidence)
             continue
         words = own_text[value.start : value.end]
-        same = [other for text in evidence for other in slot_index(text).same(value)]
+        same = [other for text in evidence for other in islice(slot_index(text).same(value), _MOST_COMPARED)]
         inside = any(_inside(value, interval) for interval in intervals)
-        instead = None if _cut(own_text, slot, evidence) else _taken_place(slot, own, same, evidence, inside=inside)
+        instead = None
+        if len(taken) < _MOST_COMPARED and not _cut(own_text, slot, evidence):
+            key = signature(slot)
+            if key not in taken:
+                taken[key] = _taken_place(slot, different, same, evidence, inside=inside)
+            instead = taken[key]
         if instead is not None:
             index, other = instead
             text = read(evidence[index]).text
@@ -76,10 +86,11 @@ def _renamed(value: Value, own: Sequence[Slot], own_text: str, evidence: Sequenc
 
 
 def _bounds_another(text: str, value: Value, evidence: Sequence[str]) -> bool:
-    return any(
-        units_agree(value.unit, other.value.unit) and bears_out(text, value, other.value)
+    bound = bound_of(text, value)
+    return bool(bound) and any(
+        units_agree(value.unit, other.unit) and bears_out(bound, value, other)
         for item in evidence
-        for other in slots(item)
+        for other in slot_index(item).amounts
     )
 
 

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -14,6 +15,8 @@ from actors.gate.numbers.values import Value
 _WEIGHTS: Final = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.2)
 # Relative weight of a word found at a different distance.
 _MOVED: Final = 0.7
+# So many places are compared with one number: of more, those that share its rarer neighbours. A page of figures has some dozens.
+_MOST_NEAR: Final = 64
 # Two places that share none of the nearest words on a side are too different to be compared.
 _NEAREST: Final = 2
 _COMPARABLE_UNITS: Final = (
@@ -30,12 +33,16 @@ class Slot(msgspec.Struct, frozen=True):
 
 
 class SlotIndex(msgspec.Struct, frozen=True):
-    """The numbers of one text, found by value and by the words next to them."""
+    """The numbers of one text, found by value and by the words next to them; of those that repeat with all around them, the first.
+
+    `amounts` are the different values.
+    """
 
     slots: tuple[Slot, ...]
     by_value: dict[float, tuple[Slot, ...]]
     by_word: dict[tuple[bool, str], tuple[Slot, ...]]
     spanning: tuple[Slot, ...]
+    amounts: tuple[Value, ...]
 
     def same(self, value: Value) -> Iterator[Slot]:
         """The numbers that support `value`; one with two readings may come twice."""
@@ -43,8 +50,9 @@ class SlotIndex(msgspec.Struct, frozen=True):
         return (slot for slot in near if matches(value, slot.value))
 
     def near(self, slot: Slot) -> set[Slot]:
-        """The numbers that share one of the nearest words with `slot`, on the same side."""
-        return set(_all(self.by_word, _nearest(slot)))
+        """The numbers that share one of the nearest words with `slot`, on the same side; at most _MOST_NEAR."""
+        groups = sorted((self.by_word.get(key, ()) for key in _nearest(slot)), key=len)
+        return set(islice((one for group in groups for one in group), _MOST_NEAR))
 
 
 @lru_cache(maxsize=512)
@@ -63,7 +71,11 @@ def slots(text: str) -> tuple[Slot, ...]:
 
 @lru_cache(maxsize=512)
 def slot_index(text: str) -> SlotIndex:
-    found = slots(text)
+    distinct: dict[tuple[object, ...], Slot] = {}
+    for slot in slots(text):
+        distinct.setdefault(signature(slot), slot)
+    found = tuple(distinct.values())
+    amounts = {(slot.value.readings, slot.value.unit): slot.value for slot in reversed(found)}
     by_value: dict[float, list[Slot]] = {}
     by_word: dict[tuple[bool, str], list[Slot]] = {}
     for slot in found:
@@ -76,7 +88,14 @@ def slot_index(text: str) -> SlotIndex:
         {value: tuple(some) for value, some in by_value.items()},
         {key: tuple(some) for key, some in by_word.items()},
         tuple(slot for slot in found if slot.value.span),
+        tuple(amounts.values()),
     )
+
+
+def signature(slot: Slot) -> tuple[object, ...]:
+    """All of a number but its place: two with the same are compared alike."""
+    value = slot.value
+    return value.readings, value.unit, value.sure, value.span, value.bound, value.name, slot.before, slot.after
 
 
 def _nearest(slot: Slot) -> set[tuple[bool, str]]:

@@ -5,6 +5,7 @@ reading.
 """
 
 import re
+from bisect import bisect_right
 from typing import Final
 
 import msgspec
@@ -89,8 +90,10 @@ def _digit_values(text: str) -> list[Value]:
     found: list[Value] = []
     at = 0
     names = glued(text)
+    starts = [one.start for one in names]
     while match := _DIGITS.search(text, at):
-        name = next((one for one in names if one.start <= match.start() < one.end), None)
+        last = bisect_right(starts, match.start()) - 1
+        name = names[last] if last >= 0 and match.start() < names[last].end else None
         if name is not None:
             # What follows a name is not its unit.
             digits = _PLAIN_DIGITS.match(text, match.start())
