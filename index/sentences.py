@@ -58,9 +58,11 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z")
 def split(text: str) -> list[tuple[int, int]]:
     """The (start, end) of each sentence in order, white space trimmed; a line without a letter or digit does not count."""
     spans: list[tuple[int, int]] = []
-    start, fresh = 0, True
+    start, fresh, fenced = 0, True, text.find(TICKS)
     while start < len(text):
-        end, _ = _boundary(text, start, start, final=True, fresh=fresh)
+        if 0 <= fenced < start:
+            fenced = text.find(TICKS, start)
+        end, _ = _boundary(text, start, start, fenced, final=True, fresh=fresh)
         assert end is not None
         sentence = text[start:end]
         fresh = _breaks_line(sentence)
@@ -93,7 +95,10 @@ class SentenceStream:
         sentences: list[str] = []
         start = 0
         while start < len(self._pending):
-            end, self._resume = _boundary(self._pending, start, start + self._resume, final=final, fresh=self._fresh)
+            fenced = self._pending.find(TICKS, start)
+            end, self._resume = _boundary(
+                self._pending, start, start + self._resume, fenced, final=final, fresh=self._fresh
+            )
             if end is None:
                 self._resume -= start
                 break
@@ -105,14 +110,14 @@ class SentenceStream:
 
 
 def _boundary(  # noqa: PLR0911 - one rule a line reads best
-    text: str, start: int, resume: int, *, final: bool, fresh: bool
+    text: str, start: int, resume: int, fenced: int, *, final: bool, fresh: bool
 ) -> tuple[int | None, int]:
     """The end of the sentence that begins at `start`, with the white space after it, and where to resume looking.
 
-    The end is None when the text may still grow and what follows could change it. `fresh`: the sentence begins a line.
+    The end is None when the text may still grow and what follows could change it. `fenced`: where the next ticks stand, or -1.
+    `fresh`: the sentence begins a line.
     """
     at = resume
-    fenced = text.find(TICKS, start)
     while found := _CANDIDATE.search(text, at):
         stop = found.start()
         closed = _fence_end(text, start, stop, final=final, fresh=fresh) if 0 <= fenced < stop else stop

@@ -1,6 +1,7 @@
 """The amounts and dates that a sentence states, each as one value with its unit and the words around it."""
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import Final
 
@@ -18,6 +19,10 @@ from index.languages.scripts import HAN
 
 #: How many content words on each side of a value identify what it measures.
 NEAR: Final = 4
+#: A sentence of more amounts is a list or a table.
+MOST: Final = 64
+#: The longest word that says that a number is a name, with its space.
+_NAME_CHARS: Final = 40
 _CALENDAR: Final = frozenset({"year", "month", "day"})
 _DATE_GAP = re.compile(rf"(?:[ ,./-]|{any_of(every(lambda language: language.numbers.dates.gap.split()))}){{0,3}}")
 _YEARS: Final = (1000, 2200)
@@ -62,9 +67,14 @@ def same(one: Amount, other: Amount) -> bool:
 
 @lru_cache(maxsize=1024)
 def amounts(sentence: str) -> tuple[Amount, ...]:
-    """The amounts in order, without number words that are as often not numbers and without numbers that only name a thing."""
+    """The amounts in order, without number words that are as often not numbers and without numbers that only name a thing.
+
+    None of a long list of figures, which states no single one.
+    """
     reading = read(sentence)
     groups = _groups(reading)
+    if len(groups) > MOST:
+        return ()
     places = _places(sentence, reading.text) if groups else None
     return tuple(_amount(sentence, reading, group, places) for group in groups)
 
@@ -79,7 +89,7 @@ def written(text: str, plain: str, start: int, end: int) -> str:
 def _groups(reading: Reading) -> list[tuple[Value, ...]]:
     groups: list[list[Value]] = []
     for value in reading.values:
-        if not value.sure or _IDENTIFIES.search(reading.text, 0, value.start) or _is_version(reading.text, value):
+        if not value.sure or _identifies(reading.text, value) or _is_version(reading.text, value):
             continue
         if groups and _DATE_GAP.fullmatch(reading.text, groups[-1][-1].end, value.start):
             joined = (*groups[-1], value)
@@ -90,10 +100,15 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
     return [tuple(group) for group in groups]
 
 
+def _identifies(text: str, value: Value) -> bool:
+    """Whether the word before a number says that it only names a thing."""
+    return _IDENTIFIES.search(text, max(0, value.start - _NAME_CHARS), value.start) is not None
+
+
 def _is_version(text: str, value: Value) -> bool:
     """Whether a number is a part of one like 2.4.1."""
     return (
-        bool(_DOTTED.match(text, value.end) or _DOTTED_BEFORE.search(text, 0, value.start))
+        bool(_DOTTED.match(text, value.end) or _DOTTED_BEFORE.search(text, max(0, value.start - 2), value.start))
         or text[value.start : value.end].count(".") > 1
     )
 
@@ -115,11 +130,14 @@ def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: l
     _, end = unit_after(reading.text, end)
     if not group[-1].unit and not _is_calendar(group) and (rest := _REST_OF_WORD.match(reading.text, end)):
         end = end + 1 if _HAN.match(reading.text, end) else rest.end()
-    if reading.text[:start].endswith(CURRENCY_SIGNS):
+    if reading.text.endswith(CURRENCY_SIGNS, 0, start):
         start -= 1
     text = sentence[places[start] : places[end - 1] + 1] if places else reading.text[start:end]
-    before = [stem.stem for stem in stems(reading.text) if stem.end <= start][-NEAR:]
-    after = [stem.stem for stem in stems(reading.text) if stem.start >= end][:NEAR]
+    row = stems(reading.text)
+    first = bisect_right(row, start, key=lambda stem: stem.end)
+    last = bisect_left(row, end, key=lambda stem: stem.start)
+    before = [stem.stem for stem in row[max(0, first - NEAR) : first]]
+    after = [stem.stem for stem in row[last : last + NEAR]]
     return Amount(group, " ".join(text.split()), start, end, (frozenset(before), frozenset(after)))
 
 

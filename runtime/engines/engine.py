@@ -31,7 +31,10 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """`deadline` is on the loop's monotonic clock, in seconds; a request past it is never started."""
+    """`deadline` is on the loop's monotonic clock, in seconds; a request past it is never started.
+
+    `size`: of the variables, in bytes as they came.
+    """
 
     request_id: str
     variables: Prompt[Any]
@@ -40,6 +43,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     deadline: float
     already_shown: str = ""  # text that an earlier attempt has shown; the reply continues after it
     seed: int = 0
+    size: int = 0
 
 
 class Delta(msgspec.Struct, frozen=True):

@@ -76,6 +76,7 @@ class Inference:
             priority=ask.priority,
             deadline=asyncio.get_running_loop().time() + max(0.0, ask.deadline - now),
             already_shown=ask.already_shown,
+            size=len(bytes(ask.variables)),
         )
         self.served += 1
         async for part in engine.generate(request):

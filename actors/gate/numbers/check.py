@@ -49,12 +49,15 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
     listed = _ENUMERATOR.match(own_text)
     different = tuple({signature(slot): slot for slot in reversed(own)}.values())[::-1][:_MOST_COMPARED]
     taken: dict[object, tuple[int, Slot] | None] = {}
+    named: set[str] = set()
     for slot in own:
         value = slot.value
         if listed and value.end <= listed.end():
             continue
         if value.name is not None:
-            yield from _renamed(value, own, own_text, evidence)
+            if value.name.name not in named:
+                named.add(value.name.name)
+                yield from _renamed(value, own_text, evidence)
             continue
         words = own_text[value.start : value.end]
         same = [other for text in evidence for other in islice(slot_index(text).same(value), _MOST_COMPARED)]
@@ -75,13 +78,12 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
                 yield WrongNumber(words, "", None)
 
 
-def _renamed(value: Value, own: Sequence[Slot], own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
+def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
     """A name that the evidence has with another number alone; one that it does not have is no number at all."""
     assert value.name is not None
-    first = next(slot.value for slot in own if slot.value.name == value.name)
     found = [renamed(value.name, read(text).text) for text in evidence]
     other = next((index for index, name in enumerate(found) if name), None)
-    if value is first and other is not None and "" not in found:
+    if other is not None and "" not in found:
         yield WrongNumber(own_text[value.name.start : value.name.end], found[other] or "", other)
 
 
@@ -109,13 +111,13 @@ def _tells(text: str, value: Value) -> bool:
 def _cut(text: str, slot: Slot, evidence: Sequence[str]) -> bool:
     """Whether the sentence was cut in the middle of this decimal number ("… at 28." of "28.5°")."""
     value = slot.value
-    last = value.end < len(text) and not text[value.end :].strip(" .")
+    last = len(text.rstrip(" .")) <= value.end < len(text)
     if not last and value.start > 0:
         return False
     digits = text[value.start : value.end].split(" ", maxsplit=1)[0]
     for item in evidence:
         whole = read(item).text
-        for other in slots(item):
+        for other in slot_index(item).slots:
             number = whole[other.value.start : other.value.end]
             cut = (last and number.startswith(digits + ".")) or (value.start == 0 and number.endswith("." + digits))
             if cut and likeness(slot, other) >= _CUT_FROM:

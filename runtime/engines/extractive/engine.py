@@ -1,5 +1,6 @@
 """The extractive engine: every prompt is answered by this folder's rules, in a few milliseconds."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 
@@ -11,6 +12,10 @@ from runtime.settings import InferenceSettings
 
 # A word with the space before it, or a few characters of a script without spaces.
 _PIECE = re.compile(r"\s*(?:[\u3400-\u9fff]{1,4}|[^\s\u3400-\u9fff]+)|\s+")
+
+
+#: Bytes of variables whose reading takes long enough for others to notice: those are read beside the event loop.
+_LONG = 20_000
 
 
 class ExtractiveEngine:
@@ -29,7 +34,10 @@ class ExtractiveEngine:
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Yield prose in word-sized deltas, after what was already shown; a structured reply as one delta."""
-        reply = reply_to(request.variables)
+        if request.size > _LONG:
+            reply = await asyncio.to_thread(reply_to, request.variables)
+        else:
+            reply = reply_to(request.variables)
         text = reply if isinstance(reply, str) else msgspec.json.encode(reply).decode()
         pieces = list(_pieces(_rest(text, request.already_shown))) if isinstance(reply, str) else [text]
         for piece in pieces:
