@@ -23,6 +23,7 @@ from index.catalogue import FILE as CATALOGUE
 from index.catalogue import read_catalogue
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
+from index.groups import Groups
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.prepared import Hashes, Prepared, hashes, prepare
 from index.roots import Root
@@ -122,19 +123,22 @@ class Build:
         """Add or update a document; False when the index already holds it unchanged."""
         return self.put_prepared(prepare(document))
 
-    def put_prepared(self, document: Prepared, origin: str = "", stamp: str = "", content: str = "") -> bool:
+    def put_prepared(
+        self, document: Prepared, origin: str = "", stamp: str = "", content: str = "", member: str = ""
+    ) -> bool:
         """As `put`, of a document that was prepared where it was read."""
         known = self.catalogue.get(document.entry.source_id)
-        entry = msgspec.structs.replace(document.entry, origin=origin, stamp=stamp, content=content, first=self._next)
+        source = {"origin": origin, "stamp": stamp, "content": content, "member": member}
+        entry = msgspec.structs.replace(document.entry, first=self._next, **source)
         if known is not None and known.digest == entry.digest:
-            self._keep(msgspec.structs.replace(known, url=entry.url, origin=origin, stamp=stamp, content=content))
+            self._keep(msgspec.structs.replace(known, url=entry.url, **source))
             if known.url == entry.url:
                 return False
             self.changes.append(Change("changed", entry.source_id, known.count))
             return True
         if known is not None:
             self._removed.append((known.first, known.count))
-            entry = msgspec.structs.replace(entry, formerly=known.formerly)
+            entry = msgspec.structs.replace(entry, formerly=known.formerly, access=known.access)
         self.changes.append(Change("added" if known is None else "changed", entry.source_id, entry.count))
         self.catalogue[entry.source_id] = entry
         numbered = (
@@ -153,6 +157,16 @@ class Build:
     def touch(self, source_id: str, stamp: str) -> None:
         """Note that the file of a document was looked at again and holds the same."""
         self.catalogue[source_id] = msgspec.structs.replace(self.catalogue[source_id], stamp=stamp)
+
+    def regroup(self, access: Mapping[str, Groups]) -> None:
+        """Note what access.toml says of these documents; their passages stay."""
+        told = {change.source_id for change in self.changes}
+        for source_id, groups in access.items():
+            known = self.catalogue[source_id]
+            if known.access != groups:
+                self.catalogue[source_id] = msgspec.structs.replace(known, access=groups)
+                if source_id not in told:
+                    self.changes.append(Change("changed", source_id, known.count))
 
     def move(self, ids: Mapping[str, str]) -> None:
         """Give documents other ids, all at once, keeping their passages. One that held a new id before goes."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from index.access import ACCESS_FILE, is_access_file
 from index.archives import is_archive
+from index.errors import IndexProblem
 from index.ignoring import Ignoring
 from index.readers.formats import KNOWN_UNREAD, by_suffix
 from index.readers.unreadable import Unreadable
@@ -74,7 +76,9 @@ class Finder:
 
     def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[Found]:
         inside = path.relative_to(root.folder).as_posix()
-        if not self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob):
+        if is_access_file(path.name):
+            _check_name(path)
+        elif not self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob):
             yield _look(path, root, inside, named=not by_glob)
         elif by_glob:
             self.left_out += 1
@@ -114,13 +118,21 @@ class Finder:
                     owners[str(path)] = owner
             folders[:] = kept
             for name in sorted(files):
-                if rules.leaves_out(base + name):
+                if is_access_file(name):
+                    _check_name(Path(folder, name))
+                elif rules.leaves_out(base + name):
                     self.left_out += 1
                 else:
                     yield _look(Path(folder, name), owner, base + name)
             yield from shut
             shut.clear()
         yield from shut
+
+
+def _check_name(path: Path) -> None:
+    """Raises IndexProblem for rules that would not be found under the name that their file has."""
+    if path.name != ACCESS_FILE:
+        raise IndexProblem(f"{path}: name it {ACCESS_FILE}; it says who may see what, and counts under this name only")
 
 
 def _look(path: Path, root: Root, inside: str, *, named: bool = False) -> Found:

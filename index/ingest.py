@@ -77,6 +77,7 @@ def bring_in(
                     f"nothing to index in {', '.join(patterns)}{f' ({reasons})' if reasons else ''}; {kept}"
                 )
             work.drop_vanished()
+            work.regroup()
             build.roots = asked.roots
             if isinstance(unusable, snapshot.OlderFormat):
                 work.report.note = f"format {unusable.found.format} is of an older version; everything is read again"
@@ -128,6 +129,7 @@ def follow(
                 work = Intake(build, readers, progress, exactly=False, earlier=read_skipped(index).files, again=False)
                 work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
+            work.regroup()
             if not build.catalogue:
                 raise IndexProblem(f"that would leave {index} empty; it stays as it was")
             return _publish(index, build, work, finder, began)

@@ -11,9 +11,11 @@ from typing import IO
 from urllib.parse import unquote
 
 from index import archives, passages
+from index.access import ACCESS_FILE, AccessRules, is_access_file
 from index.build import Build
 from index.build_job import Tell
 from index.files import RECORDS, Found, too_large, unsupported
+from index.groups import Groups
 from index.ignoring import Ignoring
 from index.model import Entry
 from index.readers.unreadable import Unreadable
@@ -55,6 +57,8 @@ class Intake:
         self._planned: dict[str, str] = {}  # origin -> the id of its document or archive
         self._shut: list[str] = []  # folders that cannot be listed
         self._known: dict[str, list[Entry]] = {}  # by origin
+        self._access = AccessRules()
+        self._paths: dict[str, Path] = {}  # by origin, of the files that were looked at
         self._again = again
         self._earlier: dict[str, list[Skip]] = {}  # by origin
         for skip in earlier:
@@ -66,7 +70,10 @@ class Intake:
                 self._contents.setdefault(_bytes_of(entry), []).append(entry.source_id)
 
     def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
+        """Raises IndexProblem when it is not known who may see them."""
         self._roots = roots
+        self._paths |= {found.origin: found.path for found in files}
+        self._access.check({found.path.parent for found in files})
         self._rename(files)
         self._do(self._work(files))
         self._progress("read", len(files), len(files))
@@ -118,7 +125,10 @@ class Intake:
         stamp = f"{status.st_size}.{status.st_mtime_ns}.{basis}"
         known = self._known.get(found.origin, [])
         if known and all(
-            entry.stamp == stamp and _id_now(entry, found.source_id) == entry.source_id for entry in known
+            entry.stamp == stamp
+            and _id_now(entry, found.source_id) == entry.source_id
+            and _member(entry, found.source_id) is not None
+            for entry in known
         ):
             yield _just(self._unchanged, known, stamp)
             return
@@ -148,6 +158,8 @@ class Intake:
     def _archive_work(self, found: Found, stamp: str) -> Iterator[Work]:
         rules = Ignoring(found.root)
         try:
+            if any(is_access_file(Path(member.name).name) for member in archives.members(found.path)):
+                raise Unreadable(f"holds an {ACCESS_FILE}, which counts in a folder only; unpack it")
             for member in archives.members(found.path):
                 inside = f"{found.inside}/{member.name}"
                 name = found.root.id_of(inside)
@@ -162,7 +174,7 @@ class Intake:
                 path = self._build.spooled(io.BytesIO(data))
                 if Path(member.name).suffix.lower() in RECORDS:
                     content = f"{_digest(data)}.{_basis(found.root)}"
-                    yield from self._record_work(path, name, found.origin, stamp, content)
+                    yield from self._record_work(path, name, found.origin, stamp, content, member.name)
                 else:
                     yield self._document_work(found, inside, data, stamp, path)
                 yield _just(path.unlink)
@@ -223,19 +235,21 @@ class Intake:
             self._do([(partial(self._take_document, origin, "", ""), task)])
         path.unlink()
 
-    def _record_work(self, path: Path, name: str, origin: str, stamp: str, content: str) -> Iterator[Work]:
+    def _record_work(
+        self, path: Path, name: str, origin: str, stamp: str, content: str, member: str = ""
+    ) -> Iterator[Work]:
         self._build.warm_up()
         whole = _task(path, name, path.stat().st_size)
         for task in whole.stretches():
             yield _just(self._progress, "records", task.start, whole.size_bytes)
-            yield partial(self._take_records, origin, stamp, content), task
+            yield partial(self._take_records, origin, stamp, content, member), task
 
-    def _take_records(self, origin: str, stamp: str, content: str, outcomes: list[Outcome]) -> None:
+    def _take_records(self, origin: str, stamp: str, content: str, member: str, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
             if outcome.read is None:
                 self.report.skip(outcome.name, Unreadable(outcome.reason, failed=outcome.failed), origin)
             elif self._is_free(outcome.read.entry.source_id, origin, outcome.name, record=True):
-                self._build.put_prepared(outcome.read, origin, stamp, content)
+                self._build.put_prepared(outcome.read, origin, stamp, content, member)
 
     def _is_free(self, source_id: str, origin: str, name: str, *, record: bool = False) -> bool:
         """Whether a document may have this id; the one that has it already keeps it, and the other is named."""
@@ -315,6 +329,23 @@ class Intake:
             if self.exactly or entry.origin in self.looked_at or any(root.holds(entry.origin) for root in roots):
                 self._build.remove(source_id)
 
+    def regroup(self) -> None:
+        """Let every document whose file was looked at be seen by whom access.toml says now. Raises IndexProblem."""
+        access: dict[str, Groups] = {}
+        for source_id, entry in self._build.catalogue.items():
+            path, planned = self._paths.get(entry.origin), self._planned.get(entry.origin)
+            if path is not None and planned is not None:
+                member = _member(entry, planned)
+                access[source_id] = () if member is None else self._access.groups_for(path, member)
+        self._build.regroup(access)
+        entries = self._build.catalogue.values()
+        hidden = [entry.source_id for entry in entries if entry.groups == ()]
+        if hidden:
+            also = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+            self.report.access.append(f"no group sees {hidden[0]}{also}: what names groups for it agrees on none")
+        if all(entry.origin in self._paths for entry in entries):
+            self.report.access += self._access.unused()
+
 
 def _just[**P](do: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> Work:
     """Something to do in its turn, with nothing to read."""
@@ -346,6 +377,13 @@ def _id_now(entry: Entry, planned: str) -> str:
         _, found, member = entry.source_id.partition(f"{printable(name)}/")
         return f"{planned}/{member}" if found else entry.source_id
     return entry.source_id if archives.is_archive(entry.origin) else planned
+
+
+def _member(entry: Entry, planned: str) -> str | None:
+    """The path in its archive of what this document was read from, empty for a file of its own; None when that is not known."""
+    if not archives.is_archive(entry.origin):
+        return ""
+    return entry.member or (entry.source_id[len(planned) + 1 :] if entry.source_id.startswith(f"{planned}/") else None)
 
 
 def _is_record(entry: Entry) -> bool:

@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from index.groups import Groups, narrowed
+
 #: Increased by one whenever code for the old layout would misread the new one.
 FORMAT = 4
 
@@ -40,8 +42,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a document says of itself beside its text.
 
     `date` is ISO 8601, a day or a moment. `replaces` names the document that this one takes the place of: its source id or its
-    title. Only keys in one of `groups` see the document; without any it is everybody's. `recognized`: its text, or some of it,
-    was read from pictures (OCR).
+    title. Only callers in one of `groups` see the document; without any it is everybody's. `recognized`: its text, or some of
+    it, was read from pictures (OCR).
     """
 
     author: str = ""
@@ -138,6 +140,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     again. `content` is the digest of the bytes that it was read from: the same bytes are not read again. `digest` covers
     everything that passages are made of: a document with the same digest is not indexed again. `language` is the document's
     own, whatever single passages are in. `formerly` are the ids that it had before its file was moved, the oldest first.
+    `access` is what access.toml says of it (access.py), `member` its file's path in the archive that it came in.
     """
 
     source_id: str
@@ -153,6 +156,13 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     metadata: Metadata = Metadata()
     content: str = ""
     formerly: tuple[str, ...] = ()
+    access: Groups = None
+    member: str = ""
+
+    @property
+    def groups(self) -> Groups:
+        """Who may see it: the groups that both access.toml and the document itself name."""
+        return narrowed((self.access, self.metadata.groups or None))
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from index import lsa, search_engines, snapshot
-from index.allowed import Filtering
 from index.catalogue import read_catalogue
 from index.embedder import Embedder, check_match
 from index.errors import IndexProblem
 from index.store import PassageStore
+from index.views import Views
 
 
 class Opened:
@@ -32,7 +32,7 @@ class Opened:
         self.vectors = search_engines.VECTORS.open_index(graph, manifest.embedder.dimension, manifest.passages)
         self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
         self.catalogue = read_catalogue(folder)
-        self.filtering = Filtering(self.catalogue.values())
+        self.views = Views(self.catalogue.values(), self.passages, manifest.languages)
         self.users = 1  # the searcher itself
 
 

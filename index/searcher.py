@@ -19,6 +19,7 @@ from index.embedder import Embedder, Vectors
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.fusion import Covers, mean_of_shares
+from index.groups import Groups
 from index.languages.detection import detect
 from index.model import Hit, Passage, ScoreType, all_headings, indexed_text, own_headings
 from index.opened import Opened, open_snapshot
@@ -26,6 +27,7 @@ from index.question_words import without_question_words
 from index.reranker import Reranker
 from index.store import PassageStore
 from index.surrogates import without_surrogates
+from index.views import View
 
 Found = list[tuple[int, float]]
 
@@ -95,21 +97,22 @@ class Searcher:
         threshold: float | None = None,
         filter: Filter | None = None,
         rerank: bool = True,
+        groups: Groups = None,
     ) -> list[Hit]:
         """The best `k` passages, best first; none for a query without a letter or digit.
 
         `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped,
         by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Both look
-        only at the documents that pass `filter`, so it costs no hits. With a reranker all candidates are scored and the
-        best `k` by that kept, unless `rerank` is false. `topic`: words of the conversation that the query belongs to, which
-        count TOPIC_SHARE (coverage.py). Raises IndexProblem once closed.
+        only at the documents that pass `filter` and that a caller in `groups` sees (None: every document), so neither costs
+        hits. With a reranker all candidates are scored and the best `k` by that kept, unless `rerank` is false. `topic`: words
+        of the conversation that the query belongs to, which count TOPIC_SHARE (coverage.py). Raises IndexProblem once closed.
         """
         query, topic = without_surrogates(query), without_surrogates(topic)[:_TOPIC_CHARS]
         if not any(map(str.isalnum, query)):
             return []
         if self._reranker is None or not rerank:
-            return self._found(query, topic, language, k, bm25_k, vector_k, threshold, filter)
-        hits = self._found(query, topic, language, bm25_k + vector_k, bm25_k, vector_k, threshold, filter)
+            return self._found(query, topic, language, k, bm25_k, vector_k, threshold, filter, groups)
+        hits = self._found(query, topic, language, bm25_k + vector_k, bm25_k, vector_k, threshold, filter, groups)
         return _reranked(self._reranker, f"{query} {topic}".strip(), hits)[:k]
 
     def _found(
@@ -122,10 +125,12 @@ class Searcher:
         vector_k: int,
         threshold: float | None,
         filter: Filter | None,
+        groups: Groups,
     ) -> list[Hit]:
         opened = self._enter()
         try:
-            allowed = opened.filtering.allowed(filter)
+            view = opened.views.of(groups)
+            allowed = opened.views.allowed(view, filter)
             if not bm25_k:
                 _, by_vector = _by_vector(opened, query, topic, vector_k, allowed)
                 return _hits(opened, _above(by_vector, opened, threshold), (), by_vector, k, "vector")
@@ -136,44 +141,55 @@ class Searcher:
             # thread saved nothing at the median and cost at the tail (measured: p99 2.7 ms against 5.2 ms).
             # BM25 is asked for twice its candidates, so that a candidate of the vectors mostly has its score; cosines are exact.
             asked = without_question_words(query)
-            by_bm25, variants = _by_words(opened, asked, topic, language or detect(query), 2 * bm25_k, allowed)
+            by_bm25, variants = _by_words(opened, view, asked, topic, language or detect(query), 2 * bm25_k, allowed)
             # A neural embedder needs the whole question.
             vector, by_vector = _by_vector(opened, query, topic, vector_k, allowed)
             candidates = dict.fromkeys(number for number, _ in by_bm25[:bm25_k])
             candidates |= dict.fromkeys(number for number, _ in _above(by_vector, opened, threshold))
             cosines = dict(by_vector)
-            fused, covered = _fuse(opened, [asked, *variants], topic, vector, list(candidates), dict(by_bm25), cosines)
+            fused, covered = _fuse(
+                opened, view, [asked, *variants], topic, vector, list(candidates), dict(by_bm25), cosines
+            )
             return _hits(opened, fused, by_bm25, by_vector, k, "fusion", covered, cosines)
         finally:
             self._leave(opened)
 
-    def passing(self, filter: Filter) -> int:
-        """How many documents pass. Raises IndexProblem once closed."""
+    def passing(self, filter: Filter, groups: Groups = None) -> int:
+        """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""
         opened = self._enter()
         try:
-            allowed = opened.filtering.allowed(filter)
-            return len(opened.catalogue) if allowed is None else allowed.documents
+            view = opened.views.of(groups)
+            allowed = opened.views.allowed(view, filter)
+            return len(view.entries) if allowed is None else allowed.documents
         finally:
             self._leave(opened)
 
-    def rarity(self, words: Sequence[str]) -> list[float]:
-        """How rare each word is in the documents, by its rarest piece: 0 (in all passages, or no word at all) to 1 (in none)."""
+    def rarity(self, words: Sequence[str], groups: Groups = None) -> list[float]:
+        """How rare each word is in the documents that a caller in `groups` sees, by its rarest piece: 0 (in all passages, or no
+        word at all) to 1 (in none).
+        """
         opened = self._enter()
         try:
-            weights = opened.passages.rarity
+            weights = opened.views.of(groups).rarity
             rarest = float(weights.max())
             sets = [word_set(word) for word in words]
             return [float(weights[held].max()) / rarest if len(held) else 0.0 for held in sets]
         finally:
             self._leave(opened)
 
-    def languages(self) -> dict[str, int]:
-        """How many passages there are in each language."""
-        return dict(self._current().handle.manifest.languages)
+    def languages(self, groups: Groups = None) -> dict[str, int]:
+        """How many passages a caller in `groups` sees in each language."""
+        opened = self._enter()
+        try:
+            return dict(opened.views.of(groups).languages)
+        finally:
+            self._leave(opened)
 
-    def variants(self, query: str, language: str) -> dict[str, str]:
-        """The query with its names as the other languages of the index write them; without those that write them alike."""
-        return crossed(without_question_words(query), language, self._current().handle.manifest.languages)
+    def variants(self, query: str, language: str, groups: Groups = None) -> dict[str, str]:
+        """The query with its names as the other languages that a caller in `groups` sees write them; without those that write
+        them alike.
+        """
+        return crossed(without_question_words(query), language, self.languages(groups))
 
     def maybe_reload(self) -> bool:
         """Swap to the newest snapshot if there is one. Raises IndexProblem."""
@@ -225,6 +241,7 @@ def _above(found: Found, opened: Opened, threshold: float | None) -> Found:
 
 def _fuse(
     opened: Opened,
+    view: View,
     askings: list[str],
     topic: str,
     vector: Vectors,
@@ -240,6 +257,7 @@ def _fuse(
     unknown = [number for number in candidates if number not in cosines]
     cosines.update(zip(unknown, opened.vectors.cosines(vector, unknown), strict=True))
     store = opened.passages
+    rarity, phrase_rarity = view.rarity, view.phrase_rarity
     passages = [store.get(number) for number in candidates]
     around = (
         store.leads(candidates),
@@ -250,9 +268,9 @@ def _fuse(
     covers: dict[int, Covers] = {}
     for asking in askings:
         grams, phrases = hash_sets(with_codes(asking))
-        text = cover(grams, store.rarity, store.grams(candidates), about)
-        lead, headings, own = (cover(grams, store.rarity, held) for held in around)
-        together = cover(phrases, store.phrase_rarity, store.phrases(candidates))
+        text = cover(grams, rarity, store.grams(candidates), about)
+        lead, headings, own = (cover(grams, rarity, held) for held in around)
+        together = cover(phrases, phrase_rarity, store.phrases(candidates))
         for number, *shares in zip(candidates, text, together, lead, headings, own, strict=True):
             found = Covers(*shares)
             if number not in covers or found.text > covers[number].text:
@@ -268,10 +286,10 @@ def _heading_set(headings: str) -> GramSet:
 
 
 def _by_words(
-    opened: Opened, asked: str, topic: str, language: str, k: int, allowed: Allowed | None
+    opened: Opened, view: View, asked: str, topic: str, language: str, k: int, allowed: Allowed | None
 ) -> tuple[Found, list[str]]:
     """The passages that BM25 finds, best first, and how the question was also asked: with its names in other languages."""
-    variants = crossed(asked, language, opened.handle.manifest.languages)
+    variants = crossed(asked, language, view.languages)
     found = dict(opened.bm25.search(asked, language, k, allowed, topic=topic))
     for other, variant in variants.items():
         for number, score in opened.bm25.search(variant, other, k, allowed, topic=topic):

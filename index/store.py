@@ -10,6 +10,7 @@ contain each hash. Reading maps the records and decodes one at a time.
 
 import mmap
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -27,6 +28,19 @@ from index.prepared import Hashes
 CODES = ".codes"
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Passage)
+
+
+class _Head(msgspec.Struct, frozen=True, array_like=True):
+    """The beginning of a passage's record."""
+
+    number: int
+    source_id: str
+    title: str
+    url: str
+    language: str
+
+
+_language = msgspec.msgpack.Decoder(_Head).decode
 
 
 class Renamed(msgspec.Struct, frozen=True, array_like=True):
@@ -68,6 +82,11 @@ class HashSets:
     def at(self, place: int) -> GramSet:
         return self._hashes[self._starts[place] : self._starts[place + 1]]
 
+    def counts_among(self, places: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many of the passages at these places contain each hash."""
+        held = self._hashes[np.repeat(places, np.diff(self._starts))]
+        return np.bincount(held, minlength=SLOTS).astype(np.int64)
+
 
 class Segment:
     """One segment opened for reading; safe for any number of threads."""
@@ -108,8 +127,11 @@ class Segment:
         """Whether this passage is the first of its document."""
         return self._firsts[place] == place
 
+    def record(self, place: int) -> bytes:
+        return self._map[self._starts[place] : self._starts[place + 1]]
+
     def read(self, place: int) -> Passage:
-        return _decoder.decode(self._map[self._starts[place] : self._starts[place + 1]])
+        return _decoder.decode(self.record(place))
 
     def __iter__(self) -> Iterator[Passage]:
         return (self.read(place) for place in range(len(self.numbers)))
@@ -135,6 +157,18 @@ class PassageStore:
     def _rarity(self, sets: Iterable[HashSets]) -> NDArray[np.float32]:
         counts = sum((one.counts for one in sets), np.zeros(SLOTS, dtype=np.int64))
         return rarity(counts, sum(len(segment.numbers) for segment in self.segments))
+
+    def rarities_among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The weights of grams and phrases by their rarity in these passages alone; reads the sets of all."""
+        among = [np.isin(segment.numbers, numbers) for segment in self.segments]
+        zeros = np.zeros(SLOTS, dtype=np.int64)
+        grams = sum((one.grams.counts_among(held) for one, held in zip(self.segments, among, strict=True)), zeros)
+        phrases = sum((one.phrases.counts_among(held) for one, held in zip(self.segments, among, strict=True)), zeros)
+        return rarity(grams, len(numbers)), rarity(phrases, len(numbers))
+
+    def languages(self, numbers: Iterable[int]) -> dict[str, int]:
+        """How many of these passages there are in each language."""
+        return Counter(_language(segment.record(place)).language for segment, place in map(self._find, numbers))
 
     def _find(self, number: int) -> tuple[Segment, int]:
         at = bisect_right(self._firsts, number) - 1

@@ -7,6 +7,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from index import jvm, snapshot
+from index.access import is_access_file
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.ignoring import IGNORE_FILE, Ignoring
@@ -77,7 +78,7 @@ def lines_of(updated: Updated) -> list[str]:
         else:
             name = f"{change.before} to {change.source_id}" if change.before else change.source_id
             lines.append(f"{change.what} {name}: {change.passages} passages")
-    return [*lines, *(f"skipped {skip.name}: {skip.reason}" for skip in updated.skipped)]
+    return [*lines, *(f"skipped {skip.name}: {skip.reason}" for skip in updated.skipped), *updated.report.access]
 
 
 def _check_there(folders: Sequence[str]) -> None:
@@ -99,6 +100,8 @@ def _changes(
             return False
         if path.endswith(f"/{IGNORE_FILE}"):
             rules.clear()
+            return True
+        if is_access_file(Path(path).name):
             return True
         inside = path.removeprefix(root.folder).strip("/")
         if not inside:

@@ -1,6 +1,7 @@
 """What a Markdown file says of itself before its text: YAML, TOML or JSON at the top, or plain `key: value` lines above a rule.
 
-Broken front matter never costs the document: what can be read line by line is used, and none of it gets into the text.
+Broken front matter never costs the document: what can be read line by line is used, and none of it gets into the text. Only
+groups that cannot be understood do: nobody may see a document by mistake.
 """
 
 import json
@@ -10,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from typing import NamedTuple
 
+from index.groups import group_name
 from index.languages import LANGUAGES
 from index.model import Metadata
+from index.readers.unreadable import Unreadable
 
 _FENCED = re.compile(
     r"\A\s*?^(?P<mark>---|\+\+\+)[ \t]*(?P<kind>toml|json|yaml)?[ \t]*\n(?P<body>.*?)^(?:(?P=mark)|\.\.\.)[ \t]*(?:\n|\Z)",
@@ -33,6 +36,11 @@ _DATES = ("date", "updated", "lastmod", "last_modified", "last_modified_at", "mo
 _REPLACES = ("replaces", "supersedes")
 _TAGS = ("tags", "categories", "category", "keywords")
 _GROUPS = ("groups", "group")
+#: A line of front matter that names groups, in what was not understood as front matter.
+_NAMES_GROUPS = re.compile(
+    r"\A\s*?^(?:---|\+\+\+).{0,4000}?^[ \t]*[\"']?groups?[\"']?[ \t]*[:=]|\A\s*\{.{0,4000}?\"groups?\"\s*:",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
 
 
 class FrontMatter(NamedTuple):
@@ -45,8 +53,23 @@ class FrontMatter(NamedTuple):
 
 
 def split(text: str) -> tuple[FrontMatter, str]:
-    """What the front matter says, and the text after it. A thematic break at the top is no front matter."""
+    """What the front matter says, and the text after it. A thematic break at the top is no front matter.
+
+    Raises Unreadable when it may name groups and they cannot be understood.
+    """
     text = text.lstrip("\ufeff")
+    front, rest = _split(text)
+    if rest is text and _NAMES_GROUPS.match(text):
+        raise Unreadable("its front matter names groups and cannot be understood; mend it")
+    return front, rest
+
+
+def split_before_page(text: str) -> tuple[FrontMatter, str]:
+    """As `split`, for a page of HTML, which site generators let begin with front matter. Raises Unreadable."""
+    return split(text) if text.lstrip("\ufeff \t\n").startswith(("---", "+++")) else (FrontMatter(), text)
+
+
+def _split(text: str) -> tuple[FrontMatter, str]:
     if found := _FENCED.match(text):
         fields = _read(found["body"], (found["kind"] or ("toml" if found["mark"] == "+++" else "yaml")).lower())
     elif found := _FENCELESS.match(text):
@@ -59,7 +82,7 @@ def split(text: str) -> tuple[FrontMatter, str]:
 
 
 def understood(fields: Mapping[str, object]) -> FrontMatter:
-    """The fields that mean something to us, under any of their usual names."""
+    """The fields that mean something to us, under any of their usual names. Raises Unreadable for groups that are no names."""
     known = {str(name).lower().replace("-", "_"): value for name, value in fields.items()}
 
     def words(*names: str) -> Iterator[str]:
@@ -78,9 +101,18 @@ def understood(fields: Mapping[str, object]) -> FrontMatter:
             version=next(words("version"), ""),
             replaces=next(words(*_REPLACES), ""),
             tags=_listed(words(*_TAGS)),
-            groups=_listed(words(*_GROUPS)),
+            groups=_groups(known),
         ),
     )
+
+
+def _groups(known: Mapping[str, object]) -> tuple[str, ...]:
+    """Raises Unreadable."""
+    given = [known[name] for name in _GROUPS if known.get(name) not in (None, "", [])]
+    for one in (one for value in given for one in (value if isinstance(value, list) else [value])):
+        if not isinstance(one, str | int) or isinstance(one, bool) or not str(one).strip(" ,"):
+            raise Unreadable("its groups are no names; write them as in groups: [sales, board]")
+    return tuple(dict.fromkeys(map(group_name, _listed(word for value in given for word in _words(value)))))
 
 
 def iso_date(text: str) -> str:

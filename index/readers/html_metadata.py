@@ -10,6 +10,7 @@ import msgspec
 from lxml.html import HtmlElement
 
 from index.model import Metadata
+from index.readers.front_matter import understood
 
 #: By field, the names under which it is given, the best first.
 _NAMES = {
@@ -24,6 +25,7 @@ _NAMES = {
     "tags": ("keywords", "news_keywords", "article:tag", "dc.subject", "dcterms.subject", "citation_keywords"),
     "language": ("content-language", "dc.language", "dcterms.language", "og:locale", "inlanguage"),
     "url": ("og:url",),
+    "groups": ("groups",),
 }  # fmt: skip
 _MOST_TAGS = 50
 
@@ -60,6 +62,7 @@ def about(root: HtmlElement) -> About:
             date=next(filter(None, map(iso_date, given("date"))), ""),
             version=next(iter(given("version")), ""),
             tags=tuple(dict.fromkeys(tags))[:_MOST_TAGS],
+            groups=understood({"groups": given("groups")}).metadata.groups,
         ),
     )
 

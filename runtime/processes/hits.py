@@ -3,6 +3,7 @@
 import msgspec
 
 from bus.messages import About, Block, Collection, Passage
+from index.groups import Groups
 from index.languages.words import written_terms
 from index.model import Hit
 from index.searcher import Searcher
@@ -31,13 +32,14 @@ def passage_of(hit: Hit) -> Passage:
     )
 
 
-def collection_of(searcher: Searcher, query: str, language: str) -> Collection:
-    """What the index says of a question."""
-    variants = searcher.variants(query, language)
+def collection_of(searcher: Searcher, query: str, language: str, groups: Groups = None) -> Collection:
+    """What the index says of a question to a caller in these groups."""
+    variants = searcher.variants(query, language, groups)
     words = dict(written_terms(" ".join((query, *variants.values()))))
+    rarities = searcher.rarity(list(words.values()), groups)
     return Collection(
-        languages=searcher.languages(),
-        rarity={term: round(rare, 3) for term, rare in zip(words, searcher.rarity(list(words.values())), strict=True)},
+        languages=searcher.languages(groups),
+        rarity={term: round(rare, 3) for term, rare in zip(words, rarities, strict=True)},
         variants=variants,
     )
 

@@ -93,12 +93,17 @@ class Threads:
             vector_k=request.vector_k,
             filter=request.filter,
             rerank=request.rerank,
+            groups=request.groups,
         )
         return SearchReply(
             passages=tuple(map(passage_of, hits)),
             snapshot=searcher.snapshot,
-            collection=collection_of(searcher, f"{request.query} {request.topic}".strip(), request.language),
-            none_passes=not hits and request.filter is not None and not searcher.passing(request.filter),
+            collection=collection_of(
+                searcher, f"{request.query} {request.topic}".strip(), request.language, request.groups
+            ),
+            none_passes=not hits
+            and request.filter is not None
+            and not searcher.passing(request.filter, request.groups),
         )
 
 

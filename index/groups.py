@@ -1,0 +1,22 @@
+"""Groups that may see documents: how their names are compared, and what several statements about one document come to."""
+
+import unicodedata
+from collections.abc import Iterable
+
+#: Names of groups; None: everybody. An empty one is nobody but who sees every document.
+type Groups = tuple[str, ...] | None
+
+
+def group_name(name: str) -> str:
+    """The name as names are compared: accents in one spelling, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def narrowed(named: Iterable[Groups]) -> Groups:
+    """The groups that all of these name."""
+    left: Groups = None
+    for groups in named:
+        if groups is not None:
+            own = dict.fromkeys(map(group_name, groups))
+            left = tuple(name for name in own if left is None or name in left)
+    return left
