@@ -10,6 +10,7 @@ from index.archives import is_archive
 from index.catalogue import read_catalogue
 from index.errors import IndexProblem
 from index.files import RECORDS
+from index.groups import counted
 from index.model import Entry
 from index.readers.formats import by_suffix
 from index.snapshot import Manifest
@@ -19,7 +20,10 @@ _REFIT_SHARE, _REFIT_COVERAGE = 0.25, 0.85
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """`coverage`: share of the n-grams of the latest passages that the LSA model knows. Sizes are bytes on disk."""
+    """`coverage`: share of the n-grams of the latest passages that the LSA model knows. Sizes are bytes on disk.
+
+    `groups` counts the documents that each group sees; it is empty when all are everybody's.
+    """
 
     snapshot: str
     snapshots: list[str]
@@ -27,6 +31,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     documents: int
     passages: int
     languages: dict[str, int]
+    groups: dict[str, int]
     characters: int
     embedder: str
     dimension: int
@@ -55,6 +60,7 @@ def stats(index: Path, name: str | None = None) -> Stats:
             documents=manifest.documents,
             passages=manifest.passages,
             languages=manifest.languages,
+            groups=counted(entry.groups for entry in read_catalogue(handle.directory).values()),
             characters=manifest.source_chars,
             embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
             dimension=manifest.embedder.dimension,

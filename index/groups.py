@@ -1,7 +1,8 @@
 """Groups that may see documents: how their names are compared, and what several statements about one document come to."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 #: Names of groups; None: everybody. An empty one is nobody but who sees every document.
 type Groups = tuple[str, ...] | None
@@ -20,3 +21,15 @@ def narrowed(named: Iterable[Groups]) -> Groups:
             own = dict.fromkeys(map(group_name, groups))
             left = tuple(name for name in own if left is None or name in left)
     return left
+
+
+def counted(documents: Iterable[Groups]) -> dict[str, int]:
+    """How many documents each group sees beside what is everybody's, for a person; empty when all are everybody's."""
+    counts = Counter[str]()
+    for groups in documents:
+        counts.update(("(everybody)",) if groups is None else groups or ("(nobody)",))
+    return dict(sorted(counts.items())) if set(counts) - {"(everybody)"} else {}
+
+
+def counts_line(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

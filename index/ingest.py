@@ -14,6 +14,7 @@ from index.catalogue import read_catalogue
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
+from index.groups import counted
 from index.intake import Intake
 from index.reading import Pool
 from index.reading_job import Limits
@@ -177,6 +178,7 @@ def finish(report: Report, build: Build, manifest: snapshot.Manifest, began: flo
     for what in ("added", "changed", "moved", "removed"):
         setattr(report, what, sum(change.what == what for change in build.changes))
     report.passages, report.languages = manifest.passages, manifest.languages
+    report.groups = counted(entry.groups for entry in build.catalogue.values())
     report.seconds = round(time.monotonic() - began, 3)
     report.megabytes = round(report.megabytes, 3)
     return report

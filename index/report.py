@@ -27,8 +27,8 @@ class Skip(msgspec.Struct, frozen=True, omit_defaults=True):
 class Report(msgspec.Struct, kw_only=True):
     """`skipped` holds the first 1,000; `skipped_count` counts all. `megabytes` is the amount read, in 10^6 bytes.
 
-    `left_out` counts files and folders that rules leave out. `note` is a line for the person, beyond the figures; `access` are
-    lines on what nobody sees, and on rules of access.toml that match nothing.
+    `left_out` counts files and folders that rules leave out. `note` is a line for the person, beyond the figures. `groups` counts
+    the documents that each group sees; `access` are lines on what nobody sees, and on rules of access.toml that match nothing.
     """
 
     snapshot: str = ""
@@ -48,6 +48,7 @@ class Report(msgspec.Struct, kw_only=True):
     skipped_count: int = 0
     failed_count: int = 0
     note: str = ""
+    groups: dict[str, int] = {}
     access: list[str] = []
 
     def skip(self, name: str, reason: Unreadable, origin: str = "", stamp: str = "") -> None:

@@ -12,14 +12,15 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from bus.access import Access, Groups, grant
 from bus.errors import Failure
 from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
-from bus.runs import Runs
+from bus.runs import Runs, run_id_for
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES, VOICES
-from runtime.commands.filter_options import filter_options, line_about, taken_filter
+from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.processes.nats_server import NoServer
@@ -71,7 +72,7 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
     Exit codes: 0 answered, 3 closest passages, refused or declined, 1 failed, 2 usage error.
     """
     as_json, timings = options.pop("as_json"), options.pop("timings")
-    deadline, only = options.pop("deadline"), taken_filter(options)
+    deadline, only, groups = options.pop("deadline"), taken_filter(options), taken_groups(options)
     settings = read_settings(config, index=check_index(index))
     check_profile(options["profile"], settings)
     fields = {k: v for k, v in options.items() if v is not None}
@@ -83,7 +84,9 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
             async with stack_for(settings, say=status.update) as runs:
                 status.stop()
                 whole = at_once(settings)
-                return await show(runs, asked, as_json=as_json, timings=timings, console=console, whole=whole)
+                return await show(
+                    runs, asked, groups=groups, as_json=as_json, timings=timings, console=console, whole=whole
+                )
 
     ctx.exit(run(ask()))
 
@@ -121,13 +124,17 @@ async def show(
     runs: Runs,
     asked: QuestionAsked,
     *,
+    groups: Groups = None,
     as_json: bool = False,
     timings: bool = False,
     console: Console,
     whole: bool = False,
 ) -> int:
     """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code."""
-    submitted = await runs.submit(asked)
+    run_id = run_id_for(asked)
+    if groups is not None:
+        await grant(runs.journal, run_id, Access(groups=groups))
+    submitted = await runs.submit(asked, run_id)
     told = ""
     async for _, line in runs.events(submitted.run_id):
         if as_json:

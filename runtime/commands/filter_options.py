@@ -1,4 +1,4 @@
-"""The options that choose documents by path, tag, language and date, and the line that tells what a source says of itself."""
+"""The options that choose documents by path, tag, language, date and group, and the line of what a source says of itself."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,7 @@ import msgspec
 
 from bus.messages import About
 from index.filters import Filter
+from index.groups import Groups, group_name
 from index.languages import LANGUAGES
 from index.languages.toml_check import problems
 
@@ -16,11 +17,17 @@ _OPTIONS = {"path": "--in-path", "tag": "--tag", "language": "--in-language", "a
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options; the command takes their values as `in_path`, `tag`, `in_language` and `after`."""
+    """Add the options; the command takes their values as `in_path`, `tag`, `in_language`, `after` and `group`."""
     for option in (
         click.option("--after", metavar="DATE", help="Only documents dated on this day or later, as 2026-01-31."),
         click.option("--in-language", type=click.Choice(LANGUAGES), help="Only documents in this language."),
         click.option("--tag", multiple=True, help="Only documents with this tag; several: with any of them."),
+        click.option(
+            "--group",
+            multiple=True,
+            metavar="NAME",
+            help="Only documents that a key of this group sees; several: of any of them; '': of none.",
+        ),
         click.option(
             "--in-path", metavar="PATTERN", help="Only documents under this name: a folder, a file, `guide/**`."
         ),
@@ -37,6 +44,12 @@ def taken_filter(options: dict[str, Any]) -> Filter | None:
         field, _, what = wrong[0].partition(":")
         raise click.UsageError(f"{_OPTIONS[field.partition('[')[0]]}:{what}")
     return msgspec.convert(fields, Filter) if fields else None
+
+
+def taken_groups(options: dict[str, Any]) -> Groups:
+    """The groups that the options name, which are taken out of `options`; None without any: every document is seen."""
+    given = options.pop("group")
+    return tuple(filter(None, map(group_name, given))) if given else None
 
 
 def line_about(about: About | None) -> str:

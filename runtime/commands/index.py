@@ -11,6 +11,7 @@ from rich.table import Table
 from index import snapshot
 from index.catalogue import read_catalogue
 from index.check import stats, verify
+from index.groups import counts_line
 from index.ingest import bring_in, take_out
 from index.report import Report
 from index.roots import Rules
@@ -138,10 +139,12 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
     for entry in entries:
         if as_json:
             row = {"source_id": entry.source_id, "title": entry.title, "url": entry.url, "passages": entry.count,
-                   "characters": entry.characters, "origin": entry.origin, "formerly": entry.formerly}  # fmt: skip
+                   "characters": entry.characters, "origin": entry.origin, "formerly": entry.formerly,
+                   "groups": entry.groups}  # fmt: skip
             click.echo(msgspec.json.encode(row).decode())
         else:
-            click.echo(f"{entry.source_id}\t{entry.count}\t{entry.title}")
+            seen = "" if entry.groups is None else f"\t{', '.join(entry.groups) or '(nobody)'}"
+            click.echo(f"{entry.source_id}\t{entry.count}\t{entry.title}{seen}")
 
 
 @index_group.command("stats")
@@ -169,12 +172,15 @@ def verify_command(directory: Path, name: str | None) -> None:
     """Check every file and passage of a snapshot; exits 1 on any fault."""
     with one_line_errors():
         problems = verify(directory, name)
+        found = stats(directory, name) if not problems else None
         held = name or snapshot.current(directory)
     for problem in problems[:_SHOWN_SKIPS]:
         click.echo(problem, err=True)
     if problems:
         raise click.ClickException(f"{len(problems)} faults in {held}; build the index again")
     click.echo(f"{held} has no faults")
+    if found is not None and found.groups:
+        click.echo(f"documents by group: {counts_line(found.groups)}")
 
 
 index_group.add_command(show_command)
@@ -220,6 +226,10 @@ def _print_report(report: Report, as_json: bool) -> None:
             f" {report.files} files read, {report.unchanged_files} unchanged, {report.skipped_count} skipped,"
             f" {report.left_out} left out; {report.megabytes:.1f} MB in {report.seconds:.1f} s"
         )
+        if report.groups:
+            click.echo(f"documents by group: {counts_line(report.groups)}")
+        for line in report.access[:_SHOWN_SKIPS]:
+            click.echo(line, err=True)
         for skip in sorted(report.skipped, key=lambda skip: not skip.failed)[:_SHOWN_SKIPS]:
             click.echo(f"skipped {skip.name}: {skip.reason}", err=True)
         if report.skipped_count > _SHOWN_SKIPS:

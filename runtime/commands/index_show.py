@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 import msgspec
 
+from index.access import AccessRules
 from index.archives import is_archive
 from index.errors import IndexProblem
 from index.files import MAX_BYTES, RECORDS, unsupported
+from index.groups import Groups, narrowed
 from index.model import Block, Document
 from index.passages import cut
 from index.readers.formats import KNOWN_UNREAD, Source, by_suffix, read
@@ -25,15 +27,18 @@ from runtime.commands.options import one_line_errors
 def show_command(path: Path, as_passages: bool, as_json: bool) -> None:
     """Print what is read of FILE, block by block: offsets, kind, level, place, headings, introduction, text.
 
-    The file is read anew, not from an index. Offsets are characters of the document's text.
+    The file is read anew, not from an index. Offsets are characters of the document's text; `groups` are those that the file and
+    access.toml name together.
     """
     with one_line_errors():
+        rules = AccessRules().groups_for(path.parent.resolve() / path.name)
         for document in _documents(path):
+            groups = narrowed((rules, document.metadata.groups or None))
             if as_json:
                 cuts = {"passages": cut(document, 0)} if as_passages else {}
-                click.echo(msgspec.json.encode(msgspec.to_builtins(document) | cuts).decode())
+                click.echo(msgspec.json.encode(msgspec.to_builtins(document) | {"groups": groups} | cuts).decode())
                 continue
-            for line in (*_about(document), *(_passages(document) if as_passages else _blocks(document))):
+            for line in (*_about(document, groups), *(_passages(document) if as_passages else _blocks(document))):
                 click.echo(line)
 
 
@@ -65,8 +70,10 @@ def _documents(path: Path) -> Iterator[Document]:
         raise IndexProblem(f"{path} cannot be read ({error.strerror})") from None
 
 
-def _about(document: Document) -> Iterator[str]:
+def _about(document: Document, groups: Groups) -> Iterator[str]:
     about = msgspec.to_builtins(document.metadata)
+    if groups is not None:
+        about["groups"] = groups or "(nobody)"
     first = {
         "title": document.title,
         "url": document.url,

@@ -10,7 +10,7 @@ from index.filters import words_of
 from index.languages import LANGUAGES
 from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.filter_options import filter_options, line_about, taken_filter
+from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors, read_settings
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import about_of
@@ -41,13 +41,13 @@ def search_command(
     """Print the passages that best match QUERY, best first. Exits 1 when the index cannot be read."""
     if len(query) > _MAX_QUERY:
         raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
-    only = taken_filter(options)
+    only, groups = taken_filter(options), taken_groups(options)
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
         reranker = reranking(read_settings().index, lambda line: click.echo(line, err=True))
         searcher = Searcher.open(directory, name, embedder=vectors, reranker=reranker)
         depth = max(2 * k, 10)
-        hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only)
-        none_passes = only is not None and not searcher.passing(only)
+        hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only, groups=groups)
+        none_passes = only is not None and not searcher.passing(only, groups)
         searcher.close()
     for number, hit in enumerate(hits, 1):
         if as_json:
