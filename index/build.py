@@ -23,7 +23,7 @@ from index.catalogue import FILE as CATALOGUE
 from index.catalogue import read_catalogue
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
-from index.groups import Groups
+from index.groups import Groups, access_digest
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
 from index.prepared import Hashes, Prepared, hashes, prepare
 from index.roots import Root
@@ -339,4 +339,5 @@ class Build:
             source_chars=sum(entry.characters for entry in self.catalogue.values()),
             build_s=round(time.monotonic() - self._began, 3),
             roots=self.roots,
+            access=access_digest({entry.source_id: entry.groups for entry in self.catalogue.values()}),
         )

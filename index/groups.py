@@ -1,5 +1,6 @@
 """Groups that may see documents: how their names are compared, and what several statements about one document come to."""
 
+import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,12 @@ def narrowed(named: Iterable[Groups]) -> Groups:
             own = dict.fromkeys(map(group_name, groups))
             left = tuple(name for name in own if left is None or name in left)
     return left
+
+
+def access_digest(documents: Mapping[str, Groups]) -> str:
+    """A digest of who sees which document; empty when everybody sees all."""
+    named = sorted((source_id, *groups) for source_id, groups in documents.items() if groups is not None)
+    return hashlib.sha256(repr(named).encode("utf-8", "surrogatepass")).hexdigest()[:32] if named else ""
 
 
 def counted(documents: Iterable[Groups]) -> dict[str, int]:

@@ -48,6 +48,8 @@ class Searcher:
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._opened: Opened | None = opened
+        #: Why callers in groups are told nothing: who may see what is not known here. Empty: it is known.
+        self.withheld = ""
 
     @classmethod
     def open(
@@ -65,6 +67,17 @@ class Searcher:
     @property
     def snapshot(self) -> str:
         return self._current().handle.manifest.snapshot
+
+    @property
+    def access(self) -> str:
+        """Which groups see which document, as a digest."""
+        return self._current().handle.manifest.access
+
+    def _view(self, opened: Opened, groups: Groups) -> View:
+        """Raises IndexProblem."""
+        if groups is not None and self.withheld:
+            raise IndexProblem(self.withheld)
+        return opened.views.of(groups)
 
     def _current(self) -> Opened:
         if self._opened is None:
@@ -129,7 +142,7 @@ class Searcher:
     ) -> list[Hit]:
         opened = self._enter()
         try:
-            view = opened.views.of(groups)
+            view = self._view(opened, groups)
             allowed = opened.views.allowed(view, filter)
             if not bm25_k:
                 _, by_vector = _by_vector(opened, query, topic, vector_k, allowed)
@@ -158,7 +171,7 @@ class Searcher:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""
         opened = self._enter()
         try:
-            view = opened.views.of(groups)
+            view = self._view(opened, groups)
             allowed = opened.views.allowed(view, filter)
             return len(view.entries) if allowed is None else allowed.documents
         finally:
@@ -170,7 +183,7 @@ class Searcher:
         """
         opened = self._enter()
         try:
-            weights = opened.views.of(groups).rarity
+            weights = self._view(opened, groups).rarity
             rarest = float(weights.max())
             sets = [word_set(word) for word in words]
             return [float(weights[held].max()) / rarest if len(held) else 0.0 for held in sets]
@@ -181,7 +194,7 @@ class Searcher:
         """How many passages a caller in `groups` sees in each language."""
         opened = self._enter()
         try:
-            return dict(opened.views.of(groups).languages)
+            return dict(self._view(opened, groups).languages)
         finally:
             self._leave(opened)
 

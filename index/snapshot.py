@@ -34,7 +34,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of a snapshot. `files` maps each file's path to its size in bytes and SHA-256.
 
     `fitted_on` and `folded_in` count the passages that the LSA model was fitted on and those added since; `coverage` is
-    the mean share of their n-grams that it knew. `roots` are the folders that it was built from.
+    the mean share of their n-grams that it knew. `roots` are the folders that it was built from. `access` is
+    a digest of which groups see which document, empty when all see all.
     """
 
     format: int
@@ -53,6 +54,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     source_chars: int = 0
     build_s: float = 0.0
     roots: tuple[Root, ...] = ()
+    access: str = ""
     files: dict[str, tuple[int, str]] = {}
 
 
@@ -61,6 +63,7 @@ class Version(msgspec.Struct, frozen=True):
 
     format: int
     roots: tuple[Root, ...] = ()
+    access: str = ""
 
 
 class OlderFormat(IndexProblem):
@@ -109,6 +112,15 @@ def names(index: Path) -> list[str]:
     folder = index / "snapshots"
     found = [path.name for path in folder.iterdir() if _ID.fullmatch(path.name)] if folder.is_dir() else []
     return sorted(found, key=sequence)
+
+
+def newest_access(index: Path) -> str | None:
+    """Which groups see which document in the newest snapshot, damaged or not, as a digest; None when that cannot be read."""
+    try:
+        raw = (index / "snapshots" / names(index)[-1] / "manifest.json").read_bytes()
+        return msgspec.json.decode(raw, type=Version).access
+    except (OSError, IndexError, msgspec.DecodeError):
+        return None
 
 
 def sequence(snapshot: str) -> int:

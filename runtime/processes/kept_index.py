@@ -64,12 +64,21 @@ class KeptIndex:
             self._told("")
         except IndexProblem as problem:
             self._told(" ".join(str(problem).split()))
+        if self._searcher is not None:
+            self._searcher.withheld = self._withheld(self._searcher)
         return self.snapshot != before
 
     def close(self) -> None:
         if self._searcher is not None:
             self._searcher.close()
             self._searcher = None
+
+    def _withheld(self, searcher: Searcher) -> str:
+        """Why an older snapshot serves nobody but those who see everything: a newer one may have hidden what it shows."""
+        newest = snapshot.names(self._directory)[-1:]
+        if not newest or newest[0] == searcher.snapshot or snapshot.newest_access(self._directory) == searcher.access:
+            return ""
+        return f"who may see what has changed since {searcher.snapshot}, and {newest[0]} cannot be served; build the index again"
 
     def _newer(self) -> str | None:
         """The current snapshot, if that is another than the one served. Raises IndexProblem when it is damaged, or gone."""
