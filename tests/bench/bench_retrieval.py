@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import psutil
 
 from index import snapshot
@@ -24,7 +25,7 @@ from index.build import Build
 from index.check import stats
 from index.coverage import cover, hash_sets
 from index.filters import Filter
-from index.model import Document
+from index.model import Document, Metadata
 from index.searcher import Searcher
 
 _SYLLABLES = [a + b for a in "bcdfghjklmnprstvz" for b in "aeiou"]
@@ -68,7 +69,10 @@ def main() -> None:
 def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
     """Build and search one size; returns passages built per second."""
     corpus = Corpus()
-    documents = [corpus.document(f"d{number}") for number in range(size)]
+    documents = [
+        msgspec.structs.replace(corpus.document(f"d{number}"), metadata=Metadata(groups=(f"g{number % 10}",)))
+        for number in range(size)
+    ]
     megabytes = sum(len(document.text) for document in documents) / 1e6
     began = time.perf_counter()
     with snapshot.writing(index):
@@ -92,6 +96,7 @@ def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
         searcher.search(question)
     parts(searcher, questions)
     filtered(searcher, questions)
+    grouped(searcher, questions)
     concurrency(searcher, questions)
     print(f"  memory      {(psutil.Process().memory_info().rss - before) / 1e6:.0f} MB more than before it was opened")
     if not still:
@@ -151,6 +156,25 @@ def filtered(searcher: Searcher, questions: list[str]) -> None:
     plain = percentile(waited.pop("no filter"), 50)
     print(
         "  filter p50  "
+        + ", ".join(f"{name} {percentile(values, 50) / plain:.2f} x" for name, values in waited.items())
+    )
+
+
+def grouped(searcher: Searcher, questions: list[str]) -> None:
+    """Search as callers of some groups, who see more and fewer documents, against a search that sees all."""
+    calls: dict[str, Callable[[str], object]] = {
+        "everything": lambda question: searcher.search(question, language="en")
+    }
+    for name, count in (("nine tenths", 9), ("half", 5), ("one tenth", 1)):
+        groups = tuple(f"g{number}" for number in range(count))
+        calls[name] = partial(searcher.search, language="en", groups=groups)
+        began = time.perf_counter()
+        searcher.search(questions[0], groups=groups)
+        print(f"  {name} seen: the first search took {(time.perf_counter() - began) * 1000:.0f} ms")
+    waited, _ = in_turns(calls, questions)
+    plain = percentile(waited.pop("everything"), 50)
+    print(
+        "  groups p50  "
         + ", ".join(f"{name} {percentile(values, 50) / plain:.2f} x" for name, values in waited.items())
     )
 
