@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from actors.pipeline import pipeline
 from bus.access import Access, grant
@@ -22,6 +23,7 @@ from index.groups import Groups
 from index.model import Document, Entry, Metadata
 from index.searcher import Searcher
 from index.views import Views
+from runtime.commands.ask import show
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference
 from runtime.processes.kept_index import KeptIndex
@@ -98,7 +100,7 @@ asked = st.lists(
 only = st.sampled_from([None, Filter(path="*/1*.md"), Filter(language="ko"), Filter(path=f"{SECRETS[0]}/**")])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(named, callers, asked, only, st.sampled_from([(5, 5), (30, 30), (10, 0), (0, 10)]))
 def test_no_word_of_a_hidden_document_leaves_the_search(
     searcher: Searcher,
@@ -133,7 +135,7 @@ def test_no_word_of_a_hidden_document_leaves_the_search(
     assert {hit.source_id for hit in hits} | {other for hit in hits for other in hit.also_in} <= ids
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(named, callers, asked)
 def test_what_is_seen_ranks_as_if_a_filter_had_left_out_the_rest(
     searcher: Searcher, named: list[tuple[str, ...]], groups: Groups, query: str
@@ -318,3 +320,13 @@ async def test_a_fork_searches_as_the_run_did(run: Whole, index: Threads) -> Non
     left = b"\n".join(record.data for record in forked.records).lower()
     assert b"opening.md" in left
     assert not [word for word in WORDS if word.encode() in left]
+
+
+async def test_the_command_line_asks_as_a_group(run: Whole, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = QuestionAsked(question="What is the salary of Pemdrika?", deadline_s=100.0)
+    console = Console(stderr=True)
+    assert await show(run.runs, asked, groups=("board",), console=console) == 0
+    assert "812,000 won" in capsys.readouterr().out
+    await show(run.runs, asked, groups=("sales",), console=console)
+    left = capsys.readouterr()
+    assert not [word for word in ("812,000", "salaries.md") if word in left.out + left.err]

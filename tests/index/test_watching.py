@@ -124,3 +124,15 @@ def test_a_build_that_fails_is_told_and_tried_again(folder: Path, tmp_path: Path
 def test_an_index_from_no_folder_cannot_be_watched(tmp_path: Path) -> None:
     with pytest.raises(IndexProblem, match="no index at"):
         keep_up(tmp_path / "index", [], print, threading.Event())
+
+
+def test_a_rule_on_who_may_see_what_is_obeyed_soon(folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    (folder / ".groundwireignore").write_text("*.toml\n")
+    with watching(index, folder) as watch, closing(Searcher.open(index)) as searcher:
+        (folder / "access.toml").write_text("[groups]\n")
+        watch.says("not updated: ")
+        (folder / "access.toml").write_text('[groups]\n"guide/" = "staff"\n')
+        watch.says("changed guide/install.md")
+        assert searcher.maybe_reload()
+        assert {hit.source_id for hit in searcher.search("The gate opens at six", groups=())} == {"gate.md"}

@@ -116,3 +116,40 @@ def test_an_older_index_says_what_to_run(tmp_path: Path, page: Path) -> None:
         assert (done.exit_code, remedy in done.output) == (1, True)
     done = run("build", page, "--out", index)
     assert (done.exit_code, "format 2 is of an older version; everything is read again" in done.output) == (0, True)
+
+
+def test_the_commands_show_who_sees_what(tmp_path: Path) -> None:
+    docs, index = tmp_path / "docs", tmp_path / "index"
+    (docs / "pay").mkdir(parents=True)
+    (docs / "gate.md").write_text("# Gate\n\nThe gate opens at six.\n")
+    (docs / "pay" / "raise.md").write_text("---\ngroups: [hr, board]\n---\nThe gate keeper's raise is four percent.\n")
+    (docs / "access.toml").write_text('[groups]\n"pay/" = ["hr", "finance"]\n"payy/" = "hr"\n')
+    built = run("build", docs, "--out", index)
+    assert "documents by group: (everybody) 1, hr 1" in built.output
+    assert '"payy/" matches no document' in built.stderr
+    assert "pay/raise.md\t1\traise\thr\n" in run("list", "--index", index).output
+    assert [json.loads(line)["groups"] for line in run("list", "--index", index, "--json").output.splitlines()] == [
+        None,
+        ["hr"],
+    ]
+    assert "(everybody) 1, hr 1" in run("stats", "--index", index).output
+    assert "documents by group: (everybody) 1, hr 1" in run("verify", "--index", index).output
+    assert "  groups: hr\n" in run("show", docs / "pay" / "raise.md").output
+    assert json.loads(run("show", "--json", docs / "pay" / "raise.md").output)["groups"] == ["hr"]
+
+    def found(*groups: str) -> list[str]:
+        options = [option for group in groups for option in ("--group", group)]
+        command = ["search", "gate raise", "--index", str(index), "--json", *options]
+        lines = CliRunner().invoke(groundwire, command).stdout.splitlines()
+        return sorted(json.loads(line)["source_id"] for line in lines)
+
+    assert found() == found("hr") == found("sales", "hr") == ["gate.md", "pay/raise.md"]
+    assert found("") == found("board") == ["gate.md"]
+
+    (docs / "access.toml").write_text("[groups]\n")
+    refused = run("build", docs, "--out", index)
+    assert refused.exit_code == 1
+    assert refused.stderr.strip().splitlines() == [
+        f"Error: {docs / 'access.toml'}: groups: names no rule; delete the file if everybody may see everything;"
+        " nothing is indexed before it is known who may see it"
+    ]
