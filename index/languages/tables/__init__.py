@@ -12,6 +12,7 @@ from index.languages.tables.numbers import Numbers
 from index.languages.tables.opposites import Opposites
 from index.languages.tables.page import Page
 from index.languages.tables.phrases import Phrases
+from index.languages.tables.privacy import Privacy
 from index.languages.tables.questions import Questions
 from index.languages.tables.search import Search
 from index.languages.tables.sentences import Sentences
@@ -32,6 +33,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     opposites: Opposites
     page: Page
     phrases: Phrases
+    privacy: Privacy
     questions: Questions
     search: Search
     sentences: Sentences

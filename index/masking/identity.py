@@ -1,0 +1,73 @@
+"""Numbers with letters in them, or whose check digits tell them: bank accounts (IBAN), passports and national identity numbers.
+
+A passport is only known by its label; so is an identity number whose check digits are wrong.
+"""
+
+import re
+from typing import Final, Protocol
+
+from stdnum import iban
+from stdnum.cn import ric
+from stdnum.es import dni, nie
+from stdnum.exceptions import ValidationError
+from stdnum.fr import nir
+
+from index.masking.labels import label_of
+from index.masking.sign import all_but_last
+
+_SHORTEST_IBAN: Final = 15
+_EDGE: Final = r"(?<![A-Za-z0-9])(?<!\d[.,])"
+_IBAN = re.compile(rf"{_EDGE}[A-Za-z]{{2}}\d{{2}}(?:[ -]?[A-Za-z0-9]){{11,30}}+")
+_DNI = re.compile(rf"{_EDGE}(?:\d{{8}}|\d{{1,2}}\.\d{{3}}\.\d{{3}})(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
+_NIE = re.compile(rf"{_EDGE}[XYZxyz][ -]?\d{{7}}[ -]?[A-Za-z](?![A-Za-z0-9])")
+_NIR = re.compile(rf"{_EDGE}[12] ?\d\d ?\d\d ?(?:\d\d|2[ABab]) ?\d{{3}} ?\d{{3}} ?\d\d(?!\d)")
+_RIC = re.compile(rf"{_EDGE}\d{{6}} ?(?:19|20)\d\d ?\d{{4}} ?\d{{3}}[\dXx](?![A-Za-z0-9])")
+#: As the states number their passports: letters before, in or without the digits.
+_PASSPORT = re.compile(
+    rf"{_EDGE}(?:[A-Za-z]{{1,3}}[ -]?\d{{6,9}}|[A-Za-z]\d{{3}}[A-Za-z]\d{{4}}|\d\d[A-Za-z]{{2}}\d{{5}}|\d{{8,9}})(?![A-Za-z0-9])"
+)
+#: What a label of identity may stand before, besides digits alone: a CURP, a licence, a national insurance number.
+_LABELLED = re.compile(
+    rf"{_EDGE}(?:[A-Za-z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-Da-d]|(?=[A-Za-z]{{0,4}}\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{6,20}})(?![A-Za-z0-9])"
+)
+
+
+class Checked(Protocol):
+    """A module of python-stdnum."""
+
+    def validate(self, number: str, /) -> str: ...
+
+
+def hidden(text: str) -> set[int]:
+    """The places to mask in `text`, which is plain: all but the last four letters and digits of each number."""
+    found: set[int] = set()
+    for match in _IBAN.finditer(text):
+        if end := _iban_end(text, match.start(), match.end()):
+            found.update(all_but_last(text, match.start(), end))
+    for pattern, module in ((_DNI, dni), (_NIE, nie), (_NIR, nir), (_RIC, ric)):
+        for match in pattern.finditer(text):
+            if _is_valid(module, match[0]) or label_of(text, match.start()) == "identity":
+                found.update(all_but_last(text, *match.span()))
+    for pattern, label in ((_PASSPORT, "passport"), (_LABELLED, "identity")):
+        for match in pattern.finditer(text):
+            if label_of(text, match.start()) == label:
+                found.update(all_but_last(text, *match.span()))
+    return found
+
+
+def _is_valid(module: Checked, text: str) -> bool:
+    try:
+        module.validate(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def _iban_end(text: str, start: int, end: int) -> int:
+    """Where the account number ends that begins at `start`; 0 where none is valid. Words in capitals may follow it."""
+    places = [at for at in range(start, end) if text[at].isalnum()]
+    number = "".join(text[at] for at in places)
+    for length in range(len(number), _SHORTEST_IBAN - 1, -1):
+        if iban.is_valid(number[:length], check_country=False):
+            return places[length - 1] + 1
+    return 0

@@ -1,0 +1,75 @@
+"""Groups of digits that could be one number, with what stands around them."""
+
+from functools import cached_property
+from typing import Final, Self
+
+from index.masking.labels import Label, kind_of_word, label_of
+
+_BRACKETS: Final = "() "
+
+
+class Number:
+    """`text[start:end]`. `sizes`: of its groups; `gaps`: what stands between them; `signs`: the same without brackets and spaces.
+
+    `before` and `after`: the characters beside it. `crowded`: a further group follows or comes before, parted as its own are.
+    """
+
+    def __init__(self, text: str, groups: list[tuple[int, int]], first: int, last: int) -> None:
+        own = groups[first:last]
+        self.text = text
+        self.start, self.end = own[0][0], own[-1][1]
+        self.digits = "".join(text[start:end] for start, end in own)
+        self.sizes = tuple(end - start for start, end in own)
+        self.gaps = tuple(text[one[1] : other[0]] for one, other in zip(own, own[1:], strict=False))
+        self.signs = frozenset(gap.strip(_BRACKETS) or " " for gap in self.gaps)
+        self.lead = text[max(0, self.start - 4) : self.start].rstrip(_BRACKETS)[-1:]
+        self.before = text[self.start - 1 : self.start]
+        self.after = text[self.end : self.end + 1]
+        left = text[groups[first - 1][1] : self.start] if first else None
+        right = text[self.end : groups[last][0]] if last < len(groups) else None
+        self.crowded = " " in (left, right) and self.signs <= {" "}
+        self.apart = not any(self._joins(gap) for gap in (left, right) if gap is not None) and not self._in_word()
+
+    @classmethod
+    def of(cls, text: str, groups: list[tuple[int, int]], first: int, last: int) -> Self | None:
+        """The number; None where it is only a part of something longer."""
+        number = cls(text, groups, first, last)
+        return number if number.apart else None
+
+    @property
+    def plus(self) -> bool:
+        return self.lead == "+"
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is digits alone."""
+        return len(self.sizes) == 1
+
+    @property
+    def mixed(self) -> bool:
+        """Whether different signs join it: 2019-05-03/4."""
+        return len(self.signs - {" "}) > 1
+
+    @cached_property
+    def label(self) -> Label | None:
+        return label_of(self.text, self.start)
+
+    def _joins(self, gap: str) -> bool:
+        return gap in ("-", ".", "_", "") or gap in self.signs - {" "}
+
+    def _in_word(self) -> bool:
+        """Whether it is part of a word of letters and digits, such as a hash; its label may be written on to it."""
+        after = self.text[self.end : self.end + 2]
+        before = self.text[max(0, self.start - 2) : self.start]
+        if self.bare and (_is_latin(after[:1]) or (after[:1] == "-" and _is_latin(after[1:]))):
+            return True
+        if before[-1:] == ":" and before[:1].isdecimal():
+            return True  # a time
+        if before[-1:] == "_" or _is_latin(before[-1:]):
+            return kind_of_word(self.text, self.start) is None
+        tied = before[-1:] == "-" and before[:1].isalnum()
+        return tied and (self.bare or _is_latin(after[:1]) or (after[:1] == "-" and after[1:].isalnum()))
+
+
+def _is_latin(char: str) -> bool:
+    return char.isascii() and char.isalpha()

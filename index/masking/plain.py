@@ -1,0 +1,46 @@
+"""A text in plain characters, one for one, so that recognisers read every width, script of digits and kind of dash alike."""
+
+import re
+import unicodedata
+from functools import cache
+from typing import Final
+
+from index.languages.folding import INVISIBLE
+
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_ALIKE: Final = {
+    **dict.fromkeys("‐‑‒–—―−﹣ー˗⁃", "-"),
+    **dict.fromkeys("・･‧∙⋅ㆍ", "·"),
+    **dict.fromkeys("،٬", ","),
+    "٫": ".",
+    **dict.fromkeys("⁄∕", "/"),
+    **{char: char for char in "，。！？；：、"},  # they part words as a space does, so they stay
+}
+
+
+@cache
+def _letter(char: str) -> str:
+    """The plain character for one that is not ASCII; what has none of its own stays."""
+    if char in _ALIKE:
+        return _ALIKE[char]
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    if char.isspace():
+        return "\n" if char in "\u2028\u2029\u0085" else " "
+    plain = unicodedata.normalize("NFKC", char)
+    return plain if len(plain) == 1 and plain.isascii() else char
+
+
+def plain(text: str) -> tuple[str, list[int] | None]:
+    """`text` in plain characters, and the place of each in it; None where they stand one for one.
+
+    Characters that a reader cannot see are left out: they split no number.
+    """
+    places = None
+    if text.isascii():
+        return text, None
+    if _INVISIBLE.search(text):
+        places = [at for at, char in enumerate(text) if not _INVISIBLE.match(char)]
+        text = "".join(text[at] for at in places)
+    return _NOT_ASCII.sub(lambda found: _letter(found[0]), text), places

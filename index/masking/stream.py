@@ -1,0 +1,86 @@
+"""Mask a text that arrives in pieces: what could still become personal data waits until it no longer can."""
+
+import re
+from functools import cache
+from typing import Final
+
+from index.languages import every
+from index.languages.tables.numbers import phrases_in
+from index.masking.labels import REACH
+from index.masking.text import mask
+
+#: What parts two words so that no address or number goes across.
+_PARTING: Final = "\n。！？；：，、"
+_GAP = re.compile(rf"[\s{_PARTING}]+")
+_WORD_CLOSED = re.compile(r"[.!?:;,\"'”’»)…]\Z")
+_MARKER_CLOSED = re.compile(r"\d[\]］】〕][.!?:;,)]*\Z")
+_LETTERS_ONLY = re.compile(r"[A-Za-z]{1,4}\Z")
+_WORDLESS = re.compile(r"[^\w]+\Z")
+
+
+class MaskStream:
+    """The pieces returned, put together, are the masked text, wherever it was cut."""
+
+    def __init__(self) -> None:
+        self._waiting = ""
+        self._before = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now; may be empty."""
+        self._waiting += piece
+        return self._take(certain(self._waiting))
+
+    def finish(self) -> str:
+        """The rest."""
+        return self._take(len(self._waiting))
+
+    def _take(self, end: int) -> str:
+        now, self._waiting = self._waiting[:end], self._waiting[end:]
+        shown = mask(now, self._before)
+        self._before = (self._before + now)[-2 * REACH :]
+        return shown
+
+
+def certain(text: str) -> int:
+    """Up to where `text` stays as it is masked, whatever follows."""
+    gaps = [found.span() for found in _GAP.finditer(text)]
+    start = gaps[-1][1] if gaps else 0  # of the last word, which is being written
+    right, complete = text[start:], False
+    for at in range(len(gaps) - 1, -1, -1):
+        left = text[gaps[at - 1][1] if at else 0 : gaps[at][0]]
+        if not _joins(left, text[slice(*gaps[at])], right, complete=complete):
+            return start
+        start, right, complete = (gaps[at - 1][1] if at else 0), left, True
+    return 0
+
+
+def _joins(left: str, gap: str, right: str, *, complete: bool) -> bool:
+    """Whether an address or a number may go from the word `left` on to `right`, which may still grow unless `complete`."""
+    if not left or any(char in _PARTING for char in gap) or _MARKER_CLOSED.search(left):
+        return False
+    if _is_sign(left, complete=True) or left.endswith(("@", "＠", "%40")):
+        return True
+    if _is_sign(right, complete=complete):
+        return not _WORD_CLOSED.search(left) or left.endswith((")", "]"))
+    if any(map(str.isdecimal, left)) or _WORDLESS.match(left) or _LETTERS_ONLY.match(left):
+        return not complete or _goes_on(right)
+    return False
+
+
+def _goes_on(word: str) -> bool:
+    """Whether a word may be a further part of a number or of an address."""
+    return any(map(str.isdecimal, word)) or bool(_WORDLESS.match(word) or _LETTERS_ONLY.match(word))
+
+
+def _is_sign(word: str, *, complete: bool) -> bool:
+    """Whether a word may be the at sign or the dot of an address that is spelled out."""
+    if not word or word[0] in "@＠﹫%[({<.（［":
+        return True
+    return word.lower() in _signs() if complete else any(sign.startswith(word.lower()) for sign in _signs())
+
+
+@cache
+def _signs() -> frozenset[str]:
+    return frozenset(
+        word for sign in ("at", "dot") for word in every(lambda tables: phrases_in(getattr(tables.privacy, sign)))
+    )
