@@ -19,6 +19,7 @@ from bus.messages import AnswerSettled, Collection, Passage, PassagesReady, Pass
 from bus.powers import Emit, Search
 from bus.searching import SearchRequest
 from index.filters import narrowed, words_of
+from index.masking.parts import masked
 from prompts import notices
 
 
@@ -53,11 +54,8 @@ async def retrieve(
             return refuse(question, "no_results", text=told, snapshot=hits.snapshot)
         passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
     if question.events == "all":
-        await emit.aside(
-            Sources(
-                items=tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
-            )
-        )
+        items = tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
+        await emit.aside(Sources(items=masked(items) if question.masked else items))
     return found(message, passages, snapshot, collection)
 
 

@@ -2,9 +2,12 @@
 
 AnswerSettled -> RunFinished
 
+Where the profile says so, what leaves from here on is masked: the rest of the tokens, the references, the record.
 stream_references sends the end of the tokens, together with what follows it.
 """
 
+from actors.answer.profile import profile_of
+from actors.outcome.private import private
 from bus.actor import actor
 from bus.events import Error
 from bus.messages import AnswerSettled, RunFinished
@@ -14,6 +17,8 @@ from bus.powers import Emit
 @actor()
 async def stream_answer(message: AnswerSettled, emit: Emit) -> RunFinished:
     settled = message.settled
+    if profile_of(settled.profile).mask_personal_data:
+        settled = private(settled, shown=message.shown)
     rest = settled.outcome != "failed" and settled.answer != message.shown
     if rest and (await emit.progress()).phase == "open":
         if message.retract:

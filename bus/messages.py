@@ -122,7 +122,8 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     """The question as the stages see it. `text` stands alone; `asked` is what the person wrote. `filter` is the request's own.
 
     `topic`: words of the conversation that a follow-up depends on; they count half. `voice`: how sure an answer must be.
-    `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile.
+    `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
+    in all that leaves the run; its messages keep it as it is.
     """
 
     text: str
@@ -138,6 +139,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     filter: Filter | None = None
     topic: str = ""
     voice: Voice = "strict"
+    masked: bool = True
 
 
 class SubQuery(Part, frozen=True, kw_only=True):
@@ -513,7 +515,7 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 class NearPassage(Part, frozen=True, kw_only=True):
     """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
 
-    `headings` lead to it. In `text`, personal data is masked where the profile says so.
+    `headings` lead to it.
     """
 
     source_id: str

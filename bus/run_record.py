@@ -15,12 +15,15 @@ from bus.messages import (
     Message,
     NearPassage,
     PassagesReady,
+    Question,
     QuestionAsked,
     Reference,
     RunFinished,
     Settled,
     WithheldSentence,
+    question_about,
 )
+from index.masking.text import mask
 from prompts.vocabulary import Confidence, Outcome, Reason
 
 
@@ -96,7 +99,7 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
     return RunRecord(
         run_id=first.key.run_id,
         status="finished" if ended else "running",
-        question=question.question,
+        question=_shown(question.question, [m for _, m in messages]),
         profile=question.profile,
         language=settled.language or question.language or _language([m for _, m in messages]),
         outcome=settled.outcome if ended else None,
@@ -133,6 +136,12 @@ def readable(record: Record) -> Message | None:
         return record.message
     except Poison:
         return None
+
+
+def _shown(asked: str, messages: Sequence[Message]) -> str:
+    """What was asked, masked unless the profile leaves personal data as it is."""
+    said = next((q.masked for m in messages if isinstance(q := question_about(m), Question)), True)
+    return mask(asked) if said else asked
 
 
 def _timing(record: Record, stage: Stage, asked_at: float) -> StageTiming:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from actors.answer.masking import mask
 from index.languages.folding import normal, visible
+from index.masking.text import mask
 from index.sentences import split
 
 Kind = Literal["true", "true_quote", "number", "swapped", "negation", "quote", "citation", "miscited"]

@@ -55,6 +55,7 @@ def resolved(message: QuestionAsked) -> Question:
         contexts=contexts,
         filter=message.filter,
         numeric_promote=_defaults.get().numeric_promote,
+        masked=profile.mask_personal_data,
         voice=message.voice or profile.answers.voice or _defaults.get().voice,
     )
 

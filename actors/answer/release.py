@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from actors.answer.conflict_notice import claims_of, notice_of
 from actors.answer.links import defang
-from actors.answer.masking import mask
 from actors.answer.profile import in_language, profile_of
 from actors.answer.safe_stream import SafeStream
 from actors.evidence.prompt_shapes import evidence_of
@@ -17,6 +16,7 @@ from actors.gate.check import check_sentence
 from actors.gate.citations import markers
 from actors.gate.copied_code import copied
 from actors.outcome.admissions import excused
+from actors.outcome.private import flags_shown
 from bus.errors import Failure
 from bus.events import Withheld, tokens_of
 from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence
@@ -24,6 +24,8 @@ from bus.powers import Ask, Emit
 from index.fences import fences
 from index.languages.detection import detect
 from index.languages.folding import visible
+from index.masking.stream import MaskStream
+from index.masking.text import mask
 from index.sentences import SentenceStream
 from prompts import contracts
 
@@ -50,6 +52,7 @@ class CheckedStream:
         self._urls = frozenset(span.url for span in request.evidence if span.url)
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))
+        self._masks = MaskStream(active=self._mask)
         self.sentences: list[Sentence] = []
         self.contradictions: list[Contradiction] = []
         self.shown = ""
@@ -59,7 +62,7 @@ class CheckedStream:
 
     async def run(self, pieces: AsyncIterator[str], *, before: str = "") -> None:
         """Consume an answer in pieces. `before`: the part of it that an earlier attempt has already shown."""
-        self.shown = before
+        self.shown = self._masks.before = before
         if before:
             self._holds = False
             self.sentences += [Sentence(text=text) for text in _cut(before)]
@@ -75,6 +78,7 @@ class CheckedStream:
             taking.cancel()
             await asyncio.wait([taking])
         await self._disagreement()
+        await self._say(self._masks.finish())
 
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""
@@ -92,18 +96,19 @@ class CheckedStream:
 
     async def _take(self, pieces: AsyncIterator[str], waiting: asyncio.Queue[str | None]) -> None:
         stream = SentenceStream()
-        flow = SafeStream(self._clean)
+        flow = SafeStream(self._harmless)
         cut = Cut()
         known = {sentence.text.strip() for sentence in self.sentences}
         try:
             async for piece in pieces:
                 if self.release == "token":
-                    await self._say_all(cut.feed(flow.feed(piece)))
+                    await self._say_all(cut.feed(self._masks.feed(flow.feed(piece))))
                 for sentence in _parts(stream.feed(piece)):
                     if self._clean(sentence).strip() not in known:
                         waiting.put_nowait(sentence)
             if self.release == "token":
-                await self._say_all([*cut.feed(flow.finish()), *cut.finish()])
+                rest = self._masks.feed(flow.finish()) + self._masks.finish()
+                await self._say_all([*cut.feed(rest), *cut.finish()])
             for sentence in _parts(stream.finish()):
                 if self._clean(sentence).strip() not in known:
                     waiting.put_nowait(sentence)
@@ -124,11 +129,10 @@ class CheckedStream:
             and not self._is_advice(text)
         ):
             withheld = await self._contradicted(text)
-        self.sentences.append(
-            Sentence(text=self._clean(text), flags=flags, withheld=withheld and self.release == "sentence")
-        )
+        self.sentences.append(Sentence(text=text, flags=flags, withheld=withheld and self.release == "sentence"))
         if withheld and self.release == "sentence":
-            await self.emit.aside(Withheld(content=self._clean(text), flags=flags))
+            told = flags_shown(text, flags) if self._mask else flags
+            await self.emit.aside(Withheld(content=self._clean(text), flags=told))
         elif self.release == "sentence":
             self._held += text
             if not self._holds or markers(text):
@@ -173,7 +177,7 @@ class CheckedStream:
         return any(c.type == "direct_negation" for c in found)
 
     async def _show(self, text: str) -> None:
-        await self._say(self._clean(text))
+        await self._say(self._masks.feed(self._harmless(text)))
 
     async def _say(self, clean: str) -> None:
         if clean:

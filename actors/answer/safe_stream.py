@@ -1,7 +1,7 @@
 """Show an answer piece by piece while hiding what must not be shown.
 
-A link, an address or a phone number may arrive in several pieces: text that could still become one is held back until it no
-longer can, or until it has been made harmless. Code in a fence waits for its last line.
+A link may arrive in several pieces: text that could still become one is held back until it no longer can, or until it has been
+made harmless. Code in a fence waits for its last line.
 """
 
 import re
@@ -16,8 +16,6 @@ _OPEN = re.compile(
     | !?\[(?:[^\[\]]|\[[^\[\]]*\])*(?:\]\s*(?:\((?:[^()]|\([^()]*\))*(?:\([^()]*)?\)?)?)?\S*\s*\Z  # a link or an image
     | <(?:[a-zA-Z/!?][^<>]*>?\S*\s*)?\Z                                        # a tag
     | &\#?\w{0,10}\Z                                                           # an entity
-    | [\d(+][\d\s().+‐-―−/-]*\S*\s*\Z                                          # a number that may be a phone's or a card's
-    | \S+\s?[@＠]\s?\S*\s*\Z                                                   # a mail address
     | !\Z
     | \S*\s*\Z                                                                 # the word that is being written
     """,

@@ -6,7 +6,6 @@ passage when the documents are in other languages, where words cannot match.
 
 from collections.abc import Sequence
 
-from actors.answer.masking import mask
 from actors.answer.profile import profile_of
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
@@ -115,7 +114,6 @@ def _words_of(question: Question) -> str:
 def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
     """The first MOST passages, each stretch of a source once."""
     wanted = content_words(_words_of(question))
-    masked = profile_of(question.profile).mask_personal_data
     unit_of: dict[int, tuple[int, int]] = {}
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
@@ -124,7 +122,7 @@ def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
         start = _below_headings(passage, start, end)
-        text = mask(passage.text[start:end]) if masked else passage.text[start:end]
+        text = passage.text[start:end]
         start, end = passage.char_start + start, passage.char_start + end
         section = section_of(passage, start, end)
         found = NearPassage(

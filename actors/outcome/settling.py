@@ -2,8 +2,6 @@
 
 import msgspec
 
-from actors.answer.masking import mask
-from actors.answer.profile import profile_of
 from actors.gate.citations import markers
 from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
@@ -164,7 +162,6 @@ def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...
 
 def references_of(citations: tuple[Citation, ...], message: Draft) -> tuple[Reference, ...]:
     """The sources that the answer cites, each once, in order of first citation."""
-    masked = profile_of(message.question.profile).mask_personal_data
     cited = [citation.source_id for citation in citations]
     cited += [source for source in message.cited if any(s.source_id == source for s in message.evidence)]
     best = {
@@ -178,20 +175,15 @@ def references_of(citations: tuple[Citation, ...], message: Draft) -> tuple[Refe
             score=span.score,
             n=tuple(dict.fromkeys(c.n for c in citations if c.source_id == span.source_id)),
             about=span.about.if_any,
-            cited=tuple({c.n: _cited(c, masked=masked) for c in citations if c.source_id == span.source_id}.values()),
+            cited=tuple({c.n: _cited(c) for c in citations if c.source_id == span.source_id}.values()),
         )
         for span in (best[source] for source in dict.fromkeys(cited))
     )
 
 
-def _cited(citation: Citation, *, masked: bool) -> CitedPlace:
-    """What the stream tells of a citation; personal data is masked there as it is in the answer."""
-    place = CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
-    if not masked:
-        return place
-    text = mask(place.cited_text)
-    lead = place.lead if len(text) == len(place.cited_text) else None  # its offsets hold no longer
-    return msgspec.structs.replace(place, cited_text=text, intro=mask(place.intro), lead=lead)
+def _cited(citation: Citation) -> CitedPlace:
+    """What the stream tells of a citation."""
+    return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
 
 
 def _grounding_reason(sentences: tuple[Sentence, ...]) -> Reason:

@@ -1,7 +1,7 @@
 """The words before a number that say what it is, in every language."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal, get_args
 
 from index.languages import LANGUAGES, of
@@ -26,12 +26,17 @@ def _labels() -> tuple[re.Pattern[str], dict[str, Label]]:
             kinds |= dict.fromkeys(map(str.lower, phrases_in(getattr(labels, kind))), kind)
     words = "|".join(re.escape(word) for word in sorted(kinds, key=len, reverse=True))
     latin = "[a-z\u00df-\u024f]"
-    return re.compile(rf"(?<!{latin})(?:{words})(?!{latin})"), kinds
+    first = re.escape("".join(sorted({word[0] for word in kinds})))
+    return re.compile(rf"(?=[{first}])(?<!{latin})(?:{words})(?!{latin})"), kinds
 
 
 def label_of(text: str, start: int) -> Label | None:
     """What the nearest label before the number at `start` says it is; None without one. `text` is plain."""
-    before = text[max(0, start - REACH) : start].lower()
+    return _last_label(text[max(0, start - REACH) : start].lower())
+
+
+@lru_cache(maxsize=256)
+def _last_label(before: str) -> Label | None:
     pattern, kinds = _labels()
     found = None
     for found in pattern.finditer(before):  # noqa: B007 - the last one counts

@@ -20,7 +20,9 @@ _LABEL: Final = r"[\w-]{1,63}+"
 @cache
 def words(part: Callable[[Privacy], str]) -> str:
     """The words of a table for a sign of an address, in all languages, as alternatives."""
-    return "|".join(sorted(map(re.escape, every(lambda tables: phrases_in(part(tables.privacy)))), key=len, reverse=True))
+    return "|".join(
+        sorted(map(re.escape, every(lambda tables: phrases_in(part(tables.privacy)))), key=len, reverse=True)
+    )
 
 
 @cache
@@ -62,7 +64,7 @@ def hidden(text: str) -> set[int]:
         if sign.start() < after or not (right := domain.match(text, sign.end())):
             continue
         end = sign.start()
-        while end > after and text[end - 1] == " " and sign.start() - end < 2:  # noqa: PLR2004 - as many as after the sign
+        while end > after and text[end - 1] == " " and sign.start() - end < 2:
             end -= 1
         start = end
         local = _LATIN if end and text[end - 1].isascii() else _ANY
@@ -70,7 +72,9 @@ def hidden(text: str) -> set[int]:
             start -= 1
         if start == end or text[start:end].strip(".+%'-_") == "":
             continue
-        if sign[0].strip().isalnum() and not any(f" {dot} " in right[1].lower() for dot in _dots(sign[0].strip().lower())):
+        if sign[0].strip().isalnum() and not any(
+            f" {dot} " in right[1].lower() for dot in _dots(sign[0].strip().lower())
+        ):
             continue  # "at" alone is a word
         found |= {place for place in range(start + 1, end) if text[place] != MASK}
         found |= {place for place in range(*right.span(1)) if text[place].isalnum()}

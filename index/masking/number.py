@@ -1,6 +1,7 @@
 """Groups of digits that could be one number, with what stands around them."""
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, Self
 
 from index.masking.labels import Label, kind_of_word, label_of
@@ -20,7 +21,7 @@ class Number:
         self.start, self.end = own[0][0], own[-1][1]
         self.digits = "".join(text[start:end] for start, end in own)
         self.sizes = tuple(end - start for start, end in own)
-        self.gaps = tuple(text[one[1] : other[0]] for one, other in zip(own, own[1:], strict=False))
+        self.gaps = tuple(text[one[1] : other[0]] for one, other in pairwise(own))
         self.signs = frozenset(gap.strip(_BRACKETS) or " " for gap in self.gaps)
         self.lead = text[max(0, self.start - 4) : self.start].rstrip(_BRACKETS)[-1:]
         self.before = text[self.start - 1 : self.start]

@@ -28,7 +28,9 @@ _MASKED = re.compile(rf"{MASK}(?:[ ()./,·_-]{{0,3}}{MASK}){{3,}}[ ()./,·_-]{{0
 _MONTH_DAY: Final = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _RESIDENT = re.compile(rf"\d\d{_MONTH_DAY}[1-8]\d{{6}}")
 _YEAR: Final = r"(?:1[5-9]|20)\d\d"
-_DATE = re.compile(rf"{_YEAR}\D{{0,2}}{_MONTH_DAY}|{_YEAR}\D{{1,2}}\d\d?\D{{1,2}}\d\d?|\d\d?\D{{1,2}}\d\d?\D{{1,2}}{_YEAR}|{_MONTH_DAY}{_YEAR}")
+_DATE = re.compile(
+    rf"{_YEAR}\D{{0,2}}{_MONTH_DAY}|{_YEAR}\D{{1,2}}\d\d?\D{{1,2}}\d\d?|\d\d?\D{{1,2}}\d\d?\D{{1,2}}{_YEAR}|{_MONTH_DAY}{_YEAR}"
+)
 _AMOUNT = re.compile(r"\d{1,3}(?:([,.' ])\d{3})(?:\1\d{3})+")
 _CURRENCY: Final = frozenset("$€£¥₩%°#№￥￦")
 #: First digits and lengths of the cards of the great networks.

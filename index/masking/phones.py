@@ -16,9 +16,12 @@ _WITHOUT_ZERO: Final = frozenset({(3, 3, 4), (1, 3, 3, 4), (3, 4, 4), (3, 2, 2, 
 #: Special numbers of two groups, 1588-1234; two years look the same.
 _PAIR: Final = (4, 4)
 _MOBILE: Final = frozenset({PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE, PhoneNumberType.VOIP})
-_SPECIAL: Final = frozenset({PhoneNumberType.UAN, PhoneNumberType.SHARED_COST, PhoneNumberType.TOLL_FREE, PhoneNumberType.PREMIUM_RATE})
+_SPECIAL: Final = frozenset(
+    {PhoneNumberType.UAN, PhoneNumberType.SHARED_COST, PhoneNumberType.TOLL_FREE, PhoneNumberType.PREMIUM_RATE}
+)
 _LAST_YEAR: Final = 2100
 _LONGEST_GROUP: Final = 5
+_LONGEST_LABELLED: Final = 8
 _SHORTEST_GROUP: Final = 2
 _LONG_MOBILE: Final = 11
 
@@ -30,20 +33,24 @@ def regions() -> tuple[str, ...]:
 
 def is_phone(number: Number) -> bool:
     """Whether this is a phone number."""
-    if len(number.digits) not in _POSSIBLE or number.mixed:
-        return False
-    if _is_book(number):
+    if len(number.digits) not in _POSSIBLE or number.mixed or _is_book(number):
         return False
     if number.plus:
-        return phonenumbers.is_possible_number(parsed) if (parsed := _parsed(f"+{number.digits}", None)) else False
-    if number.label == "phone":
-        return max(number.sizes) <= _LONGEST_GROUP or number.bare
-    if number.crowded:
-        return False
+        return (parsed := _parsed(f"+{number.digits}", None)) is not None and phonenumbers.is_possible_number(parsed)
+    if number.label == "phone" and (number.bare or max(number.sizes) <= _LONGEST_LABELLED):
+        return True
     if number.bare:
         return number.label != "other" and _is_mobile(number.digits)
-    if min(number.sizes[1:]) < _SHORTEST_GROUP or (number.sizes[0] < _SHORTEST_GROUP and number.signs - {" ", "-"}):
-        return False
+    return not number.crowded and not _has_odd_groups(number) and _is_national(number)
+
+
+def _has_odd_groups(number: Number) -> bool:
+    """Single digits, but for a first one (1-800-…, 0 800 …): what lists and decimal numbers look like."""
+    first, *rest = number.sizes
+    return min(rest) < _SHORTEST_GROUP or (first < _SHORTEST_GROUP and bool(number.signs - {" ", "-"}))
+
+
+def _is_national(number: Number) -> bool:
     if number.digits.startswith("0"):
         return _begins_with_zero(number)
     if number.sizes == _PAIR:
@@ -54,19 +61,21 @@ def is_phone(number: Number) -> bool:
 def _is_book(number: Number) -> bool:
     """ISBN 0-306-40615-2 and ISSN 0028-0836."""
     parts = len(number.sizes)
-    return (parts == 4 and number.sizes[-1] == 1) or (number.sizes == _PAIR and number.label == "other")  # noqa: PLR2004
+    return (parts == 4 and number.sizes[-1] == 1) or (number.sizes == _PAIR and number.label == "other")
 
 
 def _begins_with_zero(number: Number) -> bool:
     """A national number: known to a plan, or written with a hyphen as such numbers are anywhere."""
     first, *rest = number.sizes
-    written = number.signs == {"-"} and _SHORTEST_GROUP <= first <= _LONGEST_GROUP and len(rest) == 2 and min(rest) >= 3  # noqa: PLR2004 - 02-123-4567
+    written = number.signs == {"-"} and _SHORTEST_GROUP <= first <= _LONGEST_GROUP and len(rest) == 2 and min(rest) >= 3
     return written or _known(number.digits)
 
 
 def _is_mobile(digits: str) -> bool:
     """Digits alone are a phone's where they begin with the zero of a plan, or are as long as only one plan's are."""
-    return (digits.startswith("0") or (len(digits) == _LONG_MOBILE and digits.startswith("1"))) and _known(digits, _MOBILE)
+    return (digits.startswith("0") or (len(digits) == _LONG_MOBILE and digits.startswith("1"))) and _known(
+        digits, _MOBILE
+    )
 
 
 def _are_years(number: Number) -> bool:

@@ -21,12 +21,16 @@ _WORDLESS = re.compile(r"[^\w]+\Z")
 class MaskStream:
     """The pieces returned, put together, are the masked text, wherever it was cut."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, active: bool = True) -> None:
+        """`before`: what was shown before the first piece. A stream that is not active shows every piece as it is."""
+        self.before = ""
+        self._active = active
         self._waiting = ""
-        self._before = ""
 
     def feed(self, piece: str) -> str:
         """What can be shown now; may be empty."""
+        if not self._active:
+            return piece
         self._waiting += piece
         return self._take(certain(self._waiting))
 
@@ -36,8 +40,8 @@ class MaskStream:
 
     def _take(self, end: int) -> str:
         now, self._waiting = self._waiting[:end], self._waiting[end:]
-        shown = mask(now, self._before)
-        self._before = (self._before + now)[-2 * REACH :]
+        shown = mask(now, self.before)
+        self.before = (self.before + now)[-2 * REACH :]
         return shown
 
 
@@ -49,7 +53,7 @@ def certain(text: str) -> int:
     for at in range(len(gaps) - 1, -1, -1):
         left = text[gaps[at - 1][1] if at else 0 : gaps[at][0]]
         if not _joins(left, text[slice(*gaps[at])], right, complete=complete):
-            return start
+            return start if start == len(text) else len(text[:start].rstrip())
         start, right, complete = (gaps[at - 1][1] if at else 0), left, True
     return 0
 
@@ -81,6 +85,4 @@ def _is_sign(word: str, *, complete: bool) -> bool:
 
 @cache
 def _signs() -> frozenset[str]:
-    return frozenset(
-        word for sign in ("at", "dot") for word in every(lambda tables: phrases_in(getattr(tables.privacy, sign)))
-    )
+    return frozenset(every(lambda tables: phrases_in(f"{tables.privacy.at} {tables.privacy.dot}")))

@@ -7,7 +7,6 @@ versions and the numbers of articles, orders and books are left alone.
 """
 
 import re
-from typing import Final
 
 from index.masking import identity, mail, numbers
 from index.masking.labels import REACH

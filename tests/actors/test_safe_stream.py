@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.answer.links import defang
-from actors.answer.masking import mask
 from actors.answer.safe_stream import SafeStream
 from index.fences import fences
 
@@ -32,9 +31,9 @@ def clean(text: str) -> str:
     """As an answer's text is cleaned, with all code taken for copied."""
     pieces, at = [], 0
     for fence in fences(text):
-        pieces += [mask(defang(text[at : fence.start], [SOURCE])), text[fence.start : fence.end]]
+        pieces += [defang(text[at : fence.start], [SOURCE]), text[fence.start : fence.end]]
         at = fence.end
-    return "".join([*pieces, mask(defang(text[at:], [SOURCE]))])
+    return "".join([*pieces, defang(text[at:], [SOURCE])])
 
 
 def shown(pieces: list[str]) -> str:

@@ -22,7 +22,9 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Privacy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of privacy.toml."""
 
-    regions: Annotated[Words, Meta(min_length=2)]  # ISO 3166 codes of the regions whose phone numbers are known without a label
+    regions: Annotated[
+        Words, Meta(min_length=2)
+    ]  # ISO 3166 codes of the regions whose phone numbers are known without a label
     at: Phrases  # how a mail address is spelled out: kim (at) example (dot) com
     dot: Phrases
     labels: Labels

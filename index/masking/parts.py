@@ -1,0 +1,36 @@
+"""Mask all the text inside a message, an event or any JSON value, at whatever depth it stands."""
+
+from typing import Any, Final, cast
+
+import msgspec
+
+from index.masking.text import mask
+
+#: Fields that hold an id of ours or a word of a closed list: there is nothing of a person in them, and a mask would break them.
+_OURS: Final = frozenset(
+    {
+        "type", "run_id", "snapshot", "version", "variables", "lane", "id", "sub_query_id", "profile", "language", "kind",
+        "strength", "outcome", "reason", "re_gate", "confidence", "model", "engine", "prompt", "date", "syntax", "score_type",
+    }
+)  # fmt: skip
+
+
+def masked[Value](value: Value) -> Value:
+    """`value` with every text in it masked; what holds nothing personal is returned as it is, the same object."""
+    return cast(Value, _masked(value))
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__ if name not in _OURS}
+        changed = {name: new for name, old in fields.items() if (new := _masked(old)) is not old}
+        return msgspec.structs.replace(value, **changed) if changed else value
+    if isinstance(value, dict):
+        new = {_masked(key): held if key in _OURS else _masked(held) for key, held in value.items()}
+        return new if new != value else value
+    if isinstance(value, tuple | list):
+        items = [_masked(item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else type(value)(items)
+    return value

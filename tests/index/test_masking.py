@@ -1,0 +1,106 @@
+"""Personal data is masked and look-alikes are not, in a text and in a stream of pieces, at the same length and in linear time."""
+
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.masking.sign import MASK
+from index.masking.stream import MaskStream
+from index.masking.text import mask
+
+FORMS = tomllib.loads(Path(__file__).with_name("personal_data.toml").read_text(encoding="utf-8"))["form"]
+TEXTS = [form["text"] for form in FORMS]
+#: Words, and what joins and parts them, for texts made of the forms.
+JOINTS = (" ", ", ", ". ", "\n", " [1]. ", "。", " 2020 ", " - ")
+
+texts = st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(JOINTS)), max_size=4).map(
+    lambda parts: "".join(text + joint for text, joint in parts)
+)
+noise = st.text(alphabet="0123456789-+() .,/@ab가é·MX∗０－＠", max_size=40)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=TEXTS)
+def test_a_form_is_masked_or_left_alone(form: dict[str, str]) -> None:
+    assert mask(form["text"]) == form.get("shown", form["text"]).replace("*", MASK)
+
+
+def test_the_table_has_enough_of_both() -> None:
+    masked = [form for form in FORMS if "shown" in form]
+    assert len(masked) >= 60
+    assert len(FORMS) - len(masked) >= 40
+    assert all((form["kind"] == "none") == ("shown" not in form) for form in FORMS)
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.one_of(texts, noise))
+def test_a_mask_is_as_long_as_what_it_hides_and_masking_twice_changes_nothing(text: str) -> None:
+    hidden = mask(text)
+    assert len(hidden) == len(text)
+    assert all(new in (old, MASK) for new, old in zip(hidden, text, strict=True))
+    assert mask(hidden) == hidden
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.one_of(texts, noise), st.lists(st.integers(1, 12), min_size=1, max_size=8))
+def test_a_text_in_pieces_is_masked_as_the_whole(text: str, sizes: list[int]) -> None:
+    stream, shown, at, step = MaskStream(), "", 0, 0
+    while at < len(text):
+        size = sizes[step % len(sizes)]
+        shown += stream.feed(text[at : at + size])
+        at, step = at + size, step + 1
+    assert shown + stream.finish() == mask(text)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if "shown" in form], ids=lambda form: form["text"])
+def test_no_half_of_a_number_is_ever_shown(form: dict[str, str]) -> None:
+    """Letter by letter, nothing is shown that the mask of the whole does not show."""
+    stream, shown = MaskStream(), ""
+    for letter in form["text"]:
+        shown += stream.feed(letter)
+        assert mask(form["text"]).startswith(shown)
+
+
+def test_ordinary_words_do_not_wait() -> None:
+    stream = MaskStream()
+    assert stream.feed("The shop opens at nine on weekdays. ") == "The shop opens at nine on weekdays. "
+    assert stream.feed("It was so in 2020 [1]. ") == "It was so in 2020 [1]. "
+    assert stream.feed("儿童每天应在户外活动2小时。") == "儿童每天应在户外活动2小时。"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "1-",
+        "1 ",
+        "11 ",
+        "1/",
+        "1,",
+        "1.",
+        "12-34 ",
+        "a.a.a.@",
+        "a@a.",
+        "@",
+        "a@b.c ",
+        " at a dot ",
+        "(at)",
+        "M1",
+        "FR76 ",
+        "+1 (",
+        "0",
+        "전화 1 ",
+    ],
+)
+def test_the_work_grows_with_the_length_alone(unit: str) -> None:
+    def took(length: int) -> float:
+        text = (unit * (length // len(unit) + 1))[:length]
+        began = time.process_time()
+        mask(text)
+        return time.process_time() - began
+
+    mask(unit)
+    short, long = min(took(2_000) for _ in range(3)), min(took(20_000) for _ in range(2))
+    assert long < 10 * 4 * max(short, 0.002)
