@@ -17,18 +17,19 @@ from index.masking.sign import all_but_last
 
 _SHORTEST_IBAN: Final = 15
 _EDGE: Final = r"(?<![A-Za-z0-9])(?<!\d[.,])"
-_IBAN = re.compile(rf"{_EDGE}[A-Za-z]{{2}}\d{{2}}(?:[ -]?[A-Za-z0-9]){{11,30}}+")
+_IBAN = re.compile(rf"{_EDGE}[A-Z]{{2}}\d{{2}}(?:[ -]?[A-Z0-9]){{11,30}}+")
 _DNI = re.compile(rf"{_EDGE}(?:\d{{8}}|\d{{1,2}}\.\d{{3}}\.\d{{3}})(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
-_NIE = re.compile(rf"{_EDGE}[XYZxyz][ -]?\d{{7}}[ -]?[A-Za-z](?![A-Za-z0-9])")
+_NIE = re.compile(rf"{_EDGE}(?:[XYZ][ -]?|[xyz])\d{{7}}(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
 _NIR = re.compile(rf"{_EDGE}[12] ?\d\d ?\d\d ?(?:\d\d|2[ABab]) ?\d{{3}} ?\d{{3}} ?\d\d(?!\d)")
 _RIC = re.compile(rf"{_EDGE}\d{{6}} ?(?:19|20)\d\d ?\d{{4}} ?\d{{3}}[\dXx](?![A-Za-z0-9])")
 #: As the states number their passports: letters before, in or without the digits.
 _PASSPORT = re.compile(
-    rf"{_EDGE}(?:[A-Za-z]{{1,3}}[ -]?\d{{6,9}}|[A-Za-z]\d{{3}}[A-Za-z]\d{{4}}|\d\d[A-Za-z]{{2}}\d{{5}}|\d{{8,9}})(?![A-Za-z0-9])"
+    rf"{_EDGE}(?:(?:[A-Z]{{1,3}}[ -]?|[A-Za-z]{{1,3}})\d{{6,9}}|[A-Za-z]\d{{3}}[A-Za-z]\d{{4}}|\d\d[A-Za-z]{{2}}\d{{5}}|\d{{8,9}})"
+    rf"(?![A-Za-z0-9])"
 )
 #: What a label of identity may stand before, besides digits alone: a CURP, a licence, a national insurance number.
 _LABELLED = re.compile(
-    rf"{_EDGE}(?:[A-Za-z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-Da-d]|(?=[A-Za-z]{{0,4}}\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{6,20}})(?![A-Za-z0-9])"
+    rf"{_EDGE}(?:[A-Z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-D]|(?=[A-Za-z]{{0,4}}\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{6,20}})(?![A-Za-z0-9])"
 )
 
 

@@ -9,7 +9,7 @@ from index.masking.text import mask
 #: Fields that hold an id of ours or a word of a closed list: there is nothing of a person in them, and a mask would break them.
 _OURS: Final = frozenset(
     {
-        "type", "run_id", "snapshot", "version", "variables", "lane", "id", "sub_query_id", "profile", "language", "kind",
+        "type", "run_id", "parent", "snapshot", "version", "variables", "lane", "id", "sub_query_id", "profile", "language", "kind",
         "strength", "outcome", "reason", "re_gate", "confidence", "model", "engine", "prompt", "date", "syntax", "score_type",
     }
 )  # fmt: skip

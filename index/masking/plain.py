@@ -9,9 +9,10 @@ from index.languages.folding import INVISIBLE
 
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_MIDDLE_DOTS: Final = (0x2027, 0x2219, 0x22C5, 0x30FB, 0x318D, 0xFF65)
 _ALIKE: Final = {
     **dict.fromkeys("‐‑‒–—―−﹣ー˗⁃", "-"),
-    **dict.fromkeys("・･‧∙⋅ㆍ", "·"),
+    **dict.fromkeys(map(chr, _MIDDLE_DOTS), "·"),
     **dict.fromkeys("،٬", ","),
     "٫": ".",
     **dict.fromkeys("⁄∕", "/"),

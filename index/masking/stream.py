@@ -14,7 +14,7 @@ _PARTING: Final = "\n。！？；：，、"
 _GAP = re.compile(rf"[\s{_PARTING}]+")
 _WORD_CLOSED = re.compile(r"[.!?:;,\"'”’»)…]\Z")
 _MARKER_CLOSED = re.compile(r"\d[\]］】〕][.!?:;,)]*\Z")
-_LETTERS_ONLY = re.compile(r"[A-Za-z]{1,4}\Z")
+_CAPITALS_ONLY = re.compile(r"[A-ZＡ-Ｚ]{1,4}\Z")
 _WORDLESS = re.compile(r"[^\w]+\Z")
 
 
@@ -66,14 +66,14 @@ def _joins(left: str, gap: str, right: str, *, complete: bool) -> bool:
         return True
     if _is_sign(right, complete=complete):
         return not _WORD_CLOSED.search(left) or left.endswith((")", "]"))
-    if any(map(str.isdecimal, left)) or _WORDLESS.match(left) or _LETTERS_ONLY.match(left):
+    if any(map(str.isdecimal, left)) or _WORDLESS.match(left) or _CAPITALS_ONLY.match(left):
         return not complete or _goes_on(right)
     return False
 
 
 def _goes_on(word: str) -> bool:
     """Whether a word may be a further part of a number or of an address."""
-    return any(map(str.isdecimal, word)) or bool(_WORDLESS.match(word) or _LETTERS_ONLY.match(word))
+    return any(map(str.isdecimal, word)) or bool(_WORDLESS.match(word) or _CAPITALS_ONLY.match(word))
 
 
 def _is_sign(word: str, *, complete: bool) -> bool:

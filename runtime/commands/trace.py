@@ -12,11 +12,15 @@ from rich.table import Column, Table
 from actors.pipeline import pipeline
 from bus.journal import Stage
 from bus.run_record import record_of
+from index.masking.parts import masked
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
 from runtime.replay.journal_traces import RunListed, latest_runs
+from runtime.replay.masked import masked_trace
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, dump, write
+
+RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")
 
 
 @click.group("trace")
@@ -28,8 +32,9 @@ def trace_group() -> None:
 @ASKED_OVER
 @click.option("-n", "count", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
+@RAW
 @CONFIG
-def list_command(index: Path | None, count: int, as_json: bool, config: Path | None) -> None:
+def list_command(index: Path | None, count: int, as_json: bool, raw: bool, config: Path | None) -> None:
     """List the latest runs, newest first."""
     settings = settings_for(index, config)
 
@@ -38,6 +43,7 @@ def list_command(index: Path | None, count: int, as_json: bool, config: Path | N
             return await latest_runs(journal, count)
 
     runs = run(found)
+    runs = runs if raw else masked(runs)
     if as_json:
         for each in runs:
             click.echo(msgspec.json.encode(each).decode())
@@ -61,11 +67,15 @@ def _columns(runs: list[RunListed]) -> list[str]:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="File to write, or - for standard output.  [default: RUN.jsonl]"
 )
+@RAW
 @CONFIG
-def export_command(run_id: str, index: Path | None, out: Path | None, config: Path | None) -> None:
+def export_command(run_id: str, index: Path | None, out: Path | None, raw: bool, config: Path | None) -> None:
     """Write RUN to one file, all that `groundwire replay --trace` needs."""
     settings = settings_for(index, config)
-    trace = run(lambda: trace_of(run_id, settings))
+    kept = run(lambda: trace_of(run_id, settings))
+    trace = kept if raw else masked_trace(kept)
+    if trace is not kept:
+        click.echo("personal data is masked, and what was masked does not replay; --raw writes all of it", err=True)
     if str(out) == "-":
         sys.stdout.buffer.writelines(line + b"\n" for line in dump(trace))
         return
@@ -80,11 +90,13 @@ def export_command(run_id: str, index: Path | None, out: Path | None, config: Pa
 @trace_group.command("show")
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
+@RAW
 @CONFIG
-def show_command(run_id: str, index: Path | None, config: Path | None) -> None:
+def show_command(run_id: str, index: Path | None, raw: bool, config: Path | None) -> None:
     """Show each stage of RUN: start, time, asks, hits and any fallback."""
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
+    trace = trace if raw else masked_trace(trace)
     console = Console()
     console.print(stage_table(trace))
     record = record_of(trace.records)

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from actors.answer.profile import PROFILES, profile_of
 from actors.judge_relevance import judge_relevance
 from actors.judge_sufficiency import judge_sufficiency
 from actors.outcome.closest import LONGEST, MOST, closest
@@ -152,15 +151,6 @@ def test_the_link_opens_at_the_place_and_its_headings_lead_there() -> None:
     assert (shown.text, shown.source_start) == ("The fee for refunds is five euros.", 108)
     (bare,) = ended(passage(text=text, blocks=blocks[:1], headings=("Shop",)), question=question(text="fees?")).passages
     assert bare.text == text
-
-
-@pytest.mark.parametrize("masked", [True, False])
-def test_personal_data_is_masked_where_the_profile_says_so(monkeypatch: pytest.MonkeyPatch, masked: bool) -> None:
-    profile = msgspec.structs.replace(profile_of("general"), mask_personal_data=masked)
-    monkeypatch.setattr(PROFILES, "_read", {"general": profile})
-    (shown,) = ended(passage(text="Ask kim.refund@example.org about refunds.")).passages
-    assert ("kim.refund@" in shown.text) == (not masked)
-    assert [shown.text[start:end] for start, end in shown.marked][-1] == "refunds"
 
 
 async def test_passages_that_no_judge_kept_go_along_and_are_never_evidence() -> None:

@@ -262,9 +262,10 @@ async def test_a_resumed_answer_does_not_repeat_what_was_masked() -> None:
 async def test_personal_data_is_masked(release: Release) -> None:
     line = "Refunds are paid within 14 days [1], write to ann@example.com or call 010-1234-5678. "
     shower, screen = await show(line, release=release, cites=False)
-    text = screen.text_shown if release == "token" else "".join(s.text for s in shower.sentences)
-    assert "ann@example.com" not in text
-    assert "1234-5678" not in text
+    assert "ann@example.com" not in screen.text_shown
+    assert "1234-5678" not in screen.text_shown
+    if release != "token":  # the gate and the verifier read it as it was written
+        assert "".join(s.text for s in shower.sentences) == line
 
 
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])

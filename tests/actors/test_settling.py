@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from actors.answer.profile import profile_of
+from actors.outcome.private import private
 from actors.outcome.settling import citations_of
 from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
@@ -172,12 +173,15 @@ async def test_an_exercise_shows_no_passage_that_may_hold_its_solution() -> None
     assert (result.outcome, result.passages) == ("refused", ())
 
 
-async def test_the_sentence_that_answers_is_told_and_not_where_masking_moves_it() -> None:
+async def test_the_sentence_that_answers_is_told_also_where_the_span_will_be_masked() -> None:
     lead = msgspec.structs.replace(span(text="Refunds take 14 days. Ask kim@example.org first."), lead=(100, 121))
     draft = verified(Sentence(text="Fourteen days [1]."), release="draft", evidence=(lead,))
     result = (await settled(draft)).settled
     assert [c.lead for c in result.citations] == [(100, 121)]
-    assert [c.lead for r in result.references for c in r.cited] == [None]
+    assert [c.lead for r in result.references for c in r.cited] == [(100, 121)]
+    hidden = private(result, shown="")
+    assert [(c.lead, c.cited_text[:21]) for c in hidden.citations] == [((100, 121), "Refunds take 14 days.")]
+    assert "kim@" not in str(hidden)
     plain = verified(GOOD, release="draft", evidence=(msgspec.structs.replace(span(), lead=(100, 146)),))
     assert [c.lead for r in (await settled(plain)).settled.references for c in r.cited] == [(100, 146)]
 
