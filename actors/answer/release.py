@@ -25,7 +25,7 @@ from index.fences import fences
 from index.languages.detection import detect
 from index.languages.folding import visible
 from index.masking.stream import MaskStream
-from index.masking.text import mask
+from index.masking.text import mask, values_in
 from index.sentences import SentenceStream
 from prompts import contracts
 
@@ -46,13 +46,14 @@ class CheckedStream:
         profile = profile_of(request.question.profile)
         self.verify = profile.verify and self.release == "sentence"
         self._mask = profile.mask_personal_data
+        self._known = values_in(span.text for span in request.evidence) if self._mask else frozenset[str]()
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._evidence = evidence_of(request.evidence)
         self._texts = [span.text for span in request.evidence]
         self._urls = frozenset(span.url for span in request.evidence if span.url)
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))
-        self._masks = MaskStream(active=self._mask)
+        self._masks = MaskStream(self._known, active=self._mask)
         self.sentences: list[Sentence] = []
         self.contradictions: list[Contradiction] = []
         self.shown = ""
@@ -131,7 +132,7 @@ class CheckedStream:
             withheld = await self._contradicted(text)
         self.sentences.append(Sentence(text=text, flags=flags, withheld=withheld and self.release == "sentence"))
         if withheld and self.release == "sentence":
-            told = flags_shown(text, flags) if self._mask else flags
+            told = flags_shown(text, flags, self._known) if self._mask else flags
             await self.emit.aside(Withheld(content=self._clean(text), flags=told))
         elif self.release == "sentence":
             self._held += text
@@ -190,7 +191,7 @@ class CheckedStream:
 
     def _clean(self, text: str) -> str:
         clean = self._harmless(text)
-        return mask(clean) if self._mask else clean
+        return mask(clean, known=self._known) if self._mask else clean
 
     def _harmless(self, text: str) -> str:
         """`text` without links and markup that do not lead to a source; code copied from the evidence stays as it is."""

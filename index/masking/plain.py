@@ -2,13 +2,11 @@
 
 import re
 import unicodedata
-from functools import cache
 from typing import Final
 
 from index.languages.folding import INVISIBLE
 
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _MIDDLE_DOTS: Final = (0x2027, 0x2219, 0x22C5, 0x30FB, 0x318D, 0xFF65)
 _ALIKE: Final = {
     **dict.fromkeys("‐‑‒–—―−﹣ー˗⁃", "-"),
@@ -20,9 +18,17 @@ _ALIKE: Final = {
 }
 
 
-@cache
+class _Plain(dict[int, str]):
+    """The plain character for each that was ever met; what has none of its own stays."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = letter = _letter(chr(code))
+        return letter
+
+
 def _letter(char: str) -> str:
-    """The plain character for one that is not ASCII; what has none of its own stays."""
+    if char.isascii():
+        return char
     if char in _ALIKE:
         return _ALIKE[char]
     if char.isdecimal():
@@ -31,6 +37,9 @@ def _letter(char: str) -> str:
         return "\n" if char in "\u2028\u2029\u0085" else " "
     plain = unicodedata.normalize("NFKC", char)
     return plain if len(plain) == 1 and plain.isascii() else char
+
+
+_PLAIN: Final = _Plain()
 
 
 def plain(text: str) -> tuple[str, list[int] | None]:
@@ -44,4 +53,4 @@ def plain(text: str) -> tuple[str, list[int] | None]:
     if _INVISIBLE.search(text):
         places = [at for at, char in enumerate(text) if not _INVISIBLE.match(char)]
         text = "".join(text[at] for at in places)
-    return _NOT_ASCII.sub(lambda found: _letter(found[0]), text), places
+    return text.translate(_PLAIN), places

@@ -1,6 +1,7 @@
 """Mask a text that arrives in pieces: what could still become personal data waits until it no longer can."""
 
 import re
+from collections.abc import Collection
 from functools import cache
 from typing import Final
 
@@ -21,8 +22,9 @@ _WORDLESS = re.compile(r"[^\w]+\Z")
 class MaskStream:
     """The pieces returned, put together, are the masked text, wherever it was cut."""
 
-    def __init__(self, *, active: bool = True) -> None:
+    def __init__(self, known: Collection[str] = (), *, active: bool = True) -> None:
         """`before`: what was shown before the first piece. A stream that is not active shows every piece as it is."""
+        self._known = known
         self.before = ""
         self._active = active
         self._waiting = ""
@@ -40,7 +42,7 @@ class MaskStream:
 
     def _take(self, end: int) -> str:
         now, self._waiting = self._waiting[:end], self._waiting[end:]
-        shown = mask(now, self.before)
+        shown = mask(now, self.before, self._known)
         self.before = (self.before + now)[-2 * REACH :]
         return shown
 

@@ -7,25 +7,31 @@ versions and the numbers of articles, orders and books are left alone.
 """
 
 import re
+from collections.abc import Collection, Iterable
+from typing import Final
 
 from index.masking import identity, mail, numbers
 from index.masking.labels import REACH
 from index.masking.plain import plain
-from index.masking.sign import MASK
+from index.masking.sign import MASK, all_but_last
 
+#: A number as its mask leaves it: up to the last four letters and digits.
+_MASKED_NUMBER = re.compile(rf"{MASK}[{MASK} ./-]*(?:[A-Za-z0-9][ ./-]?){{0,3}}[A-Za-z0-9]")
+_FEWEST_DIGITS: Final = 5
 _ANYTHING = re.compile(r"\d|[@＠﹫]|%40")
 
 
-def mask(text: str, before: str = "") -> str:
+def mask(text: str, before: str = "", known: Collection[str] = ()) -> str:
     """`text` with its personal data masked, as long as it was; masking twice changes nothing.
 
-    `before` is what stands before it, where a label of its first number may be.
+    `before` is what stands before it, where a label of its first number may be. `known`: what is masked wherever it stands,
+    without a label.
     """
     if not _ANYTHING.search(text) and not mail.spelled_out(text):
         return text
     before = before[-REACH:]
     whole, places = plain(before + text)
-    hidden = numbers.hidden(whole, mail.hidden(whole) | identity.hidden(whole))
+    hidden = numbers.hidden(whole, mail.hidden(whole) | identity.hidden(whole) | _of(known, whole))
     if not hidden:
         return text
     letters = list(text)
@@ -34,3 +40,26 @@ def mask(text: str, before: str = "") -> str:
         if place >= 0:
             letters[place] = MASK
     return "".join(letters)
+
+
+def values_in(texts: Iterable[str]) -> frozenset[str]:
+    """The numbers that are masked in `texts`, to be masked elsewhere too: an answer may give one without its label."""
+    found: set[str] = set()
+    for text in dict.fromkeys(texts):
+        if (hidden := mask(text)) is not text:
+            whole, places = plain(text)
+            shown = hidden if places is None else "".join(hidden[at] for at in places)
+            found |= {whole[slice(*number.span())] for number in _MASKED_NUMBER.finditer(plain(shown)[0])}
+    return frozenset(value for value in found if sum(map(str.isdecimal, value)) >= _FEWEST_DIGITS)
+
+
+def _of(known: Collection[str], text: str) -> set[int]:
+    found: set[int] = set()
+    for value in known:
+        at = text.find(value)
+        while at >= 0:
+            end = at + len(value)
+            if not any(char.isascii() and char.isalnum() for char in (text[max(0, at - 1) : at], text[end : end + 1])):
+                found.update(all_but_last(text, at, end))
+            at = text.find(value, end)
+    return found

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from index.masking.sign import MASK
 from index.masking.stream import MaskStream
-from index.masking.text import mask
+from index.masking.text import mask, values_in
 
 FORMS = tomllib.loads(Path(__file__).with_name("personal_data.toml").read_text(encoding="utf-8"))["form"]
 TEXTS = [form["text"] for form in FORMS]
@@ -104,3 +104,13 @@ def test_the_work_grows_with_the_length_alone(unit: str) -> None:
     mask(unit)
     short, long = min(took(2_000) for _ in range(3)), min(took(20_000) for _ in range(2))
     assert long < 10 * 4 * max(short, 0.002)
+
+
+@pytest.mark.parametrize("kind", ["account", "passport", "identity"])
+def test_what_a_label_gave_away_is_masked_without_it_too(kind: str) -> None:
+    for form in (form for form in FORMS if form["kind"] == kind):
+        values = values_in([form["text"]])
+        assert values
+        for value in values:
+            assert value not in mask(f"It is {value}.", known=values)
+            assert value not in mask(f"{value}입니다", known=values)
