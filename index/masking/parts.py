@@ -16,7 +16,7 @@ _OURS: Final = frozenset(
 
 
 def masked[Value](value: Value) -> Value:
-    """`value` with every text in it masked; what holds nothing personal is returned as it is, the same object."""
+    """`value` with every text in it masked; what holds nothing personal is returned as it is."""
     return cast(Value, _masked(value))
 
 
@@ -25,12 +25,12 @@ def _masked(value: Any) -> Any:
         return mask(value)
     if isinstance(value, msgspec.Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__ if name not in _OURS}
-        changed = {name: new for name, old in fields.items() if (new := _masked(old)) is not old}
+        changed = {name: new for name, old in fields.items() if (new := _masked(old)) != old}
         return msgspec.structs.replace(value, **changed) if changed else value
     if isinstance(value, dict):
         new = {_masked(key): held if key in _OURS else _masked(held) for key, held in value.items()}
         return new if new != value else value
     if isinstance(value, tuple | list):
         items = [_masked(item) for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else type(value)(items)
+        return value if items == list(value) else type(value)(items)
     return value

@@ -8,6 +8,7 @@ versions and the numbers of articles, orders and books are left alone.
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import Final
 
 from index.masking import identity, mail, numbers
@@ -27,6 +28,16 @@ def mask(text: str, before: str = "", known: Collection[str] = ()) -> str:
     `before` is what stands before it, where a label of its first number may be. `known`: what is masked wherever it stands,
     without a label.
     """
+    return _alone(text) if not before and not known else _masked(text, before, known)
+
+
+@lru_cache(maxsize=256)
+def _alone(text: str) -> str:
+    """A cited text stands in the record, its references and the events."""
+    return _masked(text, "", ())
+
+
+def _masked(text: str, before: str, known: Collection[str]) -> str:
     if not _ANYTHING.search(text) and not mail.spelled_out(text):
         return text
     before = before[-REACH:]
@@ -46,7 +57,7 @@ def values_in(texts: Iterable[str]) -> frozenset[str]:
     """The numbers that are masked in `texts`, to be masked elsewhere too: an answer may give one without its label."""
     found: set[str] = set()
     for text in dict.fromkeys(texts):
-        if (hidden := mask(text)) is not text:
+        if (hidden := mask(text)) != text:
             whole, places = plain(text)
             shown = hidden if places is None else "".join(hidden[at] for at in places)
             found |= {whole[slice(*number.span())] for number in _MASKED_NUMBER.finditer(plain(shown)[0])}

@@ -41,4 +41,4 @@ def _line(line: bytes) -> bytes:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return b"null" if line else line
     new = masked(value)
-    return line if new is value else msgspec.json.encode(new)
+    return line if new == value else msgspec.json.encode(new)
