@@ -18,21 +18,28 @@ def private(settled: Settled, *, shown: str) -> Settled:
         WithheldSentence(text=mask(s.text, known=known), flags=flags_shown(s.text, s.flags, known))
         for s in settled.withheld
     )
-    whole = masked(msgspec.structs.replace(settled, answer="", withheld=withheld))
+    cited = {c.n: c.cited_text for c in settled.citations}
+    conflicts = tuple(
+        msgspec.structs.replace(
+            one, first=_in(cited.get(one.first_n, ""), one.first), second=_in(cited.get(one.second_n, ""), one.second)
+        )
+        for one in settled.conflicts
+    )
+    whole = masked(msgspec.structs.replace(settled, answer="", withheld=withheld, conflicts=conflicts))
     return msgspec.structs.replace(whole, answer=before + mask(rest, before, known))
 
 
 def flags_shown(text: str, flags: Iterable[Flag], known: Collection[str] = ()) -> tuple[Flag, ...]:
     """The flags of a sentence with the words they name as they stand in the masked sentence: part of a number is one too."""
-    hidden = mask(text, known=known)
-    if hidden == text:
-        return tuple(flags)
-    return tuple(_shown(flag, text, hidden) for flag in flags)
+    return tuple(_shown(flag, _in(text, flag.words, known)) for flag in flags)
 
 
-def _shown(flag: Flag, text: str, hidden: str) -> Flag:
-    at = text.find(flag.words) if flag.words else -1
-    words = mask(flag.words) if at < 0 else hidden[at : at + len(flag.words)]
-    return msgspec.structs.replace(
-        flag, words=words, why=mask(flag.why.replace(flag.words, words) if flag.words else flag.why)
-    )
+def _shown(flag: Flag, words: str) -> Flag:
+    why = flag.why.replace(flag.words, words) if flag.words else flag.why
+    return msgspec.structs.replace(flag, words=words, why=mask(why))
+
+
+def _in(text: str, part: str, known: Collection[str] = ()) -> str:
+    """A part of `text` as it stands in the masked text."""
+    at = text.find(part) if part else -1
+    return mask(part, known=known) if at < 0 else mask(text, known=known)[at : at + len(part)]

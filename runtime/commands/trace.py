@@ -11,6 +11,7 @@ from rich.table import Column, Table
 
 from actors.pipeline import pipeline
 from bus.journal import Stage
+from bus.messages import words_asked
 from bus.run_record import record_of
 from index.masking.parts import masked
 from runtime.commands.options import ASKED_OVER, CONFIG
@@ -104,7 +105,8 @@ def show_command(run_id: str, index: Path | None, raw: bool, config: Path | None
         end = f"{record.outcome or 'running'}{f' ({record.reason})' if record.reason else ''}"
         took = "" if record.took_s is None else f" in {record.took_s * 1000:.0f} ms"
         fork = f", a fork of {trace.parent} at {trace.forked_at}" if trace.parent else ""
-        console.print(f"{_short(record.question)}\n{end}{took}, profile {record.profile}{fork}", highlight=False)
+        question = next((words_asked(r.message) for r in trace.records if raw and r.key.type == ASKED), record.question)
+        console.print(f"{_short(question)}\n{end}{took}, profile {record.profile}{fork}", highlight=False)
         console.print(record.answer, highlight=False, markup=False)
         for n, passage in enumerate(record.passages, 1):
             place = f"{passage.source_id} {passage.source_start}-{passage.source_end}"

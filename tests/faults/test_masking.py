@@ -3,24 +3,28 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import msgspec
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from actors.outcome.private import private
 from bus.journal import Journal
-from bus.messages import About, Passage, QuestionAsked
+from bus.messages import About, Citation, Conflict, Flag, Passage, QuestionAsked, Settled, WithheldSentence
 from bus.searching import SearchReply, SearchRequest
 from index.languages import LANGUAGES
 from index.masking.sign import MASK
+from runtime.cli import groundwire
 from runtime.commands import ask
 from runtime.commands.trace import stage_table
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.edge import serve
 from runtime.replay.journal_traces import read_run
 from runtime.replay.masked import masked_trace
-from runtime.replay.trace import Trace, dump
+from runtime.replay.trace import Trace, dump, write
 from runtime.settings import EdgeSettings, Settings
 from tests.whole import Whole, whole
 
@@ -172,6 +176,44 @@ async def test_http_and_openai_clients_see_nothing_personal(house: Whole) -> Non
                 "/v1/runs", json={"question": question, "language": language}, headers={"Accept": "application/json"}
             ) as response:
                 assert raw_in(await response.text()) == []
+
+
+async def test_the_commands_on_a_trace_mask_unless_raw(house: Whole, tmp_path: Path) -> None:
+    submitted = await house.runs.submit(asked("ko"))
+    async for _ in house.runs.events(submitted.run_id):
+        pass
+    path = tmp_path / "run.jsonl"
+    write(path, await read_run(house.journal, submitted.run_id))
+    for more in ((), ("--raw",)):
+        out = tmp_path / f"out{len(more)}.jsonl"
+        shown = await asyncio.to_thread(CliRunner().invoke, groundwire, ("trace", "show", str(path), *more))
+        kept = await asyncio.to_thread(
+            CliRunner().invoke, groundwire, ("trace", "export", str(path), "--out", str(out), *more)
+        )
+        assert (shown.exit_code, kept.exit_code) == (0, 0), shown.output + kept.output
+        for text in (shown.output.replace("\n", ""), out.read_text(encoding="utf-8")):
+            assert (raw_in(text) != []) == bool(more)
+
+
+def test_part_of_a_number_is_masked_as_in_the_whole() -> None:
+    text = "The desk has 010-2345-6789."
+    cited = Citation(
+        n=1,
+        source_id="d",
+        title="",
+        url="",
+        page=None,
+        source_start=0,
+        source_end=27,
+        cited_text=text,
+        answer_start=0,
+        answer_end=3,
+    )
+    conflict = Conflict(kind="value", subject="desk", first_n=1, second_n=1, first="2345", second="010-2345-6789")
+    flag = Flag(kind="fabricated_number", strength="strong", words="2345", evidence_n=(1,), why="2345 is not in it")
+    told = WithheldSentence(text=text, flags=(flag,))
+    ended = Settled(outcome="answered", answer=text, citations=(cited,), conflicts=(conflict,), withheld=(told,))
+    assert "2345" not in str(private(ended, shown=""))
 
 
 async def test_a_cancelled_run_and_the_journal(house: Whole) -> None:
