@@ -7,7 +7,7 @@ When it cannot be translated the draft goes on as it is: its `wrong_language` fl
 
 import msgspec
 
-from actors.answer.release import cited_in, flags_of
+from actors.answer.release import cited_in, flags_of, harmless
 from actors.evidence.prompt_shapes import evidence_of
 from bus.actor import actor
 from bus.errors import Failure
@@ -15,6 +15,7 @@ from bus.messages import AnswerDrafted, Draft, DraftMistranslated, Sentence
 from bus.powers import Ask
 from index.sentences import SentenceStream
 from prompts import contracts
+from prompts.thinking import without_thinking
 
 
 def as_drafted(message: DraftMistranslated, failure: Failure) -> AnswerDrafted:
@@ -25,6 +26,7 @@ def as_drafted(message: DraftMistranslated, failure: Failure) -> AnswerDrafted:
 async def guard_language(message: DraftMistranslated, ask: Ask) -> AnswerDrafted:
     text = "".join(sentence.text for sentence in message.sentences)
     reply = await ask(contracts.GuardLanguage(text=text, target_language=message.question.language))
+    reply = without_thinking(reply)
     if reply == text or cited_in(reply) != cited_in(text):
         return drafted(message, message.sentences)
     return drafted(message, checked(reply, message))
@@ -34,9 +36,15 @@ def checked(text: str, message: Draft) -> tuple[Sentence, ...]:
     """The text's sentences, each with the gate's flags."""
     stream = SentenceStream()
     evidence = evidence_of(message.evidence)
+    texts = [span.text for span in message.evidence]
+    urls = frozenset(span.url for span in message.evidence if span.url)
     sentences = []
-    for sentence in (*stream.feed(text), *stream.finish()):
-        sentences.append(Sentence(text=sentence, flags=flags_of(sentence, evidence, message.question.language)))
+    for written in (*stream.feed(text), *stream.finish()):
+        sentence = harmless(written, texts, urls)
+        flags = flags_of(
+            sentence, evidence, message.question.language, written=written, urls=urls, asked=message.question.asked
+        )
+        sentences.append(Sentence(text=sentence, flags=flags, withheld=any(flag.kind == "empty" for flag in flags)))
     return tuple(sentences)
 
 

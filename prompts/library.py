@@ -6,7 +6,7 @@ the values, in one pass. So nothing inside a value can open a role or be read as
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,7 @@ class Library:
             path.stem.removeprefix("_"): path.read_text(encoding="utf-8").strip() for path in folder.glob("_*.prompt")
         }
         self._files = {name: _compiled(name, source, partials) for name, source in sources.items()}
-        self._neutral = Neutral(
-            tag for source in (*sources.values(), *partials.values()) for tag in _TAG.findall(source)
-        )
+        self._neutral = Neutral(tags_of((*sources.values(), *partials.values())))
 
     def render(self, variables: Prompt[Any]) -> RenderedPrompt:
         """The system and user text of one call. Constant text comes first, then evidence, then the question."""
@@ -129,6 +127,11 @@ class Library:
         if place is Place.BLOCK:
             return self._neutral.block(value)
         return self._neutral.attribute(value) if place is Place.ATTRIBUTE else self._neutral.line(value)
+
+
+def tags_of(sources: Iterable[str]) -> set[str]:
+    """The names of the tags that prompts put around their values."""
+    return {tag for source in sources for tag in _TAG.findall(source)}
 
 
 _NO_OVERRIDE = AgentOverride()

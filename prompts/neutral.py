@@ -58,6 +58,13 @@ class Neutral:
         """`text` for a quoted attribute: no line break, quotation mark or angle bracket."""
         return self.line(text).translate(_ATTRIBUTE)
 
+    def marks(self, text: str) -> list[str]:
+        """The marks in `text` that a model would read as structure, as it reads them."""
+        if not _OPENING.search(text):
+            return []
+        near = (_folded(text, found.start()) for found in _OPENING.finditer(text))
+        return [mark[0] for one in near if (mark := self._angle.match(one) or self._square.match(one))]
+
     def _seen(self, found: re.Match[str]) -> str:
         after = _folded(found.string, found.start())
         structure = self._angle.match(after) or self._square.match(after)

@@ -14,6 +14,7 @@ from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.sentences import split
 from prompts import contracts
+from prompts.thinking import without_thinking
 from prompts.vocabulary import Confidence, Style
 
 type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled
@@ -53,6 +54,7 @@ async def written(
 ) -> Drafted:
     """Show an answer that arrived whole, as `prose` does. `most_chars` (0: no limit) also counts a conflict notice."""
     stream = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=bool(cited))
+    text = without_thinking(text)
     if most_chars:
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:

@@ -1,21 +1,24 @@
 """Hold each sentence until it has passed, then show it: an answer's stream, checked while the next sentence is generated.
 
 Three release policies: `sentence` shows what has passed the gate and the verifier, `draft` shows nothing here, `token` shows
-at once and checks afterwards. Under every policy, what is shown is masked and links only to sources.
+at once and checks afterwards. Under every policy, what is shown is no thinking, is masked and links only to sources.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from enum import Enum
+from typing import Final
 
 from actors.answer.conflict_notice import claims_of, notice_of
 from actors.answer.links import defang
 from actors.answer.profile import in_language, profile_of
 from actors.answer.safe_stream import SafeStream
 from actors.evidence.prompt_shapes import evidence_of
-from actors.gate.check import check_sentence
+from actors.gate import flags as gate
+from actors.gate.check import check_sentence, stands_alone
 from actors.gate.citations import markers
 from actors.gate.copied_code import copied
-from actors.outcome.admissions import excused
+from actors.outcome.admissions import excused, is_admission
 from actors.outcome.private import flags_shown
 from bus.errors import Failure
 from bus.events import Withheld, tokens_of
@@ -28,9 +31,17 @@ from index.masking.stream import MaskStream
 from index.masking.text import mask, values_in
 from index.sentences import SentenceStream
 from prompts import contracts
+from prompts.thinking import Thinking, without_thinking
 
 #: A sentence longer than this is checked and shown in parts, since the cost of a check grows with its length.
 LONGEST = 1500
+
+
+class Sign(Enum):
+    """What stands between the sentences on their way to the check."""
+
+    TAKEN_BACK = "everything before was thinking"
+    END = "no more"
 
 
 class CheckedStream:
@@ -51,6 +62,7 @@ class CheckedStream:
         self._evidence = evidence_of(request.evidence)
         self._texts = [span.text for span in request.evidence]
         self._urls = frozenset(span.url for span in request.evidence if span.url)
+        self._cites = cites and request.question.style != "hint"  # a hint's nudges are nobody's words
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))
         self._masks = MaskStream(self._known, active=self._mask)
@@ -58,8 +70,10 @@ class CheckedStream:
         self.contradictions: list[Contradiction] = []
         self.shown = ""
         #: Uncited sentences wait until a cited one has passed: an answer that cites nothing is never shown.
-        self._holds = cites and not cited_beside
+        self._waits: Final = cites and not cited_beside
+        self._holds = self._waits
         self._held = ""
+        self._spoiled = False  # thinking was shown: nothing more is, and the answer will be withdrawn
 
     async def run(self, pieces: AsyncIterator[str], *, before: str = "") -> None:
         """Consume an answer in pieces. `before`: the part of it that an earlier attempt has already shown."""
@@ -69,11 +83,14 @@ class CheckedStream:
             self.sentences += [Sentence(text=text) for text in _cut(before)]
             if self.notice and before.endswith(self.notice):
                 return
-        waiting: asyncio.Queue[str | None] = asyncio.Queue()
+        waiting: asyncio.Queue[str | Sign] = asyncio.Queue()
         taking = asyncio.create_task(self._take(pieces, waiting))
         try:
-            while (sentence := await waiting.get()) is not None:
-                await self._sentence(sentence)
+            while (sentence := await waiting.get()) is not Sign.END:
+                if isinstance(sentence, str):
+                    await self._sentence(sentence)
+                else:
+                    self._take_back()
             await taking  # a task group would wrap the Failure that the actor's fallback handles
         finally:
             taking.cancel()
@@ -84,7 +101,7 @@ class CheckedStream:
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""
         answered = any(s.text.strip() and not s.withheld and not _strong(s.flags) for s in self.sentences)
-        if not self.notice or not answered or (self._holds and self.release == "sentence"):
+        if not self.notice or not answered or self._spoiled or (self._holds and self.release == "sentence"):
             return
         if any(_strong(self.flags(claim)) for claim in claims_of(self.request)):
             self.notice = ""
@@ -95,42 +112,73 @@ class CheckedStream:
         if self.release != "draft":
             await self._show(self.notice)
 
-    async def _take(self, pieces: AsyncIterator[str], waiting: asyncio.Queue[str | None]) -> None:
-        stream = SentenceStream()
-        flow = SafeStream(self._harmless)
-        cut = Cut()
+    async def _take(self, pieces: AsyncIterator[str], waiting: asyncio.Queue[str | Sign]) -> None:
+        thinking, taken_back = Thinking(), 0
+        stream, flow, cut = SentenceStream(), SafeStream(self._harmless), Cut()
         known = {sentence.text.strip() for sentence in self.sentences}
+
+        def hand_on(sentences: Sequence[str]) -> None:
+            for sentence in _parts(sentences):
+                if self._clean(sentence).strip() not in known:
+                    waiting.put_nowait(sentence)
+
+        async def take(text: str) -> None:
+            nonlocal taken_back, stream, flow, cut
+            if thinking.taken_back > taken_back:
+                taken_back = thinking.taken_back
+                stream, flow, cut = SentenceStream(), SafeStream(self._harmless), Cut()
+                if self.release == "token":
+                    self._masks = MaskStream(self._known, active=self._mask)
+                waiting.put_nowait(Sign.TAKEN_BACK)
+                self._spoiled = self._spoiled or bool(self.shown)
+            if self.release == "token":
+                await self._say_all(cut.feed(self._masks.feed(flow.feed(text))))
+            hand_on(stream.feed(text))
+
         try:
             async for piece in pieces:
-                if self.release == "token":
-                    await self._say_all(cut.feed(self._masks.feed(flow.feed(piece))))
-                for sentence in _parts(stream.feed(piece)):
-                    if self._clean(sentence).strip() not in known:
-                        waiting.put_nowait(sentence)
+                await take(thinking.feed(piece))
+            await take(thinking.finish())
             if self.release == "token":
                 rest = self._masks.feed(flow.finish()) + self._masks.finish()
                 await self._say_all([*cut.feed(rest), *cut.finish()])
-            for sentence in _parts(stream.finish()):
-                if self._clean(sentence).strip() not in known:
-                    waiting.put_nowait(sentence)
+            hand_on(stream.finish())
         finally:
-            waiting.put_nowait(None)
+            waiting.put_nowait(Sign.END)
 
-    async def _sentence(self, text: str) -> None:
-        text = self._harmless(text)  # check what people will read: markup can hide a number
-        flags = self.flags(text)
-        if self.release == "sentence" and not _strong(flags):
+    def _take_back(self) -> None:
+        """Forget what turned out to be thinking; what was shown of it makes the answer one to withdraw."""
+        self.sentences.clear()
+        self.contradictions.clear()
+        self._holds, self._held = self._waits, ""
+        if self.release != "token":
+            self._masks = MaskStream(self._known, active=self._mask)
+        self._spoiled = self._spoiled or bool(self.shown)
+        if self._spoiled:
+            why = gate.flag("thinking", "", (), "what the model thought was shown before it said that it was thinking")
+            self.sentences.append(Sentence(text="", flags=(_on_wire(why),)))
+
+    async def _sentence(self, written: str) -> None:
+        text = self._harmless(written)  # check what people will read: markup can hide a number
+        flags = self.flags(text, written)
+        if self.release == "sentence" and {flag.kind for flag in flags if flag.strength == "strong"} <= {"unsupported"}:
             text, flags = await self._translated(text, flags)
         withheld = _strong(flags)
+        alone = self._cites and not (self._is_advice(text) or is_admission(text)) and stands_alone(text, self._evidence)
+        if alone and self.release == "token":
+            why = gate.flag("unsupported", text.strip(), (), "cites nothing, and most of it is not in the evidence")
+            flags = (_on_wire(why), *flags)
+        dropped = alone or any(flag.kind == "empty" for flag in flags)
         if (
             self.release == "sentence"
-            and not withheld
+            and not (withheld or dropped)
             and self.verify
             and _is_prose(text)
             and not self._is_advice(text)
         ):
             withheld = await self._contradicted(text)
-        self.sentences.append(Sentence(text=text, flags=flags, withheld=withheld and self.release == "sentence"))
+        withheld = (withheld and self.release == "sentence") or (dropped and self.release != "token")
+        self.sentences.append(Sentence(text=text, flags=flags, withheld=withheld))
         if withheld and self.release == "sentence":
             told = flags_shown(text, flags, self._known) if self._mask else flags
             await self.emit.aside(Withheld(content=self._clean(text), flags=told))
@@ -141,11 +189,12 @@ class CheckedStream:
                 await self._show(self._held)
                 self._held = ""
 
-    def flags(self, text: str) -> tuple[Flag, ...]:
-        """The gate's flags for a sentence."""
-        if self._is_advice(text):
+    def flags(self, text: str, written: str | None = None) -> tuple[Flag, ...]:
+        """The gate's flags for a sentence; `written` is what it was before it was made harmless."""
+        if self._is_advice(text) and written in (None, text):
             return ()
-        return flags_of(text, self._evidence, self.request.question.language)
+        question = self.request.question
+        return flags_of(text, self._evidence, question.language, written=written, urls=self._urls, asked=question.asked)
 
     def _is_advice(self, text: str) -> bool:
         """Whether these are the profile's own words, which need no support from a document."""
@@ -160,10 +209,11 @@ class CheckedStream:
             translated = await self.ask(contracts.GuardLanguage(text=text, target_language=language))
         except Failure:
             return text, flags
-        translated = self._harmless(translated.strip()) + text[len(text.rstrip()) :]
+        written = without_thinking(translated).strip()
+        translated = self._harmless(written) + text[len(text.rstrip()) :]
         if detect(translated) != language or cited_in(translated) != cited_in(text):
             return text, flags
-        return translated, self.flags(translated)
+        return translated, self.flags(translated, written)
 
     async def _contradicted(self, text: str) -> bool:
         """Whether the verifier finds a strong contradiction in this sentence; what it found is kept."""
@@ -181,11 +231,13 @@ class CheckedStream:
         await self._say(self._masks.feed(self._harmless(text)))
 
     async def _say(self, clean: str) -> None:
-        if clean:
+        if clean and not self._spoiled:
             await self.emit.text(clean)
             self.shown += clean
 
     async def _say_all(self, tokens: Sequence[str]) -> None:
+        if self._spoiled:
+            return
         await self.emit.tokens(tokens)
         self.shown += "".join(tokens)
 
@@ -194,22 +246,35 @@ class CheckedStream:
         return mask(clean, known=self._known) if self._mask else clean
 
     def _harmless(self, text: str) -> str:
-        """`text` without links and markup that do not lead to a source; code copied from the evidence stays as it is."""
-        pieces: list[str] = []
-        at = 0
-        for fence in copied(text, self._texts):
-            pieces += [defang(text[at : fence.start], self._urls), visible(text[fence.start : fence.end])]
-            at = fence.end
-        return "".join([*pieces, defang(text[at:], self._urls)])
+        return harmless(text, self._texts, self._urls)
 
 
-def flags_of(text: str, evidence: Sequence[contracts.Evidence], language: str) -> tuple[Flag, ...]:
+def harmless(text: str, evidence: Sequence[str], urls: Collection[str]) -> str:
+    """`text` without links and markup that do not lead to a source; code copied from the evidence stays as it is."""
+    pieces: list[str] = []
+    at = 0
+    for fence in copied(text, evidence):
+        pieces += [defang(text[at : fence.start], urls), visible(text[fence.start : fence.end])]
+        at = fence.end
+    return "".join([*pieces, defang(text[at:], urls)])
+
+
+def flags_of(
+    text: str,
+    evidence: Sequence[contracts.Evidence],
+    language: str,
+    *,
+    written: str | None = None,
+    urls: Collection[str] = (),
+    asked: str = "",
+) -> tuple[Flag, ...]:
     """The gate's flags for a sentence; an admission of uncertainty may deny and need not cite."""
-    found = check_sentence(text, evidence, language=language)
-    return excused(
-        text,
-        tuple(Flag(kind=f.kind, strength=f.strength, words=f.words, evidence_n=f.evidence_n, why=f.why) for f in found),
-    )
+    found = check_sentence(text, evidence, language=language, written=written, urls=urls, asked=asked)
+    return excused(text, tuple(map(_on_wire, found)))
+
+
+def _on_wire(found: gate.Flag) -> Flag:
+    return Flag(kind=found.kind, strength=found.strength, words=found.words, evidence_n=found.evidence_n, why=found.why)
 
 
 def contradictions_of(verdict: contracts.Verdict) -> list[Contradiction]:

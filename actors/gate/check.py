@@ -1,15 +1,17 @@
 """Check a sentence against the evidence it cites; returns flags, each with its words and its reason. No model, no I/O."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from actors.gate.addresses import made_up
 from actors.gate.citations import markers, strip_markers
 from actors.gate.copied_code import without_copied
 from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
 from actors.gate.numbers.check import wrong_numbers
-from actors.gate.overlap import is_factual, overlap, unsupported
+from actors.gate.overlap import foreign, is_factual, overlap, secrets, unsupported
+from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes
 from actors.gate.terms.check import language_of, reversed_terms
 from actors.gate.terms.names import other_names
@@ -22,6 +24,8 @@ from prompts.contracts import Evidence
 # at least the other.
 _SAYS_LITTLE: Final = 0.6
 _SAYS_ALL: Final = 0.85
+# A heading, a label or a question of so many words that the evidence lacks is no layout.
+_LONG_LABEL: Final = 4
 # "Source: handbook, p. 12" says where the answer comes from; its numbers are not the evidence's.
 _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
@@ -36,21 +40,41 @@ _LEAD_IN = re.compile(
 )
 
 
-def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:
+def check_sentence(
+    sentence: str,
+    evidence: Sequence[Evidence],
+    *,
+    language: str | None = None,
+    written: str | None = None,
+    urls: Collection[str] = (),
+    asked: str = "",
+) -> tuple[Flag, ...]:
     """The flags of one sentence, strong ones first.
 
     A sentence with markers is checked against what it cites, one without against all of `evidence`. `language` is the
-    language asked for; None accepts any.
+    language asked for; None accepts any. `written`: the sentence before it was made harmless, which may have hidden what it
+    leads to; `urls`: the addresses of the sources, to which it may lead; `asked`: the question.
     """
+    written = sentence if written is None else written
     sentence = _without_footnotes(_LEAD_IN.sub("", sentence), evidence)
     cited = {number for marker in markers(sentence) for number in marker.numbers}
     known = [item for item in evidence if item.n in cited]
     against = known or list(evidence)
-    sentence = without_markup(without_copied(sentence, [item.text for item in against]))
+    texts = [item.text for item in against]
+    written, sentence = without_copied(written, texts), without_markup(without_copied(sentence, texts))
     found = [*_citations(sentence, evidence)]
-    if _SOURCE_LINE.match(sentence):
+    misplaced = [*_misplaced(sentence, known, evidence)]
+    is_source = bool(_SOURCE_LINE.match(sentence))
+    unseen = _never_shown(
+        sentence, written, () if misplaced or is_source else known, against, urls, asked=asked, names_sources=is_source
+    )
+    if unseen is not None:
+        found.append(unseen)
+    if not has_content(sentence):
+        found.append(flag("empty", sentence.strip(), (), "says nothing beside its markers"))
+    if is_source:
         return tuple(found)
-    found += [*_contents(sentence, against), *_misplaced(sentence, known, evidence)]
+    found += [*_contents(sentence, against), *misplaced]
     if not cited and evidence and is_factual(sentence):
         found.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
     if language is not None and not _in_language(sentence, language):
@@ -58,6 +82,51 @@ def check_sentence(sentence: str, evidence: Sequence[Evidence], *, language: str
             flag("wrong_language", strip_markers(sentence).strip(), (), f"is not in the asked language {language}")
         )
     return tuple(sorted(found, key=lambda one: one.strength != "strong"))
+
+
+def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:
+    """Whether the sentence cites nothing and its words are for the most part not in the evidence either."""
+    if markers(sentence) or _SOURCE_LINE.match(sentence):
+        return False
+    plain = _LEAD_IN.sub("", sentence)
+    words = foreign(plain, [_text(item) for item in evidence])
+    return bool(words) and (is_factual(plain) or len(words) >= _LONG_LABEL)
+
+
+def has_content(sentence: str) -> bool:
+    """Whether there is anything to read besides markers and punctuation; white space and rules are layout, not a sentence."""
+    return not markers(sentence) or any(map(str.isalnum, strip_markers(sentence)))
+
+
+def _never_shown(
+    sentence: str,
+    written: str,
+    cited: Sequence[Evidence],
+    against: Sequence[Evidence],
+    urls: Collection[str],
+    *,
+    asked: str,
+    names_sources: bool,
+) -> Flag | None:
+    """The first reason why the sentence may be seen in no form; one is enough, since each flag counts against the answer."""
+    texts = [_everything(item) for item in against]
+    numbers = tuple(item.n for item in against)
+    if found := list(dict.fromkeys(made_up(written, texts, urls=urls, names_sources=names_sources))):
+        why = "an address, account or command that is not in the evidence"
+        return flag("fabricated_address", ", ".join(found), numbers, why)
+    if repeated := prompt_lines(written, texts):
+        return flag("repeated_prompt", repeated, numbers, "repeats the instructions to the model")
+    if named := secrets(written, [*texts, asked]):
+        return flag(
+            "unsupported", ", ".join(named), numbers, "names what people keep secret, and the evidence does not"
+        )
+    if words := foreign(sentence, [_text(item) for item in cited]):
+        return flag("unsupported", ", ".join(words), numbers, "most of the sentence is not in the evidence it cites")
+    return None
+
+
+def _everything(item: Evidence) -> str:
+    return "\n".join(part for part in (item.source_id, item.title, item.section, item.intro, item.text) if part)
 
 
 def _without_footnotes(sentence: str, evidence: Sequence[Evidence]) -> str:

@@ -6,7 +6,9 @@ import msgspec
 
 from prompts.vocabulary import FlagKind, FlagStrength
 
-STRONG: Final = frozenset({"citation_out_of_range", "fabricated_number", "fabricated_quote", "reversed_term"})
+#: What nobody may have seen, under no release: where it was shown, the answer is withdrawn.
+NEVER_SHOWN: Final = frozenset({"unsupported", "fabricated_address", "repeated_prompt", "thinking"})
+STRONG: Final = NEVER_SHOWN | {"citation_out_of_range", "fabricated_number", "fabricated_quote", "reversed_term"}
 
 
 class Flag(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,12 +7,20 @@ from typing import Final
 
 from actors.gate.citations import strip_markers
 from actors.gate.numbers.text_numbers import read
+from actors.gate.places import is_near
 from actors.gate.stems import Stem, stems
+from actors.gate.terms.check import language_of
+from index.languages import UNDETERMINED, union
+from index.languages.detection import detect
 from index.languages.folding import normal
 
 # A sentence with a smaller share of its content words in the evidence is doubtful; short sentences have too few to tell.
 ENOUGH: Final = 0.34
 _FEWEST: Final = 4
+#: A cited sentence with at most this share of its content words in the closest place of what it cites is about something else.
+CLOSE: Final = 0.3
+_FEWEST_CITED: Final = 2
+_SECRETS: Final = union(lambda language: rf"(?<![a-z])(?:{language.terms.addresses.secrets})", re.NOFLAG)
 _TOLD: Final = 6
 # A cell with more words, or with the end of a sentence, is no label.
 _LABEL: Final = 4
@@ -35,6 +43,33 @@ def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
         return []
     text = normal(strip_markers(sentence))
     return [text[word.start : word.end] for word in missing[:_TOLD]]
+
+
+def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
+    """Some of the words that the evidence lacks, when the place in it that is closest to the sentence has few of them; else none.
+
+    Words are only compared within a language: a sentence in another one than some of the evidence has none.
+    """
+    if not evidence or is_header(sentence):
+        return []
+    text = normal(strip_markers(sentence))
+    words = stems(text)
+    if len(words) < _FEWEST_CITED or is_near(text, evidence, CLOSE) or not _comparable(sentence, evidence):
+        return []
+    missing = _missing(words, evidence) or words
+    return [text[word.start : word.end] for word in missing[:_TOLD]]
+
+
+def secrets(sentence: str, evidence: Sequence[str]) -> list[str]:
+    """What the sentence names that a person keeps secret, in whatever language, when the evidence names nothing of the kind."""
+    found = [one[0] for one in _SECRETS.finditer(normal(sentence))]
+    return [] if found and any(_SECRETS.search(normal(text)) for text in evidence) else found
+
+
+def _comparable(sentence: str, evidence: Sequence[str]) -> bool:
+    """Whether the sentence is in the language of all the evidence, or in one that none of it shares a script with."""
+    language = detect(sentence)
+    return all(language_of(text) in (language, UNDETERMINED) for text in evidence)
 
 
 def is_factual(sentence: str) -> bool:

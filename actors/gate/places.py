@@ -48,6 +48,13 @@ def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
     return any(piece.text.strip(_ENDS) == bare for text in evidence for piece in _pieces(text))
 
 
+def is_near(sentence: str, evidence: Sequence[str], share: float) -> bool:
+    """Whether some sentence of `evidence` has more than that share of the content words of the sentence (in normal form)."""
+    wanted = frozenset(stem.stem for stem in stems(sentence))
+    least = share * len(wanted)
+    return any(len(wanted & piece.stems) > least for text in evidence for piece in _pieces(text))
+
+
 def likest(sentence: str, evidence: Sequence[str], most: int) -> list[Piece]:
     """The sentences of `evidence` that share most content words with the sentence (in normal form), the shorter of two first."""
     wanted = frozenset(stem.stem for stem in stems(sentence))

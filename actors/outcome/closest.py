@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from actors.answer.profile import profile_of
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
-from actors.outcome.refusals import refuse
+from actors.outcome.refusals import fit, refuse
 from bus.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
 from index.matching import content_words, matches
 from index.units import units
@@ -51,6 +51,7 @@ def closest(
             snapshot=snapshot,
             rounds=rounds,
         )
+    missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
     said = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
     return AnswerSettled(
         settled=Settled(

@@ -1,7 +1,12 @@
 """How a run ends without an answer, in the person's language."""
 
+from actors.answer.links import defang
+from actors.gate.addresses import made_up
+from actors.gate.overlap import secrets
+from actors.gate.prompt_lines import prompt_lines
 from bus.messages import AnswerSettled, Question, Settled, Span
 from prompts import notices
+from prompts.thinking import without_thinking
 from prompts.vocabulary import DeclinedKind, Reason
 
 
@@ -16,6 +21,7 @@ def refuse(
     rounds: int = 1,
 ) -> AnswerSettled:
     """A refusal with its reason; `text` replaces the reason's standard words."""
+    missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
     answer = text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason)
     return AnswerSettled(
         settled=Settled(
@@ -30,6 +36,15 @@ def refuse(
             profile=question.profile,
         )
     )
+
+
+def fit(said: str, question: Question) -> str:
+    """What a model says of a refusal, as it may be shown; empty when it holds what no answer may show."""
+    written = without_thinking(said)
+    asked = [question.asked]
+    if any(made_up(written, asked)) or prompt_lines(written, asked) or secrets(written, asked):
+        return ""
+    return defang(written, ())
 
 
 def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from actors.gate.citations import markers
+from actors.gate.citations import markers, strip_markers
+from actors.gate.flags import NEVER_SHOWN
 from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
@@ -30,11 +31,13 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     citations = citations_of(answer, message.evidence)
     references = references_of(citations, message)
     reason: Reason | None = None
-    if not decision.keep:
+    if _was_never_to_be_seen(message):
+        reason = "grounding_failed"
+    elif not decision.keep:
         reason = "model_refused" if message.refused else _grounding_reason(message.sentences)
     elif admits(kept) and not references:
         return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
-    elif not answer.strip():
+    elif not any(map(str.isalnum, strip_markers(answer))):
         strong = any(flag.strength == "strong" for s in message.sentences for flag in s.flags)
         reason = "grounding_failed" if strong or message.contradictions else "citations_invalid"
     elif must_cite and not references:
@@ -61,6 +64,13 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
         ),
         shown=message.shown,
     )
+
+
+def _was_never_to_be_seen(message: Draft) -> bool:
+    """Whether the client has seen what no release may show, so that nothing but withdrawing it is left."""
+    kinds = {flag.kind for sentence in message.sentences for flag in sentence.flags}
+    seen = NEVER_SHOWN if message.question.release == "token" else {"thinking"}
+    return bool(message.shown) and not kinds.isdisjoint(seen)
 
 
 def _undisputed(confidence: Confidence, message: Draft) -> Confidence:

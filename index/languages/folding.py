@@ -7,6 +7,7 @@ The n-grams of the index work on single characters (index/ngrams.py) and keep ac
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 #: Bidirectional controls, zero-width characters, soft hyphens, variation selectors, annotations and tags.
@@ -51,6 +52,9 @@ _FOLDED: Final = str.maketrans(
 _FOLDS: Final = re.compile(f"[{''.join(map(chr, _FOLDED))}]")  # looking for one is much faster than translating
 
 
+_SENTENCE: Final = 2000  # characters
+
+
 def visible(text: str) -> str:
     """`text` without the characters that a reader cannot see."""
     return _INVISIBLE.sub("", text)
@@ -63,11 +67,18 @@ def ascii_digits(text: str) -> str:
 
 def normal(text: str) -> str:
     """The form in which two texts are compared; applying it twice changes nothing."""
+    return _normal_sentence(text) if len(text) <= _SENTENCE else _normal(text)
+
+
+def _normal(text: str) -> str:
     previous, current = text, _once(text)
     # Composition can produce a character that the table maps: a few passes reach the fixed point.
     while not current.isascii() and current != previous:
         previous, current = current, _once(current)
     return current
+
+
+_normal_sentence = lru_cache(maxsize=256)(_normal)  # every check of a sentence asks for its form
 
 
 def _once(text: str) -> str:

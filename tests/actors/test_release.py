@@ -9,7 +9,7 @@ import pytest
 from actors.answer.release import LONGEST, CheckedStream, _parts
 from bus.errors import BadReply, Failure, NoReply
 from bus.events import Withheld, tokens_of
-from bus.messages import SimpleAnswerRequested
+from bus.messages import SimpleAnswerRequested, Span
 from bus.powers import Variables
 from prompts import contracts
 from prompts.vocabulary import Release
@@ -49,9 +49,13 @@ async def show(
     before: str = "",
     profile: str = "general",
     language: str = "en",
+    first: Span | None = None,
 ) -> tuple[CheckedStream, Screen]:
     screen = Screen(before=before)
-    shower = CheckedStream(request(release, profile, language), ask or ScriptedAsk(), screen, cites=cites)
+    asked = request(release, profile, language)
+    if first is not None:
+        asked = msgspec.structs.replace(asked, evidence=(first, FEE))
+    shower = CheckedStream(asked, ask or ScriptedAsk(), screen, cites=cites)
     await shower.run(pieces_of(text), before=before)
     assert shower.shown == screen.text_shown
     return shower, screen
@@ -247,11 +251,12 @@ async def test_a_resumed_answer_withholds_again_what_was_withheld() -> None:
 
 async def test_a_resumed_answer_does_not_repeat_what_was_masked() -> None:
     line = "Write to ann@example.com about refunds paid within 14 days [1]. "
-    _, first = await show(line + FEES)
+    said = span(text="Write to ann@example.com about refunds paid within 14 days.")
+    _, first = await show(line + FEES, first=said)
     masked = first.text_shown.removesuffix(FEES)
     assert "ann@example.com" not in masked
     assert masked
-    _, screen = await show(line + FEES, before=masked)
+    _, screen = await show(line + FEES, before=masked, first=said)
     assert screen.text_shown == masked + FEES
 
 

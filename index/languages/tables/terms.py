@@ -139,6 +139,15 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     lead_ins: Pattern  # of a summary or a hint
 
 
+class Addresses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Words that stand for the marks of an address, and for what nobody should be asked for."""
+
+    dots: Words
+    ats: Words
+    endings: Words  # top-level domains in the language's own script
+    secrets: Pattern  # what a person keeps secret, from the beginning of a word
+
+
 class Terms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of terms.toml."""
 
@@ -154,3 +163,4 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     audience: Audience
     standing: Standing
     layout: Layout
+    addresses: Addresses

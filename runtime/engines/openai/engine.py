@@ -5,9 +5,11 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 from openai.types import CompletionUsage
 
 from bus.errors import BadReply, NoReply, Unavailable
+from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.openai.schema import problem
 from runtime.engines.openai.wire import Wire
@@ -92,8 +94,8 @@ class OpenAIEngine:
 
     async def _whole(self, request: Request, body: dict[str, Any]) -> Finished:
         async for event in self._stream(request, body):
-            if isinstance(event, Finished):
-                return event
+            if isinstance(event, Finished):  # a reasoning model may think before its JSON
+                return msgspec.structs.replace(event, text=without_thinking(event.text).strip())
         raise NoReply("the stream ended without a finish reason; ask again")
 
     async def _stream(self, request: Request, body: dict[str, Any]) -> AsyncIterator[Delta | Finished]:

@@ -33,7 +33,7 @@ MARKED = 'The **Federal** [Court of _Canada_](https://x.org/a_(b) "Its page") sa
 @pytest.mark.parametrize("said", [PLAIN, MARKED])
 def test_a_quotation_is_compared_without_markup(said: str, written: str) -> None:
     item = Evidence(n=1, source_id="a", title="", text=written)
-    assert not withholds(check_sentence(f"The text says “{said}” [1].", [item]))
+    assert not withholds(check_sentence(f"The text says “{said}” [1].", [item], urls=["https://x.org/a_(b)"]))
     other = said.replace("Federal", "Provincial")
     flags = check_sentence(f"The text says “{other}” [1].", [item])
     assert "fabricated_quote" in {one.kind for one in flags}
@@ -49,7 +49,9 @@ def test_a_footnote_that_is_copied_cites_nothing() -> None:
 
 def test_a_title_of_a_link_is_no_quotation() -> None:
     item = Evidence(n=1, source_id="a", title="", text="Press the key.")
-    assert not withholds(check_sentence('See ["Press the key"](https://e.org/7 "The title") [1].', [item]))
+    assert not withholds(
+        check_sentence('See ["Press the key"](https://e.org/7 "The title") [1].', [item], urls=["https://e.org/7"])
+    )
 
 
 @pytest.mark.parametrize(

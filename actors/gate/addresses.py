@@ -1,0 +1,194 @@
+"""Addresses, accounts, paths and commands that are not in the evidence: a person could act on one, so none may be made up.
+
+A sentence and its evidence are read alike: hidden characters, look-alike dots, `hxxp`, `evil[.]example` and "evil dot example"
+become what they stand for. What is found must then stand in the evidence as it is.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from actors.gate.commands import commands
+from actors.gate.stems import EMPTY
+from index.languages import every
+from index.languages.folding import visible
+from index.languages.scripts import LETTERS
+from index.languages.tables.kinds import words_in
+
+#: Top-level domains that make an address of two words, however they are written.
+_DOMAINS: Final = words_in("""
+    com net org info biz edu gov mil int name pro aero coop museum mobi asia tel jobs travel xyz top site online shop store
+    club app dev page web cloud tech space website live life world today news blog wiki email link click download zip mov fun
+    icu vip win bid loan work works company digital agency network media games bank finance money group chat social support
+    help center systems solutions services example test invalid localhost onion local internal lan corp
+""")
+_IN_SCRIPT: Final = frozenset(every(lambda language: words_in(language.terms.addresses.endings)))
+_ABBREVIATIONS: Final = words_in("p.ej p.ex s.str u.dgl i.allg")
+_OUR_LETTERS: Final = re.compile(f"[{''.join(letters for script, letters in LETTERS.items() if script != 'latin')}]")
+
+_DOTS: Final = "|".join(sorted(every(lambda language: words_in(language.terms.addresses.dots))))
+_ATS: Final = "|".join(sorted(every(lambda language: words_in(language.terms.addresses.ats))))
+_LOOK_ALIKE: Final = re.compile("[\u2024\u3002\uff61\ua4f8\u06d4\u00b7\u2022\u2219\u22c5\u2027](?=[a-z])")
+_BRACKETED: Final = re.compile(rf"\s*[\[({{<]\s*(?:(\.|{_DOTS})|(@|{_ATS})|(://?|:))\s*[\])}}>]\s*")
+_SPELLED: Final = re.compile(
+    rf"(?<=\w)(?:\s+(?:{_DOTS}|\.)\s+|\s*(?:{_DOTS})\s*(?<!\s[a-z]))(?=({'|'.join(sorted(_DOMAINS))})(?![a-z]))"
+)
+_SPELLED_SIGN: Final = re.compile(rf"{_DOTS}|[\[({{<]|\s\.\s")
+_HTTP: Final = re.compile(r"\bhxxp|\bh[*x]{2}p|\bhttp(?=s?\s*\[)")
+_MARKUP: Final = re.compile(r"</?[a-z][a-z0-9]{0,9}>|[*\u200b]|\\(?=[._:/@-])")
+_MARK: Final = re.compile(r"\[\s?\^?\d{1,3}(?:\s?[,;-]\s?\d{1,3})*\s?\](?!\()")
+
+_END: Final = r"[^\s<>\"'`\])},;|\u00bb\u201d\u2019\u3001\u3002\u060c\u061b]"
+_FOUND: Final = re.compile(
+    rf"""
+    (?P<url>(?:(?<![a-z0-9])[a-z][a-z0-9+.-]{{1,20}}:|(?<![\w:/]))//{_END}+)
+    |(?P<scheme>(?<![a-z0-9])(?:javascript|vbscript|data(?=:[a-z]+[/;,])|file(?=:/)|mailto|tel|sms|blob|intent|magnet|bitcoin):{_END}+)
+    |(?P<target>\]\(\s*<?[^()\s<>]+|\]:\s+\S+|\b(?:href|src|action)\s*=\s*["']?[^\s"'<>]+)
+    |(?P<mail>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,63}}(?:\.[\w-]{{1,63}})*)
+    |(?P<handle>(?<![\w@.])@[a-z0-9_][\w.-]{{1,40}})
+    |(?P<path>(?<![\w.~/])(?:~|\.{{1,2}}|\$\w{{1,20}}|%\w{{1,20}}%)?(?:/[\w.@+-]+){{2,40}}|(?<!\w)~/[\w.@+-]+|(?<!\w)[a-z]:\\[^\s"']+|\\\\[\w.-]+\\[^\s"']+)
+    |(?P<ip>(?<![\w.])\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?![\w.]*\d)|(?<![\w:])[0-9a-f]{{0,4}}(?::[0-9a-f]{{0,4}}){{3,7}}(?![\w:]))
+    |(?P<domain>(?<![\w.@-])[\w-]{{1,63}}(?:\.[\w-]{{1,63}})+)
+    |(?P<phone>(?<![\w.,])(?:\+|\(\+?)?\d[\d\s().\u2013-]{{5,28}}\d(?![\w.,]*\d))
+    |(?P<token>(?<!\w)(?=[a-z0-9]*\d)(?=[a-z0-9]*[a-z])[a-z0-9]{{20,200}}(?!\w))
+    """,
+    re.VERBOSE,
+)
+#: Without one of these there is nothing to look for.
+_SIGN: Final = re.compile(rf"[./@\\:`]|\d(?:[\s().\u2013-]*\d){{6}}|[a-z0-9]{{20}}|{_DOTS}")
+#: A source line may name a file that it does not come from: "Source: handbook.pdf, p. 12".
+_FILE: Final = re.compile(
+    r"\.(?:pdf|docx?|odt|rtf|md|rst|txt|html?|epub|csv|tsv|xlsx?|ods|pptx?|json|xml|ya?ml|eml|ipynb)\Z"
+)
+_TRAILING: Final = ".,;:!?-"
+_DATE: Final = re.compile(
+    r"\d{1,2}([.\s-])\d{1,2}\1\d{2,4}|\d{4}([.\s-])\d{1,2}\2\d{1,2}|(?:1\d|20)\d\d(?:\D{1,3}(?:1\d|20)\d\d)+"
+)
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:[\s.]\d{3})+")
+_BETWEEN: Final = re.compile(r"(?<=\d)[\s().\u2013-]+(?=\d)")
+
+
+def made_up(
+    sentence: str, evidence: Sequence[str], *, urls: Collection[str] = (), names_sources: bool = False
+) -> Iterator[str]:
+    """What `sentence` names of these that stands neither in `evidence` nor among `urls`, in order.
+
+    `names_sources`: the sentence only says where an answer is from, so that it may name any file.
+    """
+    text = _canonical(_MARK.sub(" ", sentence) if "[" in sentence else sentence)
+    known = [*map(_known, evidence), *map(_known, urls)]
+    yield from commands(sentence, text, [*known, *evidence])
+    if not _SIGN.search(text):
+        return
+    written = visible(unicodedata.normalize("NFKC", sentence))
+    for found in _FOUND.finditer(text):
+        if not _is_one(str(found.lastgroup), found[0], written):
+            continue
+        words = _bare(str(found.lastgroup), found[0])
+        if names_sources and _FILE.search(words) and "/" not in words:
+            continue
+        if words and not any(_stands(words, one, parent=found.lastgroup == "domain") for one in known):
+            if found.lastgroup == "phone" and any(_digits(words) in _joined(one) for one in known):
+                continue
+            yield words
+
+
+def _is_one(kind: str, words: str, written: str) -> bool:
+    match kind:
+        case "domain":
+            return _is_domain(words, written)
+        case "phone":
+            digits = _digits(words)
+            long = len(digits) >= 9 or (len(digits) >= 7 and words[0] in "+(0")
+            return long and not _DATE.fullmatch(words) and not _THOUSANDS.fullmatch(words)
+        case "ip":
+            return "." in words or (words.count(":") >= 3 and any(map(str.isalnum, words)))
+        case _:
+            return True
+
+
+def _is_domain(words: str, written: str) -> bool:
+    """Whether words joined by full stops are a name of something, not an abbreviation, a number or two sentences."""
+    words = words.rstrip(_TRAILING)
+    labels, _, last = words.rpartition(".")
+    end = re.match(r"[a-z][a-z0-9-]*|\w+", last)
+    if not labels or end is None or len(end[0]) < 2 or words in _ABBREVIATIONS:
+        return False
+    if not end[0].isascii():
+        return end[0] in _IN_SCRIPT or not _OUR_LETTERS.search(end[0])
+    known = end[0] in _DOMAINS or end[0].startswith("xn--")
+    return known or (any(map(str.isalpha, labels)) and not _are_two(words, end[0], written))
+
+
+def _are_two(words: str, last: str, written: str) -> bool:
+    """Whether a capital letter after the full stop shows two sentences, or an abbreviation: "Fine.Then", "EE.UU"."""
+    at = written.lower().find(words)
+    if at < 0:
+        return False
+    ending = at + words.rindex(".") + 1
+    cased = written[ending : ending + len(last)]
+    if not cased[0].isupper():
+        return False
+    return len(last) > 2 or last in EMPTY or not any(map(str.islower, written[at:ending]))
+
+
+def _bare(kind: str, words: str) -> str:
+    """What must stand in the evidence: without the scheme of the web, punctuation, and what follows in another script."""
+    if kind == "target":
+        words = re.sub(r"^(?:\]\(\s*<?|\]:\s+|\w+\s*=\s*[\"']?)", "", words)
+        words = "" if words.startswith("#") else words
+    words = words.rstrip(_TRAILING)
+    if kind in ("domain", "mail"):
+        head, dot, last = words.rpartition(".")
+        if dot and (latin := re.match(r"[a-z][a-z0-9-]*", last)):
+            words = f"{head}.{latin[0]}"
+    return re.sub(r"^(?:https?:)?//(?:www\.)?|^www\.", "", words).rstrip("/")
+
+
+def _stands(words: str, text: str, *, parent: bool) -> bool:
+    """Whether `words` are in `text` and no part of a longer name. `parent`: a domain may stand there with a subdomain."""
+    at = text.find(words)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(words) : at + len(words) + 2]
+        begins = not _joins(before) or not words[0].isalnum() or (parent and before == ".")
+        ends = not _joins(after[:1]) or (after[:1] == "." and not after[1:].isalnum())
+        if begins and ends:
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _joins(char: str) -> bool:
+    return bool(char) and ((char.isascii() and char.isalnum()) or char in ".-_@")
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
+
+
+@lru_cache(maxsize=512)
+def _known(text: str) -> str:
+    return _canonical(text)
+
+
+@lru_cache(maxsize=512)
+def _joined(text: str) -> str:
+    return _BETWEEN.sub("", text)
+
+
+def _canonical(text: str) -> str:
+    """`text` in lower case, with every way of hiding an address undone."""
+    for _ in range(2 if "&" in text else 0):
+        text = html.unescape(text)
+    text = text.lower() if text.isascii() else unicodedata.normalize("NFKC", visible(text)).lower()
+    text = _MARKUP.sub("", text)
+    if not text.isascii():
+        text = _LOOK_ALIKE.sub(".", text)
+    text = _HTTP.sub("http", text)
+    if _SPELLED_SIGN.search(text):
+        text = _BRACKETED.sub(lambda found: "." if found[1] else "@" if found[2] else found[3], text)
+        text = _SPELLED.sub(".", text)
+    return text
