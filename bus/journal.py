@@ -2,7 +2,7 @@
 
 A record is one or two lines of JSON: the message, then what the powers returned while it was produced (`Stage`). The server
 refuses a second write to a key, which gives at-least-once execution with exactly one kept result; a refused write counts as
-success.
+success. Long records are stored packed (`bus.packing`); a `Record` holds them as they were written.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from bus.connection import Inbox, status_of
 from bus.envelope import count_in, read, set_aside
 from bus.errors import Poison, Unavailable
 from bus.messages import BY_TYPE, Message
+from bus.packing import pack, unpack
 from bus.subjects import EVENTS, RUNS, BadId, Key, event_subject, parse, progress_subject, run_filters
 from index.filters import Filter
 
@@ -136,11 +137,11 @@ def encode(message: Message, stage: Stage | None = None) -> bytes:
 
 
 def decode(type_name: str, data: bytes) -> Message:
-    """The message of a record. Raises Poison when it does not match its subject."""
+    """The message of a record, packed or not. Raises Poison when it does not match its subject."""
     decoder = _decoders.get(type_name)
     if decoder is None:
         raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
-    return read(decoder, data.partition(b"\n")[0], f"this {type_name}")
+    return read(decoder, unpack(data).partition(b"\n")[0], f"this {type_name}")
 
 
 _stages = msgspec.json.Decoder(Stage)
@@ -173,7 +174,7 @@ class Journal:
         self, subject: str, data: bytes, *, headers: Mapping[str, str] | None = None, patience_s: float = 30.0
     ) -> bool:
         """Like `write`, for bytes that are already a record, or could not become one."""
-        sequence = await self._put(RUNS, subject, data, headers, patience_s=patience_s)
+        sequence = await self._put(RUNS, subject, pack(subject, data), headers, patience_s=patience_s)
         return sequence is not None
 
     async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
@@ -319,7 +320,7 @@ def _record_of(msg: Msg) -> Record | None:
     except BadId as error:
         set_aside("subject", headers.get(SUBJECT, ""), error)
         return None
-    return Record(key, count_in(headers, SEQUENCE, 0), at, msg.data, headers)
+    return Record(key, count_in(headers, SEQUENCE, 0), at, unpack(msg.data), headers)
 
 
 def time_of(headers: Mapping[str, str]) -> float:
