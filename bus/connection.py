@@ -120,7 +120,7 @@ async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patien
         discard=DiscardPolicy.NEW,
         discard_new_per_subject=True,
         max_msgs_per_subject=1,
-        max_age=settings.runs_max_age_s,
+        max_age=0,  # whole runs leave, and not those that are pinned: see bus.pruning
         max_bytes=settings.runs_max_bytes,
         max_msg_size=1_000_000,
         allow_direct=True,

@@ -26,7 +26,7 @@ from bus.events import Superseded
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
 from bus.joins import joined
-from bus.journal import CAUSE, DEADLINE, TRACEPARENT, Journal, Stage, decode
+from bus.journal import CAUSE, DEADLINE, TRACEPARENT, Journal, Stage, decode, only_while_there
 from bus.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
 from bus.searching import SearchClient
 from bus.settings import BusSettings
@@ -189,6 +189,7 @@ class Handling:
             written = await self.journal.latest([key_of(t, run_id, "*").subject for t in self.graph.again(actor)])
             check_bound(self.graph, actor, outputs, written, delivery.sequence)
         headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(delivery.sequence)}
+        headers |= only_while_there(delivery.key, delivery.sequence)
         if trace := (delivery.raw.headers or {}).get(TRACEPARENT):
             headers[TRACEPARENT] = trace
         for n, output in enumerate(outputs):
@@ -200,7 +201,8 @@ class Handling:
         set_aside("message", delivery.key.subject, poison)
         key = Key(POISON, delivery.key.run_id, f"{delivery.key.type}-{delivery.key.lane}"[:64])
         data = delivery.raw.data[:MOST_ASIDE_BYTES]
-        await self.journal.publish(key.subject, data, headers={CAUSE: str(delivery.sequence)})
+        headers = {CAUSE: str(delivery.sequence), **only_while_there(delivery.key, delivery.sequence)}
+        await self.journal.publish(key.subject, data, headers=headers)
         await self._fail(delivery, str(poison))
 
     async def _fail(self, delivery: Delivery, detail: str, *, reason: Reason | None = None) -> None:
@@ -209,7 +211,7 @@ class Handling:
         with contextlib.suppress(Poison):
             question = words_asked(decode(delivery.key.type, delivery.raw.data))
         settled = Settled(outcome="failed", reason=reason, detail=detail, question=question)
-        await self._finish(delivery.key.run_id, settled)
+        await self._finish(delivery.key.run_id, settled, only_while_there(delivery.key, delivery.sequence))
 
-    async def _finish(self, run_id: str, settled: Settled) -> None:
-        await self.journal.write(finished(run_id), RunFinished(settled=settled))
+    async def _finish(self, run_id: str, settled: Settled, headers: dict[str, str] | None = None) -> None:
+        await self.journal.write(finished(run_id), RunFinished(settled=settled), headers=headers)

@@ -31,6 +31,8 @@ KEY_EXISTS = "maximum messages per subject exceeded"
 WRONG_LAST = 10071  # "wrong last sequence"
 NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memory, limits
 
+NOT_THERE = {10043, 10057}  # sequence not found, no message found
+
 DEADLINE = "Gw-Deadline"
 CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
@@ -147,6 +149,25 @@ def decode(type_name: str, data: bytes) -> Message:
 _stages = msgspec.json.Decoder(Stage)
 
 
+def only_while_there(key: Key, sequence: int) -> dict[str, str]:
+    """Headers with which a write is refused once that record has left the journal: a pruned run is not continued."""
+    return {
+        "Nats-Expected-Last-Subject-Sequence": str(sequence),
+        "Nats-Expected-Last-Subject-Sequence-Subject": key.subject,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How full a stream is. `limit_bytes` is 0 where there is none."""
+
+    size_bytes: int
+    limit_bytes: int
+    messages: int
+    first: int
+    last: int
+
+
 class Journal:
     """Reads and writes RUNS, and reads EVENTS back. One per connection."""
 
@@ -217,10 +238,58 @@ class Journal:
         """Every record that matches the filters, oldest first. One request, by `multi_last`, which nats-py lacks."""
         return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
 
+    async def stored(self, filters: Sequence[str]) -> list[Record]:
+        """As `latest`, with the bytes as they are stored."""
+        return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000}, as_stored=True)
+
     async def at(self, sequence: int) -> Record | None:
         """The record with that sequence; None when it is gone."""
         found = await self._batch(RUNS, {"seq": sequence})
         return found[0] if found else None
+
+    async def oldest(self, subject: str, *, after: int = 0, count: int = 1) -> tuple[list[Record], int]:
+        """The first records of a filter with a sequence above `after`, oldest first, and the last sequence looked at.
+
+        That is 0 when there are no more. A record under an id that no run can have is left out.
+        """
+        found = await self._raw(RUNS, {"seq": after + 1, "next_by_subj": subject, "batch": count})
+        last = int((found[-1].headers or {})["Nats-Sequence"]) if found else 0
+        return _records([msg for msg in found if _parses(msg)]), last
+
+    async def usage(self) -> Usage:
+        """How full the journal is. Raises Unavailable."""
+        try:
+            info = await self.js.stream_info(RUNS)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unavailable(f"the stream {RUNS} cannot be read ({error}); is nats-server running with -js?") from None
+        state = info.state
+        return Usage(state.bytes, max(0, info.config.max_bytes or 0), state.messages, state.first_seq, state.last_seq)
+
+    async def subjects(self, subject: str) -> list[str]:
+        """The subject of every record of a filter, in no order. Raises Unavailable."""
+        found: list[str] = []
+        while True:
+            page = await self._api(
+                f"STREAM.INFO.{RUNS}", {"subjects_filter": subject, "offset": len(found)}, patience_s=10.0
+            )
+            names = page.state.subjects or {}
+            found += names
+            if not names or len(found) >= page.total:
+                return found
+
+    async def remove(self, sequence: int) -> bool:
+        """Remove one record. False: it was gone. Raises Unavailable."""
+        reply = await self._api(f"STREAM.MSG.DELETE.{RUNS}", {"seq": sequence, "no_erase": True}, patience_s=2.0)
+        if reply.error is not None and reply.error.err_code not in NOT_THERE:
+            raise Unavailable(f"the stream {RUNS} removes nothing ({reply.error.description})")
+        return reply.error is None
+
+    async def _api(self, subject: str, request: dict[str, object], *, patience_s: float) -> "_ApiReply":
+        try:
+            msg = await self.client.request(f"$JS.API.{subject}", json.dumps(request).encode(), timeout=patience_s)
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unavailable(f"JetStream does not answer ({error}); is nats-server running with -js?") from None
+        return msgspec.json.decode(msg.data, type=_ApiReply)
 
     async def run(self, run_id: str) -> list[Record]:
         """The whole trace of a run, in the order it was written."""
@@ -256,9 +325,8 @@ class Journal:
             if len(batch) < 256:
                 return frames
 
-    async def _batch(self, stream: str, request: dict[str, object]) -> list[Record]:
-        records = [record for msg in await self._raw(stream, request) if (record := _record_of(msg)) is not None]
-        return sorted(records, key=lambda record: record.sequence)
+    async def _batch(self, stream: str, request: dict[str, object], *, as_stored: bool = False) -> list[Record]:
+        return _records(await self._raw(stream, request), as_stored=as_stored)
 
     async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40) -> list[Msg]:
         """Direct get of one or more messages; an empty list when there is none. Raises Unavailable."""
@@ -293,6 +361,36 @@ class Journal:
                 return found
 
 
+class _ApiError(msgspec.Struct, frozen=True):
+    err_code: int = 0
+    description: str = ""
+
+
+class _State(msgspec.Struct, frozen=True):
+    subjects: dict[str, int] | None = None
+
+
+class _ApiReply(msgspec.Struct, frozen=True):
+    """What of a reply of JetStream's API is read."""
+
+    error: _ApiError | None = None
+    state: _State = _State()
+    total: int = 0
+
+
+def _records(found: Sequence[Msg], *, as_stored: bool = False) -> list[Record]:
+    records = [record for msg in found if (record := _record_of(msg, as_stored=as_stored)) is not None]
+    return sorted(records, key=lambda record: record.sequence)
+
+
+def _parses(msg: Msg) -> bool:
+    try:
+        parse((msg.headers or {})["Nats-Subject"])
+    except BadId:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class EventFrame:
     """One message of EVENTS: a few events, one JSON object per line."""
@@ -312,7 +410,7 @@ def frame_of(msg: Msg) -> EventFrame:
     )
 
 
-def _record_of(msg: Msg) -> Record | None:
+def _record_of(msg: Msg, *, as_stored: bool = False) -> Record | None:
     """None for what stands under a subject that no record has."""
     headers = msg.headers or {}
     try:
@@ -320,7 +418,7 @@ def _record_of(msg: Msg) -> Record | None:
     except BadId as error:
         set_aside("subject", headers.get(SUBJECT, ""), error)
         return None
-    return Record(key, count_in(headers, SEQUENCE, 0), at, unpack(msg.data), headers)
+    return Record(key, count_in(headers, SEQUENCE, 0), at, msg.data if as_stored else unpack(msg.data), headers)
 
 
 def time_of(headers: Mapping[str, str]) -> float:

@@ -15,6 +15,7 @@ from bus.connection import Inbox
 from bus.errors import Unavailable
 from bus.journal import Journal, Record
 from bus.messages import Message, QuestionAsked, RunFinished, Settled
+from bus.room import Room
 from bus.router import EventRouter, Numbered, Reader
 from bus.run_record import RunRecord, readable, record_of
 from bus.subjects import Key, cancel_subject, check_id, finished, key_of, run_filters
@@ -59,6 +60,7 @@ class Runs:
         self.inbox = inbox
         self.journal = journal
         self.router = EventRouter(client)
+        self.room = Room(journal)
         self._events_max_age_s = events_max_age_s
         self._patience_s = patience_s
 
@@ -84,6 +86,7 @@ class Runs:
         if question.deadline_s is None and deadline_s is not None:
             question = msgspec.structs.replace(question, deadline_s=deadline_s)
         key = key_of(QuestionAsked, run_id)
+        await self._check_room(key, given=given)
         # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
         created = await self._write(key, question) or not given
         if not created:
@@ -91,6 +94,15 @@ class Runs:
             if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
                 raise KeyReused(f"run {run_id} belongs to another question; use a new idempotency_key")
         return Submitted(run_id, created)
+
+    async def _check_room(self, key: Key, *, given: bool) -> None:
+        """Raises Unavailable when the journal takes no more questions; one that it has already is no new one."""
+        async with self._patience():
+            try:
+                await self.room.check()
+            except Unavailable:
+                if not given or not await self.journal.latest([key.subject]):
+                    raise
 
     async def ask(self, question: QuestionAsked, deadline_s: float | None = None) -> tuple[Submitted, Reader]:
         """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise."""

@@ -1,4 +1,4 @@
-"""`groundwire trace`: list a journal's runs, show one stage by stage, export it to a file."""
+"""`groundwire trace`: list a journal's runs, show one stage by stage, export it to a file; what stays and what leaves."""
 
 import sys
 from datetime import datetime
@@ -16,6 +16,7 @@ from bus.run_record import record_of
 from index.masking.parts import masked
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.trace_keep import check_command, pin_command, prune_command, unpin_command
 from runtime.replay.journal_traces import RunListed, latest_runs
 from runtime.replay.masked import masked_trace
 from runtime.replay.steps import steps_of
@@ -26,7 +27,11 @@ RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in t
 
 @click.group("trace")
 def trace_group() -> None:
-    """List, show and export recorded runs; RUN is a run id, or a trace file where that is possible."""
+    """List, show, export, pin and prune recorded runs; RUN is a run id, or a trace file where that is possible."""
+
+
+for command in (pin_command, unpin_command, prune_command, check_command):
+    trace_group.add_command(command)
 
 
 @trace_group.command("list")
@@ -49,17 +54,19 @@ def list_command(index: Path | None, count: int, as_json: bool, raw: bool, confi
         for each in runs:
             click.echo(msgspec.json.encode(each).decode())
         return
-    table = Table(*(Column(name, no_wrap=name in ("run", "asked", "fork of")) for name in _columns(runs)))
+    columns = _columns(runs)
+    table = Table(*(Column(name, no_wrap=name in ("run", "asked", "fork of")) for name in columns))
     for each in runs:
         asked = datetime.fromtimestamp(each.asked_at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        row = (each.run_id, asked, each.outcome or "running", _short(each.question), each.parent)
-        table.add_row(*row[: len(table.columns)])
+        cells = {"pinned": "pinned" if each.pinned else "", "fork of": each.parent}
+        row = (each.run_id, asked, each.outcome or "running", _short(each.question))
+        table.add_row(*row, *(cells[name] for name in columns[len(row) :]))
     Console().print(table)
 
 
 def _columns(runs: list[RunListed]) -> list[str]:
-    names = ["run", "asked", "outcome", "question", "fork of"]
-    return names if any(each.parent for each in runs) else names[:-1]
+    optional = {"pinned": any(each.pinned for each in runs), "fork of": any(each.parent for each in runs)}
+    return ["run", "asked", "outcome", "question", *(name for name, shown in optional.items() if shown)]
 
 
 @trace_group.command("export")

@@ -74,7 +74,8 @@ def asyncapi_document() -> Document:
 _ID = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -."
 _BUS = (
     "To ask, publish QuestionAsked to gw.question_asked.<run_id> with an id of your own, then read gw.event.<run_id>"
-    " until DONE. The other messages pass between the stages, each written once to the stream RUNS."
+    " until DONE. The other messages pass between the stages, each written once to the stream RUNS, long ones"
+    " packed with zlib."
 )
 
 

@@ -7,8 +7,9 @@ from aiohttp import web
 
 from bus.errors import Unavailable
 from bus.health import Health, ProcessHealth, health_of, process_health, text_of
+from bus.pruner import journal_state
 from bus.subjects import EVENTS, RUNS
-from runtime.edge.metrics import text_of_processes
+from runtime.edge.metrics import journal_text, text_of_processes
 from runtime.edge.problems import RETRY_AFTER_S
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
@@ -77,6 +78,7 @@ async def _streams(edge: Edge) -> Health:
         async with asyncio.timeout(edge.timeouts.health_s):
             for name in (RUNS, EVENTS):
                 await edge.runs.journal.last_sequence(name)
+            await edge.runs.room.check()
     except TimeoutError:
         return Health(detail="JetStream did not answer in time")
     except Unavailable as error:
@@ -86,14 +88,15 @@ async def _streams(edge: Edge) -> Health:
 
 @Route("GET", "/metrics", {200: Reply("Metrics in the text format of Prometheus.", "text/plain")})
 async def metrics(request: web.Request) -> web.Response:
-    """Get the metrics of the edge and of the inference process."""
+    """Get the metrics of the edge, the inference process and the journal."""
     edge = request.app[EDGE]
     client, patience_s = edge.runs.client, edge.timeouts.health_s
-    device, processes = await asyncio.gather(
+    device, journal, processes = await asyncio.gather(
         text_of(client, "gw.metrics.inference", timeout_s=patience_s),
+        journal_state(client, timeout_s=patience_s),
         asyncio.gather(*(health_of(client, name, timeout_s=patience_s) for name in edge.needed)),
     )
     said = {name: health for name, health in zip(edge.needed, processes, strict=True) if health is not None}
     said["edge"] = process_health(Health(ready=True), *edge.watches)
-    body = edge.metrics.text() + text_of_processes(said) + device
+    body = edge.metrics.text() + text_of_processes(said) + journal_text(journal) + device
     return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

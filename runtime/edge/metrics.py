@@ -1,5 +1,6 @@
-"""Every Prometheus metric of the edge, and what every process says of its messages and tasks."""
+"""Every Prometheus metric of the edge, and what the processes say of their messages, their tasks and the journal."""
 
+import time
 from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
@@ -7,6 +8,7 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 from bus.health import ProcessHealth
+from bus.pruner import JournalState
 
 
 class Metrics:
@@ -67,4 +69,29 @@ def text_of_processes(processes: Mapping[str, ProcessHealth]) -> bytes:
     """What the processes, by name, say of themselves."""
     registry = CollectorRegistry()
     registry.register(_Processes(processes))
+    return generate_latest(registry)
+
+
+def journal_text(state: JournalState | None) -> bytes:
+    """The metrics of the journal; empty when no process prunes it."""
+    if state is None:
+        return b""
+    registry = CollectorRegistry()
+    age_s = max(0.0, time.time() - state.oldest_at) if state.oldest_at else 0.0
+    gauges = {
+        "bytes": ("Bytes that the journal takes.", state.size_bytes),
+        "limit_bytes": ("Bytes that it may take.", state.limit_bytes),
+        "messages": ("Records in the journal.", state.messages),
+        "oldest_run_seconds": ("Since the oldest run was asked.", age_s),
+        "pinned_runs": ("Pinned runs, as of the last whole walk.", state.pinned),
+        "running_runs": ("Runs without an end, as of the last whole walk.", state.running),
+    }
+    for name, (what, value) in gauges.items():
+        Gauge(f"groundwire_journal_{name}", what, registry=registry).set(value)
+    counts = {
+        "pruned_runs": ("Runs removed from the journal.", state.pruned_runs),
+        "pruned_bytes": ("Bytes that they took, near enough.", state.pruned_bytes),
+    }
+    for name, (what, value) in counts.items():
+        Counter(f"groundwire_journal_{name}", what, registry=registry).inc(value)
     return generate_latest(registry)

@@ -11,7 +11,11 @@ from bus.connection import connect, declare_streams
 from bus.delivery import Worker
 from bus.health import answer_health
 from bus.janitor import Janitor
+from bus.messages import RunFinished
+from bus.pruner import Pruner
 from index.languages.detection import detect
+from runtime.journal.repair import lost, reports
+from runtime.processes.supervisor import state_folder
 from runtime.settings import Settings
 
 
@@ -31,8 +35,14 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()
+        closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
+        pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
+        if settings.index.dir and any(reports(state_folder(settings))):
+            pruner.tell_damage(lost(state_folder(settings)))
+        await pruner.start()
         state = {"ready": True, "detail": f"{len(worker.actors)} actors"}
-        await answer_health(worker.client, name, lambda: state, worker.watch, janitor.watch)
+        await answer_health(worker.client, name, lambda: state, worker.watch, janitor.watch, pruner.watch)
         await stop.wait()
+        await pruner.stop()
         await janitor.stop()
         await worker.stop()

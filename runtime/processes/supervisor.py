@@ -24,6 +24,7 @@ import psutil
 from bus.connection import connect
 from bus.errors import Unavailable
 from bus.health import health_of
+from runtime.journal.repair import repair
 from runtime.processes import nats_server
 from runtime.processes.actor_groups import actor_processes
 from runtime.processes.roles import CANNOT_START, Role
@@ -154,6 +155,7 @@ class Stack:
         config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)
         config.chmod(0o600)
         self._end_orphan()
+        await self._repair()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         await (await connect(self.settings.bus.url, name="groundwire-supervisor")).close()
         for name, told in self.commands.items():
@@ -206,6 +208,19 @@ class Stack:
         await asyncio.gather(*self._keepers, return_exceptions=True)
         if self._lock is not None:
             self._lock.close()
+
+    async def _repair(self) -> None:
+        """Take damage out of the journal's files while no server has them open, and say what it was."""
+        try:
+            found = await asyncio.to_thread(repair, self.folder)
+        except OSError as error:
+            self.say(f"the journal's files cannot be read through ({error}); it is started as it is")
+            return
+        if found:
+            with open_private(self.log("journal"), append=True) as log:
+                log.writelines(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {each}\n".encode() for each in found)
+        for each in found:
+            self.say(f"the journal was damaged: {each} (log: {self.log('journal')})")
 
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"

@@ -10,6 +10,7 @@ from bus.errors import Poison
 from bus.follow import Stored, follow
 from bus.journal import EventFrame, Journal, Record, time_of
 from bus.messages import QuestionAsked, RunFinished
+from bus.pins import PINNED
 from bus.runs import NoSuchRun
 from bus.subjects import RUNS, RUNS_SUBJECTS, BadId, check_id, is_canary, parse
 from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace
@@ -23,6 +24,7 @@ class RunListed(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     outcome: str = ""
     parent: str = ""
+    pinned: bool = False
 
 
 async def read_run(journal: Journal, run_id: str) -> Trace:
@@ -67,6 +69,7 @@ async def _between(journal: Journal, after: int, end: int) -> list[Stored]:
 
 def _found(records: list[Stored]) -> Iterator[RunListed]:
     ends: dict[str, str] = {}
+    pinned: set[str] = set()
     asked: list[tuple[Record, QuestionAsked]] = []
     for stored in records:
         try:
@@ -76,6 +79,8 @@ def _found(records: list[Stored]) -> Iterator[RunListed]:
             continue
         if is_canary(key.run_id):
             continue
+        if key.type == PINNED:
+            pinned.add(key.run_id)
         if key.type not in (ASKED, FINISHED):
             continue
         record = Record(key, stored.sequence, stored.time, stored.data, stored.headers)
@@ -95,4 +100,5 @@ def _found(records: list[Stored]) -> Iterator[RunListed]:
             question=question.question,
             outcome=ends.get(run_id, ""),
             parent=record.headers.get(PARENT, ""),
+            pinned=run_id in pinned,
         )

@@ -1,0 +1,117 @@
+"""What a crash or damaged files can leave in the journal: each question gets an end, each run its question or none of it stays."""
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from bus.access import ACCESS, Access, access_key
+from bus.errors import Poison
+from bus.journal import DEADLINE, Journal, Record
+from bus.messages import Message, QuestionAsked, RunFinished, Settled, message_type, question_about, words_asked
+from bus.pins import PINNED
+from bus.pruning import remove_run
+from bus.subjects import BadId, Key, consumed_subject, finished, key_of, parse
+
+#: What is younger may still be written to: a question follows the record of its owner.
+YOUNG_S = 3600.0
+#: How long after its deadline a run may still end by itself, or be ended by the janitor.
+LATE_S = 60.0
+
+LEFT = "how this run ended is not in the journal: the stack stopped before it did, or the record was damaged"
+DAMAGED = "records of this run were damaged in the journal's files; `groundwire trace check` says which"
+
+#: Every record but the questions.
+RECORDS = "gw.*.*.*"
+#: What may be left when pruning was cut off.
+_ENDS = (consumed_subject(RunFinished), f"gw.{ACCESS}.*.*", f"gw.{PINNED}.*.*")
+_LEAVES_LAST = {message_type(RunFinished), ACCESS, PINNED}
+
+
+async def sweep(journal: Journal, deadline_s: float, *, lost: Sequence[Key] = (), damaged: bool = False) -> list[str]:
+    """End each run that nothing else will, and remove what pruning left of others. Returns lines for the log. Raises Unavailable.
+
+    `deadline_s`: of a run that sets none. `damaged`: files of the journal were, so that questions may be missing; `lost`: records
+    that are known to be.
+    """
+    said: list[str] = []
+    for key in lost:
+        if key.type == ACCESS:  # without its owner, the run would be anybody's
+            denied = msgspec.json.encode(Access(groups=()))
+            await journal.publish(access_key(key.run_id).subject, denied, patience_s=2.0)
+    asked = await runs_in(journal, consumed_subject(QuestionAsked))
+    ended = await runs_in(journal, consumed_subject(RunFinished))
+    hit = {key.run_id for key in lost}
+    for run_id in sorted((asked | hit) - ended):
+        records = await journal.run(run_id)
+        late = time.time() > _deadline(records, deadline_s) + LATE_S
+        if records and (late or run_id in hit):
+            settled = Settled(outcome="failed", detail=DAMAGED if run_id in hit else LEFT, question=_words(records))
+            await journal.write(finished(run_id), RunFinished(settled=settled), patience_s=2.0)
+            said.append(f"run {run_id} had no end: it has failed")
+    for name in (*_ENDS, RECORDS) if damaged else _ENDS:
+        for run_id in sorted(await runs_in(journal, name) - asked):
+            line = await _without_question(journal, run_id, hit=run_id in hit, damaged=damaged)
+            asked.add(run_id)
+            if line:
+                said.append(line)
+    return said
+
+
+async def _without_question(journal: Journal, run_id: str, *, hit: bool, damaged: bool) -> str:
+    """Give a run its question back if damage took it, or may have; remove what pruning left."""
+    records = await journal.run(run_id)
+    types = {record.key.type for record in records}
+    if not records or message_type(QuestionAsked) in types:
+        return ""
+    if hit or types - _LEAVES_LAST or (damaged and message_type(RunFinished) in types):
+        await _restore_question(journal, run_id, records)
+        return f"run {run_id} had lost its question: it is written again"
+    if max(record.time for record in records) < time.time() - YOUNG_S:
+        await remove_run(journal, run_id)
+        return f"run {run_id} had been pruned in part: the rest is removed"
+    return ""
+
+
+async def _restore_question(journal: Journal, run_id: str, records: Sequence[Record]) -> None:
+    """Write the question again, after the run's end and past its deadline, so that no actor works on it."""
+    end = RunFinished(settled=Settled(outcome="failed", detail=DAMAGED, question=_words(records)))
+    await journal.write(finished(run_id), end, patience_s=2.0)
+    about = next((found for m in _messages(records) if (found := question_about(m)) is not None), None)
+    question = QuestionAsked(question=_words(records) or "?", profile=about.profile if about else "general")
+    over = {DEADLINE: f"{records[0].time:.3f}"}
+    await journal.write(key_of(QuestionAsked, run_id), question, headers=over, patience_s=2.0)
+
+
+def _deadline(records: Sequence[Record], deadline_s: float) -> float:
+    """When the run should have been over, in epoch seconds."""
+    if not records:
+        return 0.0
+    own = next((m.deadline_s for m in _messages(records[:2]) if isinstance(m, QuestionAsked)), None)
+    return records[-1].time + (own or deadline_s)
+
+
+def _words(records: Sequence[Record]) -> str:
+    """What the person asked, as far as the records still say."""
+    return next((words for m in _messages(records) if (words := words_asked(m))), "")
+
+
+def _messages(records: Sequence[Record]) -> list[Message]:
+    found = []
+    for record in records:
+        try:
+            found.append(record.message)
+        except Poison:
+            continue
+    return found
+
+
+async def runs_in(journal: Journal, subject: str) -> set[str]:
+    """The runs that have a record of that filter. Raises Unavailable."""
+    found = set()
+    for name in await journal.subjects(subject):
+        try:
+            found.add(parse(name).run_id)
+        except BadId:
+            continue
+    return found

@@ -1,0 +1,149 @@
+"""`groundwire trace pin`, `unpin`, `prune` and `check`: what stays in a journal, what leaves it, and what is damaged."""
+
+import re
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from actors.pipeline import pipeline
+from bus.messages import QuestionAsked, RunFinished
+from bus.pins import pin, unpin
+from bus.pruning import Pruned, Rule, prune
+from bus.runs import no_such_run
+from bus.subjects import check_id, key_of
+from bus.sweeping import sweep
+from runtime.commands.options import ASKED_OVER, BUILT_INDEX, CONFIG
+from runtime.commands.run_sources import journal_of, refuse, run, settings_for
+from runtime.journal.repair import check, reports
+from runtime.processes.supervisor import state_folder
+from runtime.settings import Settings
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_BYTES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+class Age(click.ParamType[float]):
+    """A number with a unit: `90m`, `12h`, `2d`, `1w`; in seconds."""
+
+    name = "age"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhdw])", str(value).strip().lower())
+        if found is None:
+            self.fail(f"{str(value)[:40]!r} is not an age; write it as 90m, 12h, 2d or 1w", param, ctx)
+        return float(found[1]) * _SECONDS[found[2]]
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes with a unit: `800kB`, `500MB`, `1GiB`."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) ?((?:[kmg]i?)?)b?", str(value).strip().lower())
+        if found is None:
+            self.fail(f"{str(value)[:40]!r} is not a size; write it as 800kB, 500MB or 1GiB", param, ctx)
+        return int(float(found[1]) * _BYTES[found[2]])
+
+
+@click.command("pin")
+@click.argument("run_id", metavar="RUN")
+@ASKED_OVER
+@CONFIG
+def pin_command(run_id: str, index: Path | None, config: Path | None) -> None:
+    """Keep RUN in the journal, whatever its age, until it is unpinned."""
+    settings = settings_for(index, config)
+
+    async def done() -> bool:
+        async with journal_of(settings) as journal:
+            if not await journal.latest([key_of(QuestionAsked, check_id(run_id)).subject]):
+                raise no_such_run(run_id)
+            return await pin(journal, run_id)
+
+    click.echo(f"run {run_id} is pinned" if run(done) else f"run {run_id} was pinned already")
+
+
+@click.command("unpin")
+@click.argument("run_id", metavar="RUN")
+@ASKED_OVER
+@CONFIG
+def unpin_command(run_id: str, index: Path | None, config: Path | None) -> None:
+    """Let RUN leave the journal like any other."""
+    settings = settings_for(index, config)
+
+    async def done() -> bool:
+        async with journal_of(settings) as journal:
+            return await unpin(journal, check_id(run_id))
+
+    click.echo(f"run {run_id} is no longer pinned" if run(done) else f"run {run_id} was not pinned")
+
+
+@click.command("prune")
+@ASKED_OVER
+@click.option("--older-than", type=Age(), help="Remove finished runs asked longer ago: 90m, 12h, 2d, 1w.")
+@click.option("--keep-bytes", type=Size(), help="Remove the oldest until the journal takes this much: 500MB, 1GiB.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@CONFIG
+def prune_command(
+    index: Path | None, older_than: float | None, keep_bytes: int | None, dry_run: bool, config: Path | None
+) -> None:
+    """Remove finished runs from the journal, oldest first; those under way or pinned stay.
+
+    Without --older-than and --keep-bytes, what the settings do not keep.
+    """
+    settings = settings_for(index, config)
+
+    async def done() -> tuple[Pruned, list[str]]:
+        async with journal_of(settings) as journal:
+            rule = _rule(settings, older_than, keep_bytes)
+            closers = [actor.name for actor in pipeline().actors if actor.takes is RunFinished]
+            left = [] if dry_run else await sweep(journal, settings.bus.deadline_s)
+            return await prune(journal, rule, closers=closers, dry_run=dry_run), left
+
+    pruned, left = run(done)
+    for line in left:
+        click.echo(line)
+    if dry_run:
+        for each in pruned.runs:
+            click.echo(f"{each.run_id}  {datetime.fromtimestamp(each.asked_at).astimezone():%Y-%m-%d %H:%M:%S}")
+    stay = ", ".join(
+        f"{count} {what}"
+        for count, what in ((pruned.seen.pinned, "pinned"), (pruned.seen.running, "under way"))
+        if count
+    )
+    what = "would be removed" if dry_run else "removed"
+    click.echo(
+        f"{len(pruned.runs)} runs {what} ({pruned.size_bytes / 1e6:.1f} MB){f'; passed over: {stay}' if stay else ''}"
+    )
+
+
+@click.command("check")
+@BUILT_INDEX
+@CONFIG
+@click.pass_context
+def check_command(ctx: click.Context, index: Path, config: Path | None) -> None:
+    """Read the journal's files through and say what is damaged, or was and has been taken out. Exit code 1 if any is."""
+    folder = state_folder(settings_for(index, config))
+    for where, damages in reports(folder):
+        for each in damages:
+            click.echo(f"{each}; subjects known: {', '.join(each.subjects) or 'none'} (the damaged files: {where})")
+    try:
+        found = check(folder)
+    except OSError as error:
+        refuse(f"{folder}: cannot be read ({error.strerror})")
+    for each in found:
+        click.echo(f"{each}; they are taken out when the stack starts again")
+    if not found:
+        click.echo("every record in the journal's files is sound")
+    ctx.exit(1 if found else 0)
+
+
+def _rule(settings: Settings, older_than: float | None, keep_bytes: int | None) -> Rule:
+    if older_than is None and keep_bytes is None:
+        older_than, keep_bytes = (
+            settings.bus.runs_max_age_s,
+            int(settings.bus.runs_max_bytes * settings.bus.runs_prune_from),
+        )
+    return Rule(before=time.time() - older_than if older_than is not None else 0.0, keep_bytes=keep_bytes)
