@@ -6,6 +6,7 @@ Code outside this folder that has to name a connection or a message uses `Client
 import asyncio
 import itertools
 import logging
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,10 @@ from nats.js.errors import APIError, NotFoundError
 
 from bus.envelope import set_aside
 from bus.errors import Unavailable
+from bus.security import connect_options
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, EVENTS_SUBJECTS, RUNS, RUNS_SUBJECTS
+from bus.users import OPERATOR
 
 log = logging.getLogger("groundwire.bus")
 
@@ -31,6 +34,8 @@ CONNECT_OPTIONS: dict[str, Any] = {
     "reconnect_time_wait": 0.1,
     "allow_reconnect": True,
 }
+#: nats-py's words, of two kinds of exception.
+_REFUSED = "authorization violation"
 #: The first connection must fail while nobody answers: with unlimited attempts, `nats.connect` would never return.
 _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
 
@@ -70,6 +75,11 @@ class Connection(Client):
         await self._flush_pending(force_flush=True)
         await super().flush(timeout)
 
+    def hang_up(self) -> None:
+        """Close the socket of a connection that was refused: nats-py leaves it open, and its `close` waits for TLS."""
+        if self._transport is not None:
+            self._transport.close()
+
     async def close(self) -> None:
         forget_unsent(self)
         await super().close()
@@ -90,18 +100,39 @@ async def _quiet(error: Exception) -> None:
     """Log nothing while connecting: `connect` reports a failure once its patience is over."""
 
 
-async def connect(url: str, *, name: str, patience_s: float = 10.0) -> Client:
-    """Open a connection. Raises Unavailable when nothing answers within `patience_s`."""
+async def connect(bus: BusSettings | str, *, name: str, user: str = OPERATOR.name, patience_s: float = 10.0) -> Client:
+    """Open a connection as one of Groundwire's users; `bus` may be an address alone.
+
+    Raises Unavailable when nothing answers within `patience_s`, and at once when the server does not let us in.
+    """
+    settings = BusSettings(url=bus) if isinstance(bus, str) else bus
+    options = connect_options(settings, user)
+    where = options["servers"]
     give_up = asyncio.get_running_loop().time() + patience_s
     while True:
         client = Connection()
         try:
-            await client.connect(url, name=name, error_cb=_quiet, connect_timeout=2, **{**CONNECT_OPTIONS, **_FIRST})
+            await client.connect(
+                **options, name=name, error_cb=_quiet, connect_timeout=2, **{**CONNECT_OPTIONS, **_FIRST}
+            )
             return client
         except (OSError, nats.errors.Error) as error:
+            client.hang_up()
+            if _REFUSED in str(error).lower():
+                raise Unavailable(refused(settings, where)) from None
+            if isinstance(error, ssl.SSLError):
+                raise Unavailable(
+                    f"no TLS with {where} ({error}); look at bus.tls_ca, bus.tls_cert, bus.tls_key"
+                ) from None
             if asyncio.get_running_loop().time() > give_up:
-                raise Unavailable(f"no nats-server at {url} ({error}); start one with `groundwire up`") from None
+                raise Unavailable(f"no nats-server at {where} ({error}); start one with `groundwire up`") from None
             await asyncio.sleep(0.05)
+
+
+def refused(settings: BusSettings, where: str) -> str:
+    """What to say when the server does not let this user in."""
+    given = "bus.creds" if settings.creds else "bus.nkey_seed" if settings.nkey_seed else "bus.user and bus.password"
+    return f"nats-server at {where} does not let us in; look at {given}"
 
 
 def keep_trying(client: Client) -> None:
@@ -153,6 +184,22 @@ async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patien
                 if asyncio.get_running_loop().time() > give_up:
                     raise Unavailable(f"JetStream does not answer ({error}); start nats-server with -js") from None
                 await asyncio.sleep(0.1)
+
+
+async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> None:
+    """Wait until both streams exist: who may not declare them needs them. Raises Unavailable."""
+    give_up = asyncio.get_running_loop().time() + patience_s
+    for name in (RUNS, EVENTS):
+        while True:
+            try:
+                if await stream_exists(js, name):
+                    break
+                why = f"there is no stream {name}; start the actors"
+            except (nats.errors.Error, TimeoutError) as error:
+                why = f"JetStream does not answer ({error}); start nats-server with -js"
+            if asyncio.get_running_loop().time() > give_up:
+                raise Unavailable(why)
+            await asyncio.sleep(0.1)
 
 
 async def _declare(js: JetStreamContext, config: StreamConfig) -> None:
@@ -213,6 +260,7 @@ __all__ = [
     "Client",
     "Inbox",
     "Msg",
+    "await_streams",
     "connect",
     "declare_streams",
     "forget_unsent",

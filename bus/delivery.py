@@ -22,7 +22,7 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.access import Groups
 from bus.actor import Actor
-from bus.connection import CONNECT_OPTIONS, Connection, Inbox, forget_unsent, log_error
+from bus.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.envelope import place_of, set_aside
 from bus.errors import Failure
 from bus.graph import Graph
@@ -33,17 +33,22 @@ from bus.pulling import Pull
 from bus.restoring import Restorer
 from bus.settings import BusSettings
 from bus.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, parse
+from bus.users import ACTORS, inbox_prefix
 from bus.watched import Watch
 
 log = logging.getLogger("groundwire.actors")
 
 
 class _Broker(NatsBroker):
-    """FastStream's broker over our connection."""
+    """FastStream's broker over a connection that is opened as every other one is."""
+
+    def __init__(self, settings: BusSettings) -> None:
+        super().__init__(logger=None, apply_types=False, graceful_timeout=5.0)
+        self._settings = settings
 
     async def _connect(self) -> Client:
-        client = Connection()
-        await client.connect(**self._connection_kwargs)
+        client = await connect(self._settings, name="groundwire-actors", user=ACTORS.name)
+        keep_trying(client)
         self.config.connect(client)
         return client
 
@@ -58,15 +63,7 @@ class Worker:
         self.graph = graph
         self.settings = settings
         self.actors = tuple(a for a in graph.actors if not only or a.name in only)
-        self._broker = _Broker(
-            settings.url,
-            logger=None,
-            apply_types=False,
-            graceful_timeout=5.0,
-            error_cb=log_error,
-            name="groundwire-actors",
-            **CONNECT_OPTIONS,
-        )
+        self._broker = _Broker(settings)
         self._ungranted = ungranted
         self._handling: Handling
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
@@ -79,7 +76,7 @@ class Worker:
     # ------------------------------------------------------------ start and stop
 
     async def start(self) -> None:
-        """Bind every actor to its durable consumer and begin. The streams must exist."""
+        """Bind every actor to its durable consumer and begin. The streams must exist. Raises Unavailable."""
         client = await self._broker.connect()
         self.inbox = Inbox(client)
         self._handling = Handling(client, self.inbox, self.graph, self.settings, ungranted=self._ungranted)
@@ -169,6 +166,7 @@ class Worker:
             config=config,
             ack_policy=AckPolicy.MANUAL,
             no_reply=True,
+            inbox_prefix=f"{inbox_prefix(ACTORS.name)}.".encode(),
             decoder=_undecoded,
         )(deliver)
 

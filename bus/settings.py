@@ -11,7 +11,14 @@ Seconds = Annotated[float, Meta(gt=0)]
 class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[bus]` in groundwire.toml. Retention bounds disk use; ack_wait must be well above the heartbeat."""
 
-    url: str = "nats://127.0.0.1:4222"  #: where nats-server listens
+    url: str = "nats://127.0.0.1:4222"  #: where nats-server listens; may carry `user:password@`
+    user: str = ""  #: on a server with users; empty: the one that `groundwire serve nats` has made for each process
+    password: str = ""  #: better set as GROUNDWIRE_BUS_PASSWORD
+    creds: str = ""  #: instead: file with the user's JWT and nkey seed
+    nkey_seed: str = ""  #: or: file with the user's nkey seed
+    tls_ca: str = ""  #: file with the certificate of the server's authority, if not one that this machine knows
+    tls_cert: str = ""  #: file with our certificate, where the server asks for one
+    tls_key: str = ""  #: and its key
     runs_max_age_s: Seconds = 7 * 86400.0  #: how long the journal keeps a finished run that is not pinned
     runs_max_bytes: int = 1024**3  #: the most that the journal holds
     runs_prune_from: Annotated[float, Meta(gt=0, le=0.9)] = (

@@ -28,6 +28,7 @@ COMMANDS = {
     "top": ("top", "top_command", "Watch the inference devices live."),
     "graph": ("graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
     "doctor": ("doctor", "doctor_command", "Check this machine and say how to get what is missing."),
+    "nats": ("nats", "nats_group", "Print how to connect to NATS, and the users of a server of your own."),
     "serve": ("serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."),
 }
 

@@ -11,7 +11,7 @@ import msgspec
 from actors.evidence.spans import share_held
 from actors.pipeline import pipeline
 from bus.asking import AskServer
-from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.connection import Client, Inbox, connect, declare_streams, keep_trying
 from bus.delivery import Worker
 from bus.janitor import Janitor
 from bus.journal import Journal
@@ -22,8 +22,9 @@ from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.settings import BusSettings
 from bus.watched import Watch
 from runtime.engines.engine import Engine
-from runtime.processes import nats_server
+from runtime.processes import nats_server, nats_users
 from runtime.processes.inference import Inference
+from runtime.processes.nats_users import Credentials
 from runtime.settings import InferenceSettings
 
 PAGES = {
@@ -102,6 +103,7 @@ class Whole:
     inference: Inference
     runs: Runs
     journal: Journal
+    users: Credentials
     janitor: Janitor
     settings: BusSettings
     stop_asks: Callable[[], Awaitable[None]]
@@ -135,22 +137,31 @@ async def whole(
 ) -> AsyncIterator[Whole]:
     """Ready for questions; `url`: over this server, not one of its own. Bugs of actors or engine fail the test at the end."""
     process = None
-    if not url:
+    if url:
+        users = nats_users.make(folder, url)
+    else:
         port = nats_server.free_port()
-        config = nats_server.write_config(folder, port=port, sync_always=False)
+        users = nats_users.make(folder, f"nats://127.0.0.1:{port}")
+        config = nats_server.write_config(folder, port=port, sync_always=False, passwords=users.passwords)
         with (folder / "log").open("wb") as log:
             process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
-        url = f"nats://127.0.0.1:{port}"
     try:
-        settings = BusSettings(url=url, heartbeat_s=0.4)
-        client = await connect(settings.url, name="whole")
-        keep_trying(client)
+        plain = BusSettings(heartbeat_s=0.4)
+
+        async def connected(user: str) -> Client:
+            client = await connect(users.bus(plain, user), name="whole", user=user)
+            keep_trying(client)
+            return client
+
+        settings = users.bus(plain, "actors")
+        client = await connected("operator")
         await declare_streams(client.jetstream(timeout=2.0), settings)
         await engine.start()
         inference = Inference(engine, InferenceSettings(cache_entries=cache_entries))
-        server = AskServer(client, inference.answer)
+        answering, searching = await connected("inference"), await connected("search")
+        server = AskServer(answering, inference.answer)
         stop_asks = await server.start()
-        stop_searches = await serve_search(client, find)
+        stop_searches = await serve_search(searching, find)
         worker = Worker(pipeline(), settings)
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
@@ -159,13 +170,14 @@ async def whole(
         journal = Journal(client, inbox)
         runs = Runs(client, inbox, journal)
         await runs.start()
-        yield Whole(worker, inference, runs, journal, janitor, settings, stop_asks)
+        yield Whole(worker, inference, runs, journal, users, janitor, settings, stop_asks)
         await runs.stop()
         await janitor.stop()
         await worker.stop()
         await stop_asks()
         await stop_searches()
-        await client.close()
+        for each in (answering, searching, client):
+            await each.close()
         assert worker.bugs == []
         assert server.bugs == []
     finally:

@@ -15,8 +15,10 @@ from bus.errors import Failure, Poison
 from bus.journal import Journal
 from bus.runs import NoSuchRun
 from bus.subjects import BadId
+from bus.users import OPERATOR
 from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer
+from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.supervisor import Stack, StackRunning, running, state_folder
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import BrokenTrace, Trace, read
@@ -64,19 +66,19 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
 
     Without an index, the journal at `bus.url`. Raises Unavailable, NoServer, StackRunning, or NoSuchRun if nothing ever ran.
     """
-    url, stack = settings.bus.url, None
+    bus, stack = bus_as(settings, OPERATOR.name), None
     if settings.index.dir:
         folder = state_folder(settings)
         there = running(folder)
         if there is not None:
-            url = there.nats_url
+            bus = bus_at(folder, there.nats_url, settings.bus)
         elif not (folder / "jetstream").exists():
             raise NoSuchRun(f"no question has been asked over {settings.index.dir} yet; ask one with `groundwire ask`")
         else:
             stack = await _nats_alone(settings, folder)
-            url = stack.settings.bus.url
+            bus = stack.settings.bus
     try:
-        client = await connect(url, name="groundwire-replay", patience_s=5.0)
+        client = await connect(bus, name="groundwire-replay", patience_s=5.0)
         try:
             yield Journal(client, Inbox(client))
         finally:

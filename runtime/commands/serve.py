@@ -6,13 +6,16 @@ from typing import cast
 from urllib.parse import urlsplit
 
 import click
+import msgspec
 
+from bus.security import without_user
 from index.languages.toml_check import nearest
 from runtime.commands.options import CONFIG, read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
+from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
+from runtime.processes.private_files import private_folder
 from runtime.processes.roles import ROLES, Role, run
-from runtime.processes.supervisor import state_home
 from runtime.settings import Settings
 
 
@@ -37,13 +40,18 @@ def serve_command(
         for actor in only:
             if actor not in names:
                 raise click.UsageError(f"no actor is called {actor!r}{nearest(actor, names)}")
+    settings = msgspec.structs.replace(settings, bus=bus_as(settings, role))
     ctx.exit(run(cast(Role, role), settings, only=only, name=name, end_with_stdin=end_with_stdin))
 
 
 def _become_nats(settings: Settings) -> None:
     """Replace this process with nats-server, listening where the settings say."""
     where = urlsplit(settings.bus.url)
-    config = write_config(state_home(settings) / "nats", port=where.port or 4222, host=where.hostname or "127.0.0.1")
+    folder = standing_folder(settings)
+    private_folder(folder)
+    users = make(folder, without_user(settings.bus.url))
+    host, port = where.hostname or "127.0.0.1", where.port or DEFAULT_PORT
+    config = write_config(folder, port=port, host=host, passwords=users.passwords)
     try:
         command = nats_command(config)
     except NoServer as problem:

@@ -8,6 +8,7 @@ from pathlib import Path
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.journal import Journal
 from bus.runs import Runs
+from runtime.processes.nats_users import bus_at
 from runtime.processes.supervisor import Address, Stack, StackRunning, running, state_folder
 from runtime.settings import Settings
 
@@ -34,10 +35,10 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
     try:
         if stack is not None:
             await stack.ready()
-            url = stack.settings.bus.url
+            bus = stack.settings.bus
         else:
-            url = there.nats_url if there is not None else settings.bus.url
-        client = await connect(url, name="groundwire-cli")
+            bus = settings.bus if there is None else bus_at(folder, there.nats_url, settings.bus)
+        client = await connect(bus, name="groundwire-cli")
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings.bus)
         inbox = Inbox(client)

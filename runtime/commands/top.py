@@ -13,8 +13,11 @@ from rich.table import Table
 
 from bus.connection import connect
 from bus.errors import Failure
+from bus.settings import BusSettings
+from bus.users import OPERATOR
 from runtime.commands.options import CONFIG, read_settings
 from runtime.engines.watching import Watched, views
+from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.supervisor import running, state_folder
 
 type Key = tuple[str, int]
@@ -31,20 +34,21 @@ type Key = tuple[str, int]
 def top_command(ctx: click.Context, index: Path | None, config: Path | None, every: float, once: bool) -> None:
     """Watch slots, queues, tokens per second, cache hits and memory of every device; stop with Ctrl-C."""
     settings = read_settings(config, index=index)
-    there = running(state_folder(settings)) if index is not None else None
+    folder = state_folder(settings)
+    there = running(folder) if index is not None else None
     if index is not None and there is None:
         raise click.UsageError(f"no stack runs over {index}; start it with `groundwire up --index {index}`")
-    url = there.nats_url if there is not None else settings.bus.url
+    bus = bus_as(settings, OPERATOR.name) if there is None else bus_at(folder, there.nats_url, settings.bus)
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_watch(url, every, once))
+            asyncio.run(_watch(bus, every, once))
     except Failure as failure:
         click.echo(f"error: {failure}", err=True)
         ctx.exit(1)
 
 
-async def _watch(url: str, every_s: float, once: bool) -> None:
-    client = await connect(url, name="groundwire-top")
+async def _watch(bus: BusSettings, every_s: float, once: bool) -> None:
+    client = await connect(bus, name="groundwire-top")
     try:
         before, then = dict[Key, Watched](), time.monotonic()
         console = Console()

@@ -56,7 +56,7 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             raise
     url = f"http://{settings.edge.host}:{settings.edge.port}"
     say(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
-    watching = asyncio.create_task(_watch(stack.settings, say)) if watches else None
+    watching = asyncio.create_task(_watch(settings, say)) if watches else None
     await stop.wait()
     with console.status("stopping…"):
         if watching is not None:

@@ -13,6 +13,7 @@ from bus.health import answer_health
 from bus.janitor import Janitor
 from bus.messages import RunFinished
 from bus.pruner import Pruner
+from bus.users import ACTORS
 from index.languages.detection import detect
 from runtime.journal.repair import lost, reports
 from runtime.processes.supervisor import state_folder
@@ -28,7 +29,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
     preload()
     detect("The first call loads the words of both.")
     with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice)):
-        first = await connect(settings.bus.url, name="groundwire-declare")
+        first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
         worker = Worker(graph, settings.bus, only=only, ungranted=groups_named(settings.access.integrations))

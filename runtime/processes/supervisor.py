@@ -21,12 +21,15 @@ import anyio
 import msgspec
 import psutil
 
-from bus.connection import connect
+from bus.connection import connect, declare_streams
 from bus.errors import Unavailable
 from bus.health import health_of
+from bus.settings import BusSettings
+from bus.users import OPERATOR
 from runtime.journal.repair import repair
-from runtime.processes import nats_server
+from runtime.processes import nats_server, nats_users
 from runtime.processes.actor_groups import actor_processes
+from runtime.processes.private_files import open_private, private_folder, write_private
 from runtime.processes.roles import CANNOT_START, Role
 from runtime.settings import Settings, child_environ
 
@@ -42,6 +45,8 @@ PRIVATE = 0o077
 START_S = 1.0
 #: Runs a command so that it ends with this process, however that ends.
 TETHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("tether.py")))
+#: Bytes of an index's name in that of its state folder; names of folders end at 255.
+LONGEST_NAME = 200
 
 
 class StackRunning(Unavailable):
@@ -74,8 +79,8 @@ def state_home(settings: Settings) -> Path:
 def state_folder(settings: Settings) -> Path:
     """The folder of the journal, logs and lock of a stack over the settings' index."""
     index = Path(settings.index.dir).resolve()
-    name = hashlib.blake2b(str(index).encode(), digest_size=6).hexdigest()
-    return state_home(settings) / f"{index.name}-{name}"
+    name = hashlib.blake2b(os.fsencode(index), digest_size=6).hexdigest()
+    return state_home(settings) / f"{os.fsdecode(os.fsencode(index.name)[:LONGEST_NAME])}-{name}"
 
 
 def running(folder: Path) -> Address | None:
@@ -125,7 +130,7 @@ class Stack:
         self.sync_always = sync_always
         self.port = nats_server.free_port()
         bus = msgspec.structs.replace(settings.bus, url=f"nats://127.0.0.1:{self.port}")
-        self.settings = msgspec.structs.replace(settings, bus=bus)
+        self.settings = _with_bus(settings, bus)  #: for the operator, once it has started
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.failed = ""  #: why the stack cannot go on, once it cannot
         self._lock: IO[bytes] | None = None
@@ -136,8 +141,7 @@ class Stack:
     async def start(self) -> None:
         """Start everything. Raises StackRunning, NoServer, Unavailable."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.folder.chmod(0o700)
+            private_folder(self.folder)
             self._lock = open_private(self.folder / "lock")
         except OSError as error:
             raise Unavailable(
@@ -152,15 +156,21 @@ class Stack:
             raise StackRunning(f"a stack runs over {self.folder} already; use it, or stop it first")
         with contextlib.suppress(OSError):
             (self.folder / "stack.json").unlink()
-        config = nats_server.write_config(self.folder, port=self.port, sync_always=self.sync_always)
-        config.chmod(0o600)
+        users = nats_users.make(self.folder, self.settings.bus.url)
+        self.settings = _with_bus(self.settings, users.bus(self.settings.bus, OPERATOR.name))
+        config = nats_server.write_config(
+            self.folder, port=self.port, sync_always=self.sync_always, passwords=users.passwords
+        )
         self._end_orphan()
         await self._repair()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
-        await (await connect(self.settings.bus.url, name="groundwire-supervisor")).close()
+        client = await connect(self.settings.bus, name="groundwire-supervisor")
+        if self.roles:
+            await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
+        await client.close()
         for name, told in self.commands.items():
             command = [sys.executable, "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
-            environ = child_environ(self.settings)
+            environ = child_environ(_with_bus(self.settings, users.bus(self.settings.bus, told[0])))
             self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
         port = self.settings.edge.port if "edge" in self.roles else None
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
@@ -171,7 +181,7 @@ class Stack:
 
         Raises Unavailable with the reason when one cannot start, or reports nothing for `patience_s`.
         """
-        client = await connect(self.settings.bus.url, name="groundwire-supervisor")
+        client = await connect(self.settings.bus, name="groundwire-supervisor")
         try:
             for name in self.commands:
                 heard_at, said = time.monotonic(), ""
@@ -295,16 +305,8 @@ class Stack:
             _signal(process, signal.SIGKILL)
 
 
-def open_private(path: Path, *, append: bool = False) -> IO[bytes]:
-    """Open a file for writing that only its owner may read. Raises OSError."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
-    os.fchmod(descriptor, 0o600)
-    return os.fdopen(descriptor, "ab" if append else "wb")
-
-
-def write_private(path: Path, data: bytes) -> None:
-    with open_private(path) as file:
-        file.write(data)
+def _with_bus(settings: Settings, bus: BusSettings) -> Settings:
+    return msgspec.structs.replace(settings, bus=bus)
 
 
 def _started(process: psutil.Process) -> float:

@@ -19,6 +19,7 @@ import psutil
 from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
 from bus.connection import connect
+from bus.settings import BusSettings
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, InferenceSettings, Settings
@@ -72,9 +73,9 @@ async def many(session: aiohttp.ClientSession, url: str, count: int, at_once: in
     return time.perf_counter() - began, took, tokens
 
 
-async def raw(url: str, publishes: int, at_once: int) -> float:
+async def raw(bus: BusSettings, publishes: int, at_once: int) -> float:
     """Seconds that nats-py alone takes to publish that many records, and to pull and acknowledge each."""
-    client = await connect(url, name="bench-raw")
+    client = await connect(bus, name="bench-raw")
     js = client.jetstream(timeout=5.0)
     await js.add_stream(StreamConfig(name="BENCH", subjects=["bench.>"]))
     await js.add_consumer("BENCH", ConsumerConfig(durable_name="bench", ack_policy=AckPolicy.EXPLICIT))
@@ -118,12 +119,12 @@ async def main(questions: int, at_once: int, processes: str) -> dict[str, float]
                 before = processor_s(stack)
                 wall, took, tokens = await many(session, url, questions, at_once)
                 spent = {name: s - before[name] for name, s in processor_s(stack).items()}
-            client = await connect(stack.settings.bus.url, name="bench")
+            client = await connect(stack.settings.bus, name="bench")
             js = client.jetstream()
             stored = (await js.stream_info("RUNS")).state.messages + (await js.stream_info("EVENTS")).state.messages
             per_run = stored / (questions + 4 * at_once + 60)
             await client.close()
-            plain = await raw(stack.settings.bus.url, int(per_run * questions), at_once)
+            plain = await raw(stack.settings.bus, int(per_run * questions), at_once)
         finally:
             await stack.stop()
     figures = {

@@ -1,9 +1,10 @@
 """Ask Groundwire over NATS, without HTTP: publish a question, read its events until DONE.
 
-    python tests/examples/ask_over_nats.py nats://127.0.0.1:4222 "How many days until refunds are paid?"
+    python tests/examples/ask_over_nats.py "$(groundwire nats url --index handbook.index)" "How many days until refunds are paid?"
 
 Needs nothing but nats-py. The question goes to `gw.question_asked.<run_id>` with the fields of `POST /v1/runs`; the answer comes on
-`gw.event.<run_id>`, a few lines of JSON a message. Exits 0 when there was an answer, 3 when there was none, 1 when the run failed.
+`gw.event.<run_id>`, a few lines of JSON a message. What is lost on the way is read back with a request to `gw.events`.
+Exits 0 when there was an answer, 3 when there was none, 1 when the run failed.
 """
 
 import asyncio
@@ -12,29 +13,31 @@ import secrets
 import sys
 
 import nats
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 
 async def ask(url: str, question: str) -> int:
-    client = await nats.connect(url)
-    stream = client.jetstream()
+    client, arrived, inbox = await nats.connect(url), asyncio.Queue(), f"_INBOX.{secrets.token_hex(12)}"
     run_id = secrets.token_hex(12)  # of A-Z a-z 0-9 _ - only: it is part of a subject
+    for subject in (f"gw.event.{run_id}", inbox):
+        await client.subscribe(subject, cb=arrived.put)
     request = json.dumps({"type": "question_asked", "question": question}).encode()
-    await stream.publish(f"gw.question_asked.{run_id}", request)
-
-    # From the stream's beginning, so that nothing said before we listen is missed.
-    events = await stream.pull_subscribe(
-        f"gw.event.{run_id}",
-        stream="EVENTS",
-        config=ConsumerConfig(deliver_policy=DeliverPolicy.ALL, ack_policy=AckPolicy.NONE, inactive_threshold=60),
-    )
-    kinds: set[str] = set()
+    await client.jetstream().publish(f"gw.question_asked.{run_id}", request)
+    again = json.dumps({"seq": 1, "next_by_subj": f"gw.event.{run_id}", "batch": 1000}).encode()
+    kinds: list[str] = []
     while "DONE" not in kinds:
-        for message in await events.fetch(1, timeout=120):
-            for line in message.data.splitlines():
-                event = json.loads(line)
-                kinds.add(event["type"])
-                show(event)
+        try:
+            message = await asyncio.wait_for(arrived.get(), 10)
+            first = int(
+                message.headers.get("Gw-First", 0)
+            )  # the number of its first event; 0: the end of what was read back
+        except TimeoutError:
+            first = len(kinds) + 2
+        if first > len(kinds) + 1:  # something is missing: read from the stream's beginning
+            await client.publish("gw.events", again, reply=inbox)
+            continue
+        for event in map(json.loads, message.data.splitlines()[len(kinds) + 1 - first :] if first else ()):
+            kinds.append(event["type"])
+            show(event)
     await client.close()
     return 1 if "error" in kinds else 0 if "references" in kinds else 3
 

@@ -37,7 +37,12 @@ async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
 )
 async def test_the_example_runs(run: Whole, question: str, code: int, says: list[str], complains: str) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(EXAMPLE), run.worker.settings.url, question, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        sys.executable,
+        str(EXAMPLE),
+        run.users.url_of("integration"),
+        question,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     out, err = await process.communicate()
     assert (process.returncode, err.decode()) == (code, complains)

@@ -305,7 +305,7 @@ async def test_a_search_over_the_bus_is_reranked_or_counted(
         await stack.start()
         try:
             await stack.ready()
-            client = await connect(stack.settings.bus.url, name="test")
+            client = await connect(stack.settings.bus, name="test")
             search = SearchClient(client, asyncio.get_running_loop().time() + 1e12)
             request = SearchRequest(query="ladder checked", language="en", k=1)
             reply, _ = await search(request)

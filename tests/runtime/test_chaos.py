@@ -206,7 +206,7 @@ async def outcome(session: aiohttp.ClientSession, url: str, run_id: str) -> str:
 
 async def check_journal(stack: Stack, runs: set[str]) -> None:
     """No key stands twice, and each run has one end."""
-    client = await connect(stack.settings.bus.url, name="check")
+    client = await connect(stack.settings.bus, name="check")
     info = await client.jetstream().stream_info(RUNS, subjects_filter=">")
     subjects = info.state.subjects or {}
     assert max(subjects.values()) == 1

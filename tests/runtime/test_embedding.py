@@ -56,7 +56,7 @@ async def over_the_bus(tmp_path: Path, index: Path, model: Path) -> tuple[Passag
     await stack.start()
     try:
         await stack.ready()
-        client = await connect(stack.settings.bus.url, name="test")
+        client = await connect(stack.settings.bus, name="test")
         search = SearchClient(client, asyncio.get_running_loop().time() + 1e12)
         reply, _ = await search(SearchRequest(query="Refunds are paid within 14 days.", language="en", k=2))
         await client.close()

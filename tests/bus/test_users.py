@@ -1,0 +1,226 @@
+"""What each user of the bus may not do is refused, by the embedded server and by the configuration for a server of one's own."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from bus.connection import Client, connect, declare_streams
+from bus.errors import Unavailable
+from bus.settings import BusSettings
+from bus.users import INTEGRATION, USERS
+from runtime.processes import nats_server, nats_users
+from runtime.processes.nats_config import config, shared_config
+from runtime.processes.nats_users import Credentials, bus_as
+from runtime.settings import Settings
+
+EVENTS = ("gw.event.run", "gw.progress.run")
+RECORDS = ("gw.answer_settled.run.main", "gw.poison.run.main", "gw.passages_judged.run.lane-1")
+OTHERS_INBOXES = ("_INBOX.>", "_INBOX.operator.>", "_INBOX.*.x", ">")
+STREAMS = tuple(
+    f"$JS.API.{request}"
+    for request in (
+        "STREAM.CREATE.RUNS",
+        "STREAM.UPDATE.RUNS",
+        "STREAM.DELETE.EVENTS",
+        "STREAM.PURGE.RUNS",
+        "STREAM.MSG.DELETE.EVENTS",
+        "STREAM.SNAPSHOT.RUNS",
+        "CONSUMER.DELETE.RUNS.retrieve",
+        "CONSUMER.DURABLE.CREATE.RUNS.retrieve",
+        "CONSUMER.CREATE.RUNS.retrieve.gw.question_asked.*",
+        "CONSUMER.PAUSE.RUNS.retrieve",
+    )
+)
+READING = ("$JS.API.DIRECT.GET.RUNS", "$JS.API.CONSUMER.CREATE.EVENTS", "$JS.API.STREAM.INFO.RUNS")
+ACKS = ("$JS.ACK.RUNS.retrieve.1.1.1.1.0",)
+
+#: Who may not publish what.
+NOT_PUBLISHED = {
+    "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.embed", "gw.run_finished.run.lane-1", "gw.ask.stop"),
+    "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask"),
+    "inference": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.cancel.run", "gw.search"),
+    "integration": (
+        *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.search", "gw.ask",
+        "gw.health.edge", "_INBOX.edge.x",
+    ),
+}  # fmt: skip
+#: Who may not read what.
+NOT_READ = {
+    "edge": (*OTHERS_INBOXES, "gw.ask", "gw.search", "$JS.API.>", "gw.>"),
+    "search": (*OTHERS_INBOXES, *EVENTS, "gw.ask", "gw.question_asked.*", "gw.>"),
+    "inference": (*OTHERS_INBOXES, *EVENTS, "gw.search", "gw.run_finished.*.*", "gw.>"),
+    "actors": (*OTHERS_INBOXES, "$JS.API.>"),
+    "integration": (">", "gw.>", "gw.*.*.*", "gw.question_asked.*", "$JS.>"),
+}
+
+
+type Opener = Callable[[str], Awaitable[Client]]
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Credentials]:
+    folder = tmp_path_factory.mktemp("users")
+    port = nats_server.free_port()
+    made = nats_users.make(folder, f"nats://127.0.0.1:{port}")
+    path = nats_server.write_config(folder, port=port, sync_always=False, passwords=made.passwords)
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(nats_server.command(path), stdout=log, stderr=log)
+    yield made
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+async def as_user(users: Credentials) -> AsyncIterator[Opener]:
+    async with AsyncExitStack() as stack:
+
+        async def open_one(user: str) -> Client:
+            client = await connect(users.bus(BusSettings(), user), name="test", user=user)
+            stack.push_async_callback(client.close)
+            return client
+
+        yield open_one
+
+
+def complaints(client: Client) -> list[str]:
+    """What the server has refused of everything sent so far."""
+    told: list[str] = []
+
+    async def note(error: Exception) -> None:
+        told.append(str(error).casefold())
+
+    client._error_cb = note
+    return told
+
+
+@pytest.mark.parametrize("user", NOT_PUBLISHED)
+async def test_what_a_user_may_not_publish_is_refused(as_user: Opener, user: str) -> None:
+    client = await as_user(user)
+    told = complaints(client)
+    for subject in NOT_PUBLISHED[user]:
+        await client.publish(subject, b"{}")
+    await client.flush()
+    assert sorted(told) == sorted(
+        f'nats: permissions violation for publish to "{subject.casefold()}"' for subject in NOT_PUBLISHED[user]
+    )
+
+
+@pytest.mark.parametrize("user", NOT_READ)
+async def test_what_a_user_may_not_read_is_refused(as_user: Opener, user: str) -> None:
+    client = await as_user(user)
+    told = complaints(client)
+    for subject in NOT_READ[user]:
+        await client.subscribe(subject)
+    await client.flush()
+    assert sorted(told) == sorted(
+        f'nats: permissions violation for subscription to "{subject.casefold()}"' for subject in NOT_READ[user]
+    )
+
+
+async def test_the_table_names_every_user_but_the_operator() -> None:
+    assert {user.name for user in USERS} - {"operator"} == set(NOT_READ) == {*NOT_PUBLISHED, "actors"}
+
+
+@pytest.mark.parametrize(("user", "password"), [("", ""), ("edge", ""), ("edge", "guessed"), ("root", "guessed")])
+async def test_nobody_else_is_let_in(users: Credentials, user: str, password: str) -> None:
+    with pytest.raises(Unavailable, match=r"does not let us in; look at bus.user and bus.password$"):
+        await connect(BusSettings(url=users.url, user=user, password=password), name="stranger")
+
+
+async def test_the_address_may_carry_the_user_and_is_never_shown_with_it(users: Credentials, as_user: Opener) -> None:
+    client = await connect(users.url_of("operator"), name="test")
+    await client.close()
+    with pytest.raises(Unavailable) as refused:
+        await connect(users.url_of("operator")[:-1] + "1", name="test", patience_s=0)
+    nowhere = f"nats://operator:{users.passwords['operator']}@127.0.0.1:9"
+    with pytest.raises(Unavailable, match=r"no nats-server at nats://127.0.0.1:9 ") as away:
+        await connect(nowhere, name="test", patience_s=0)
+    assert users.passwords["operator"] not in f"{refused.value}{away.value}"
+
+
+def test_passwords_are_kept_from_start_to_start_and_nobody_else_reads_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    first = nats_users.make(tmp_path, "nats://127.0.0.1:1")
+    conf = nats_server.write_config(tmp_path, port=1, passwords=first.passwords)
+    again = nats_users.make(tmp_path, "nats://127.0.0.1:2")
+    assert again.passwords == first.passwords
+    assert len(set(first.passwords.values())) == len(USERS)
+    assert [(path.name, path.stat().st_mode & 0o777) for path in (tmp_path / nats_users.FILE, conf, tmp_path)] == [
+        (nats_users.FILE, 0o600), ("nats.conf", 0o600), (tmp_path.name, 0o700),
+    ]  # fmt: skip
+
+
+def test_credentials_of_this_machine_go_to_its_own_server_only(tmp_path: Path) -> None:
+    (tmp_path / "nats").mkdir()
+    made = nats_users.make(tmp_path / "nats", "nats://localhost:4222")
+
+    def as_edge(**bus: str) -> tuple[str, str]:
+        found = bus_as(Settings(state=str(tmp_path), bus=BusSettings(**bus)), "edge")  # type: ignore[arg-type]
+        return found.user, found.password
+
+    assert as_edge() == ("edge", made.passwords["edge"])
+    assert as_edge(url="nats://10.0.0.5:4222") == ("", "")
+    assert as_edge(url="nats://127.0.0.1:4223") == ("", "")
+    assert as_edge(user="mine", password="p") == ("mine", "p")
+    assert as_edge(url="nats://a:b@127.0.0.1:4222") == as_edge(creds="file") == ("", "")
+
+
+def test_the_configuration_for_another_server_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "users.conf"
+    path.write_text(f"listen: 127.0.0.1:4222\njetstream {{}}\n{shared_config()}", encoding="utf-8")
+    passwords = {f"GROUNDWIRE_NATS_{user.name.upper()}": f"p{user.name}" for user in USERS}
+    command = [*nats_server.command(path), "-t"]
+    told = subprocess.run(command, env={**os.environ, **passwords}, capture_output=True, text=True, check=False)
+    assert (told.returncode, "is valid" in told.stderr) == (0, True), told.stderr
+    embedded = config(tmp_path, host="h", port=1, passwords=dict.fromkeys((u.name for u in USERS), "p"))
+    rights = ("publish:", "subscribe:", "service:", "stream:")
+    ours, theirs = (
+        [line for line in text.splitlines() if any(r in line for r in rights)] for text in (embedded, shared_config())
+    )
+    assert ours == theirs
+
+
+async def test_streams_from_before_there_were_users_are_kept(tmp_path: Path) -> None:
+    port = nats_server.free_port()
+    settings = BusSettings(url=f"nats://127.0.0.1:{port}")
+
+    async def run(conf: Path, bus: BusSettings, user: str) -> int:
+        process = await asyncio.create_subprocess_exec(*nats_server.command(conf), stderr=subprocess.DEVNULL)
+        client = await connect(bus, name="test", user=user)
+        js = client.jetstream()
+        await declare_streams(js, bus)
+        await js.publish(f"gw.question_asked.{user}", b"{}")
+        count = (await js.stream_info("RUNS")).state.messages
+        await client.close()
+        process.terminate()
+        await process.wait()
+        return int(count)
+
+    assert await run(nats_server.write_config(tmp_path, port=port), settings, "before") == 1
+    made = nats_users.make(tmp_path, settings.url)
+    now = nats_server.write_config(tmp_path, port=port, passwords=made.passwords)
+    assert await run(now, made.bus(settings, "operator"), "operator") == 2
+
+
+def test_an_integration_has_no_right_in_the_account_of_the_streams() -> None:
+    account, _, guests = config(
+        Path("/"), host="h", port=1, passwords=dict.fromkeys((u.name for u in USERS), "p")
+    ).partition("  INTEGRATIONS {")
+    assert f"user: {INTEGRATION.name}," not in account
+    assert "jetstream" not in guests
+
+
+async def test_what_is_lent_arrives(as_user: Opener) -> None:
+    operator, integration = await as_user("operator"), await as_user("integration")
+    cancelled = await operator.subscribe("gw.cancel.*")
+    seen = await integration.subscribe("gw.progress.*")
+    await asyncio.gather(operator.flush(), integration.flush())
+    await integration.publish("gw.cancel.run", b"")
+    await operator.publish("gw.progress.run", b"{}")
+    assert (await cancelled.next_msg(timeout=5)).subject == "gw.cancel.run"
+    assert (await seen.next_msg(timeout=5)).subject == "gw.progress.run"
