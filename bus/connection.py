@@ -77,8 +77,9 @@ class Connection(Client):
 
     def hang_up(self) -> None:
         """Close the socket of a connection that was refused: nats-py leaves it open, and its `close` waits for TLS."""
-        if self._transport is not None:
-            self._transport.close()
+        transport: Any = self._transport
+        if transport is not None:
+            transport.close()
 
     async def close(self) -> None:
         forget_unsent(self)

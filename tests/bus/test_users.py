@@ -136,7 +136,7 @@ async def test_the_address_may_carry_the_user_and_is_never_shown_with_it(users: 
     client = await connect(users.url_of("operator"), name="test")
     await client.close()
     with pytest.raises(Unavailable) as refused:
-        await connect(users.url_of("operator")[:-1] + "1", name="test", patience_s=0)
+        await connect(users.url_of("operator").replace("@", "1@"), name="test", patience_s=0)
     nowhere = f"nats://operator:{users.passwords['operator']}@127.0.0.1:9"
     with pytest.raises(Unavailable, match=r"no nats-server at nats://127.0.0.1:9 ") as away:
         await connect(nowhere, name="test", patience_s=0)

@@ -27,9 +27,7 @@ async def ask(url: str, question: str) -> int:
     while "DONE" not in kinds:
         try:
             message = await asyncio.wait_for(arrived.get(), 10)
-            first = int(
-                message.headers.get("Gw-First", 0)
-            )  # the number of its first event; 0: the end of what was read back
+            first = int(message.headers.get("Gw-First", 0))  # its first event's number; 0: all is read back
         except TimeoutError:
             first = len(kinds) + 2
         if first > len(kinds) + 1:  # something is missing: read from the stream's beginning

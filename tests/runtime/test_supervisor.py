@@ -111,7 +111,7 @@ async def test_what_is_in_the_state_folder_is_its_owners_alone(tmp_path: Path) -
     try:
         stack = Stack(Settings(), tmp_path / "state", (), sync_always=False)
         await stack.start()
-        client = await connect(stack.settings.bus.url, name="writes")
+        client = await connect(stack.settings.bus, name="writes")
         await declare_streams(client.jetstream(timeout=2.0), stack.settings.bus)
         await client.close()
         await stack.stop()

@@ -60,7 +60,8 @@ def settings(server: Server) -> Settings:
 
 
 @pytest.fixture
-async def edge(settings: Settings) -> AsyncIterator[Edge]:
+async def edge(settings: Settings, journal: Journal) -> AsyncIterator[Edge]:
+    """An edge; `journal` has made the streams, as the actors do."""
     made = await Edge(settings).start()
     yield made
     await made.end()
