@@ -163,7 +163,7 @@ async def test_a_port_in_use_is_said_in_one_line(edge: Edge, settings: Settings)
     assert "\n" not in str(raised.value)
 
 
-async def test_readiness_asks_every_actor_process(settings: Settings) -> None:
+async def test_readiness_asks_every_actor_process(settings: Settings, journal: Journal) -> None:
     spread = Settings(bus=settings.bus, edge=settings.edge, actors=ActorsSettings(processes="retrieve"))
     edge = await Edge(spread).start()
     async with aiohttp.ClientSession(edge.address) as session, session.get("/readyz") as response:
