@@ -15,8 +15,8 @@ import msgspec
 
 from bus.subjects import RUNS, BadId, Key, parse
 
-#: A stream's files, below the folder of the stack.
-STREAMS = Path("jetstream") / "$G" / "streams"
+#: Where each account's streams are, below the folder of the stack.
+ACCOUNTS = Path("jetstream")
 REPORT = "report.json"
 _SEEN = "journal-read.json"
 _META = "journal-meta"
@@ -150,7 +150,7 @@ def _described(stream: Path) -> bool:
 
 
 def _streams(folder: Path) -> list[Path]:
-    return sorted(path for path in (folder / STREAMS).glob("*") if path.is_dir())
+    return sorted(path for path in (folder / ACCOUNTS).glob("*/streams/*") if path.is_dir())
 
 
 def _blocks(stream: Path) -> list[Path]:
@@ -158,7 +158,7 @@ def _blocks(stream: Path) -> list[Path]:
 
 
 def _name(folder: Path, block: Path) -> str:
-    return str(block.relative_to(folder / STREAMS))
+    return str(block.relative_to(folder / ACCOUNTS))
 
 
 def _stamp(block: Path) -> tuple[int, int]:

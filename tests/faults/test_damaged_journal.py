@@ -20,7 +20,7 @@ from bus.settings import BusSettings
 from bus.subjects import key_of
 from bus.sweeping import DAMAGED, runs_in, sweep
 from runtime.journal.blocks import read
-from runtime.journal.repair import STREAMS, check, lost, repair, reports
+from runtime.journal.repair import ACCOUNTS, check, lost, repair, reports
 from tests.bus.toys import READY, answered, ask, done, ended
 from tests.bus.toys import end as toy_end
 from tests.bus.toys import intake as toy_intake
@@ -28,6 +28,9 @@ from tests.bus.wires import Server, Wire
 
 RUNS = 60
 type Harm = Callable[[Path], None]
+
+#: Of a server without users.
+STREAMS = ACCOUNTS / "$G" / "streams"
 
 
 def settings_of(server: Server) -> BusSettings:
