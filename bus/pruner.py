@@ -23,15 +23,14 @@ from bus.journal import Journal, Usage
 from bus.messages import QuestionAsked
 from bus.pruning import Pruned, Rule, Seen, prune
 from bus.settings import BusSettings
-from bus.subjects import Key, consumed_subject
+from bus.subjects import JOURNAL, Key, consumed_subject
 from bus.sweeping import sweep
 from bus.watched import Watch
 
 log = logging.getLogger("groundwire.journal")
 
-#: Where pruners hear of each other, and where the one that works says what it knows.
+#: Where pruners hear of each other.
 PRESENT = "gw.pruner"
-STATE = "gw.journal"
 #: Runs per step, and how long questions under way have the server for themselves in between.
 STEP, PAUSE_S = 20, 0.02
 #: A walk that frees nothing is repeated after this many times as long as it took.
@@ -101,7 +100,7 @@ class Pruner:
 
     async def start(self) -> None:
         await self.client.subscribe(PRESENT, cb=self._heard)
-        await self.client.subscribe(STATE, cb=self._tell)
+        await self.client.subscribe(JOURNAL, cb=self._tell)
         self.watch.keep("pruning", self._run)
 
     async def stop(self) -> None:
@@ -182,7 +181,7 @@ def _counts(seen: Seen, *, whole: bool) -> dict[str, int]:
 
 async def journal_state(client: Client, *, timeout_s: float = 0.3) -> JournalState | None:
     """What the working pruner knows; None when there is none."""
-    answer = await text_of(client, STATE, timeout_s=timeout_s)
+    answer = await text_of(client, JOURNAL, timeout_s=timeout_s)
     return msgspec.json.decode(answer, type=JournalState) if answer else None
 
 

@@ -19,6 +19,8 @@ EVENTS_SUBJECTS = ["gw.event.*", "gw.progress.*"]
 ASK = "gw.ask"
 SEARCH = "gw.search"
 INDEX = "gw.index"
+#: Where the process that prunes the journal says what it knows of it.
+JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"
 POISON = "poison"
 

@@ -9,7 +9,7 @@ lent to them by name.
 
 import msgspec
 
-from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, RUNS, SEARCH
+from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, JOURNAL, RUNS, SEARCH
 
 #: The account of the streams and of Groundwire's own processes, and that of everybody else.
 ACCOUNT = "GROUNDWIRE"
@@ -100,6 +100,7 @@ EDGE = User(
         f"{CANCEL}.*",
         SEARCH,
         INDEX,
+        JOURNAL,
         "gw.health.*",
         "gw.metrics.*",
         _INBOXES,
