@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 from nats.aio.client import Client
 
+from bus.access import Access, access_in, access_key, grant
 from bus.connection import Inbox
 from bus.errors import Unavailable
 from bus.journal import Journal, Record
@@ -55,7 +56,9 @@ class Runs:
         *,
         events_max_age_s: float = 3600.0,
         patience_s: float = PATIENCE_S,
+        secret: bytes = b"",
     ) -> None:
+        """`secret` makes the ids of runs with an idempotency key; the edges of one bus share it. Random if empty."""
         self.client = client
         self.inbox = inbox
         self.journal = journal
@@ -63,6 +66,7 @@ class Runs:
         self.room = Room(journal)
         self._events_max_age_s = events_max_age_s
         self._patience_s = patience_s
+        self._secret = secret or secrets.token_bytes(32)
 
     async def start(self) -> None:
         """Listen to the events of all runs. Raises Unavailable."""
@@ -78,11 +82,11 @@ class Runs:
     ) -> Submitted:
         """Write the question into the journal, once. `deadline_s` applies to a question that names none.
 
-        With an idempotency key, the run id is derived from it, so that a repeated request is the same run. Raises
-        BadId, KeyReused, Unavailable.
+        With an idempotency key, the run id is derived from it and the secret, so that a repeated request is the same run.
+        Raises BadId, KeyReused, Unavailable.
         """
         given = run_id is not None or question.idempotency_key is not None
-        run_id = check_id(run_id or run_id_for(question))
+        run_id = check_id(run_id or self.run_id_for(question))
         if question.deadline_s is None and deadline_s is not None:
             question = msgspec.structs.replace(question, deadline_s=deadline_s)
         key = key_of(QuestionAsked, run_id)
@@ -92,7 +96,7 @@ class Runs:
         if not created:
             there = readable((await self._latest([key.subject]))[0])
             if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
-                raise KeyReused(f"run {run_id} belongs to another question; use a new idempotency_key")
+                raise KeyReused("the key belongs to another question; use a new idempotency_key")
         return Submitted(run_id, created)
 
     async def _check_room(self, key: Key, *, given: bool) -> None:
@@ -104,11 +108,19 @@ class Runs:
                 if not given or not await self.journal.latest([key.subject]):
                     raise
 
-    async def ask(self, question: QuestionAsked, deadline_s: float | None = None) -> tuple[Submitted, Reader]:
-        """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise."""
-        run_id = run_id_for(question)
+    async def ask(
+        self, question: QuestionAsked, deadline_s: float | None = None, *, access: Access | None = None
+    ) -> tuple[Submitted, Reader]:
+        """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise.
+
+        `access` is written before the question; idempotency keys are those of its key.
+        """
+        run_id = self.run_id_for(question, access.key if access else "")
         reader = self.router.reader(run_id)
         try:
+            if access is not None:
+                async with self._patience():
+                    await grant(self.journal, run_id, access, patience_s=self._patience_s)
             submitted = await self.submit(question, run_id, deadline_s)
             if question.idempotency_key is not None:
                 async with self._patience():
@@ -117,6 +129,13 @@ class Runs:
             reader.close()
             raise
         return submitted, reader
+
+    def run_id_for(self, question: QuestionAsked, asker: str = "") -> str:
+        """A new id, or the one that only this secret derives from the asker's idempotency key."""
+        if question.idempotency_key is None:
+            return secrets.token_hex(12)
+        named = f"{asker}\0{question.idempotency_key}".encode()
+        return hashlib.blake2b(named, key=self._secret, digest_size=12, person=b"groundwire-run").hexdigest()
 
     # ------------------------------------------------------------ read
 
@@ -155,6 +174,10 @@ class Runs:
     async def record(self, run_id: str) -> RunRecord | None:
         """What became of a run so far; None when there is no such run. Raises BadId, Unavailable."""
         return record_of(await self._latest(run_filters(check_id(run_id))))
+
+    async def access(self, run_id: str) -> Access | None:
+        """Who asked the run; None when no key did, or there is no such run. Raises BadId, Unavailable."""
+        return access_in(await self._latest([access_key(check_id(run_id)).subject]))
 
     # ------------------------------------------------------------ end
 
@@ -206,13 +229,6 @@ class Runs:
 
 def no_such_run(run_id: str) -> NoSuchRun:
     return NoSuchRun(f"there is no run {run_id}; the id may be wrong, or the run has expired")
-
-
-def run_id_for(question: QuestionAsked) -> str:
-    """A new id, or the one derived from the question's idempotency key."""
-    if question.idempotency_key is None:
-        return secrets.token_hex(12)
-    return hashlib.blake2b(question.idempotency_key.encode(), digest_size=12, person=b"groundwire-run").hexdigest()
 
 
 def _essence(question: QuestionAsked) -> QuestionAsked:

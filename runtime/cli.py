@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": ("demo", "demo_command", "Ask three questions in three languages over the demo documents."),
     "ask": ("ask", "ask_command", "Ask one question and stream the checked answer."),
     "up": ("up", "up_command", "Run the whole stack and serve it over HTTP."),
+    "keys": ("keys", "keys_group", "Make, list and revoke the keys of the HTTP side."),
     "index": ("index", "index_group", "Build, change and inspect an index."),
     "search": ("search", "search_command", "Search an index without asking a question."),
     "replay": ("replay", "replay_command", "Replay a recorded run through today's code, or fork it at a stage."),

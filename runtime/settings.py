@@ -85,13 +85,23 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """`[access]`: who may see what."""
 
     integrations: str = "*"  #: groups whose documents a question without a key sees, `sales,hr`; `*` for all documents
+    keys: str = ""  #: file of the keys; empty for `keys.json` in the state folder. Edges of one bus share it
+    required: bool = False  #: a key is needed on loopback too, as behind a reverse proxy
+    rate: Annotated[str, Meta(pattern=r"^(\d{1,6}/[smhd])?\Z")] = (
+        ""  #: most requests of a key that names no rate: `5/s`
+    )
+    concurrency: Annotated[int, Meta(ge=0)] = 0  #: most requests at a time of a key that names none; 0 for no limit
 
 
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[edge]`: the HTTP side."""
 
-    host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines
+    host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines, who then need a key
     port: Port = 8080
+    hosts: str = ""  #: names it is reached by beside its address: `docs.example.org, intranet:8080`
+    origins: str = ""  #: other sites whose pages may use it: `https://app.example.org`
+    max_connections: Annotated[int, Meta(ge=1)] = 4096
+    max_connections_per_address: Annotated[int, Meta(ge=0)] = 256  #: of another machine; 0 for no limit
     json_deadline_s: Annotated[float, Meta(gt=0)] = 15.0  #: deadline of a JSON answer that names none
     canary_s: Annotated[float, Meta(ge=0)] = 5.0  #: how often readiness asks a question of its own; 0 for never
     max_body_bytes: Annotated[int, Meta(ge=1024)] = 65_536

@@ -23,7 +23,9 @@ BUILT_INDEX = click.option("--index", type=_PATH, required=True, help="Folder ma
 ASKED_OVER = click.option("--index", type=_PATH, help="Index that the run was asked over.")
 
 
-def read_settings(config: Path | None = None, *, index: Path | None = None, port: int | None = None) -> Settings:
+def read_settings(
+    config: Path | None = None, *, index: Path | None = None, host: str | None = None, port: int | None = None
+) -> Settings:
     """The settings in force, with the command line's on top. Raises click.UsageError."""
     try:
         settings = load(config)
@@ -34,6 +36,8 @@ def read_settings(config: Path | None = None, *, index: Path | None = None, port
         raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
     if index is not None:
         settings = over_index(settings, index)
+    if host is not None:
+        settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, host=host))
     if port is not None:
         settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, port=port))
     return settings

@@ -11,9 +11,10 @@ import anyio
 import click
 from rich.console import Console
 
-from bus.errors import Failure
+from bus.errors import Failure, Unavailable
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
-from runtime.processes.nats_server import NoServer, port_taken
+from runtime.processes.listening import addresses_of, check_key, taken
+from runtime.processes.nats_server import NoServer
 from runtime.processes.roles import ROLES
 from runtime.processes.supervisor import Stack, state_folder
 from runtime.settings import Settings, child_environ
@@ -24,13 +25,21 @@ from runtime.settings import Settings, child_environ
 @click.option(
     "--watch", "watches", is_flag=True, help="Keep the index up to date with the folders that it was built from."
 )
+@click.option("--host", help="Address to serve on; any but this machine's own needs a key.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="HTTP port.  [default: 8080]")
 @CONFIG
 @click.pass_context
-def up_command(ctx: click.Context, index: Path, watches: bool, port: int | None, config: Path | None) -> None:
+def up_command(
+    ctx: click.Context, index: Path, watches: bool, host: str | None, port: int | None, config: Path | None
+) -> None:
     """Run nats-server, search, inference, actors and the edge; restart what crashes; stop with Ctrl-C."""
-    settings = read_settings(config, index=check_index(index), port=port)
-    if port_taken(settings.edge.host, settings.edge.port):
+    settings = read_settings(config, index=check_index(index), host=host, port=port)
+    try:
+        addresses = addresses_of(settings)
+        check_key(settings, addresses)
+    except Unavailable as problem:
+        raise click.UsageError(str(problem)) from None
+    if taken(addresses, settings.edge.port):
         raise click.UsageError(f"port {settings.edge.port} is in use; choose another with --port")
     try:
         ctx.exit(asyncio.run(_up(settings, watches=watches)))

@@ -9,12 +9,14 @@ from aiohttp.typedefs import Handler
 from bus.runs import Runs
 from runtime.edge import asyncapi, chat, health, index, openapi, page, runs, search, websocket
 from runtime.edge.canary import Canary
+from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.openapi import ROUTES
-from runtime.edge.problems import problems_middleware
+from runtime.edge.origins import let_page_read, preflight
+from runtime.edge.problems import ERRORS, problems_middleware
 from runtime.edge.routes import Route
 from runtime.edge.state import EDGE, Edge
-from runtime.edge.timeouts import Timeouts
+from runtime.edge.timeouts import TIMEOUTS, Timeouts
 from runtime.settings import EdgeSettings
 
 
@@ -30,18 +32,21 @@ def make_app(
     *,
     profiles: Path | None = None,
     timeouts: Timeouts | None = None,
+    door: Door | None = None,
     needed: Sequence[str] = ("search", "inference", "actors"),
 ) -> web.Application:
     """The app in front of a started `pipeline`, which stops with it. `profiles`: the user's own, beside the built-in ones.
 
-    `needed`: the processes that every question needs.
+    `door`: an open one if omitted. `needed`: the processes that every question needs.
     """
-    app = web.Application(middlewares=[counted, problems_middleware], client_max_size=settings.max_body_bytes)
+    app = web.Application(middlewares=[counted, problems_middleware, guarded], client_max_size=settings.max_body_bytes)
     canary = Canary(pipeline, settings.canary_s) if settings.canary_s else None
-    app[EDGE] = Edge(settings, timeouts or Timeouts(), pipeline, KnownProfiles(profiles), tuple(needed), canary)
+    app[TIMEOUTS] = timeouts or Timeouts()
+    app[EDGE] = Edge(settings, app[TIMEOUTS], pipeline, KnownProfiles(profiles), tuple(needed), door or Door(), canary)
     app[ROUTES] = all_routes()
     for each in app[ROUTES]:
         each.add_to(app.router)
+    app.on_response_prepare.append(let_page_read)
     app.on_shutdown.append(app[EDGE].close)
     return app
 
@@ -54,3 +59,18 @@ async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
     path = resource.canonical if resource is not None else "none"
     request.app[EDGE].metrics.requests.labels(path, request.method, str(response.status)).inc()
     return response
+
+
+@web.middleware
+async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Check the host and origin of every request, then the key for what its route needs."""
+    door = request.app[EDGE].door
+    route = getattr(request.match_info.handler, "__self__", None)
+    if not isinstance(route, Route):
+        door.origins.check(request)
+        return preflight(request) or await handler(request)
+    request[ERRORS] = route.errors
+    door.origins.check(request)
+    with door.admitted(request, route) as caller:
+        request[CALLER] = caller
+        return await handler(request)

@@ -18,7 +18,7 @@ from runtime.edge.routes import Document, Reply, Route
 STRUCTS: tuple[type[msgspec.Struct], ...] = (*CATALOGUE, *EVENT_TYPES, SearchRequest, SearchReply)
 
 
-@Route("GET", "/asyncapi.json", {200: Reply("An AsyncAPI document.", "application/json")})
+@Route("GET", "/asyncapi.json", {200: Reply("An AsyncAPI document.", "application/json")}, "none")
 async def asyncapi(request: web.Request) -> web.Response:
     """Describe the messages on the bus."""
     return json_response(asyncapi_document())

@@ -14,6 +14,7 @@ from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
 from prompts.profiles import ProfileError
 from runtime.edge import chat_schemas as schemas
+from runtime.edge.door import CALLER
 from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import EXPECTED, ErrorFormat, Problem, problem_of
 from runtime.edge.request_parsing import check_text
@@ -29,19 +30,27 @@ TURN_CHARS = 4000
 #: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
 FAILURES = {"timeout": 504, "model_unavailable": 503, "internal": 500, "cancelled": 409}
 
+#: The type and code that OpenAI gives with a status, where clients look for it.
+CHAT_ERRORS = {
+    401: ("authentication_error", "invalid_api_key"),
+    403: ("permission_error", "insufficient_permissions"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+}
+
 _encode = msgspec.json.Encoder().encode
 
 
 def _chat_error(problem: Problem) -> schemas.ChatError:
-    kind = "invalid_request_error" if problem.status < 500 else "server_error"
-    return schemas.ChatError(error=schemas.ChatErrorBody(message=problem.detail, type=kind, code=problem.code))
+    kind, code = CHAT_ERRORS.get(problem.status, ("", problem.code))
+    kind = kind or ("invalid_request_error" if problem.status < 500 else "server_error")
+    return schemas.ChatError(error=schemas.ChatErrorBody(message=problem.detail, type=kind, code=code))
 
 
 #: Errors in the form that OpenAI clients read.
 OPENAI_ERRORS = ErrorFormat(schemas.ChatError, "application/json", _chat_error, {422: 400})
 
 
-@Route("GET", "/v1/models", {200: Reply("The profiles, as models.", schemas.ModelList)}, errors=OPENAI_ERRORS)
+@Route("GET", "/v1/models", {200: Reply("The profiles, as models.", schemas.ModelList)}, "any", errors=OPENAI_ERRORS)
 async def models(request: web.Request) -> web.StreamResponse:
     """List the profiles, as models."""
     names = await request.app[EDGE].profiles.names()
@@ -58,6 +67,7 @@ async def models(request: web.Request) -> web.StreamResponse:
             (schemas.Chunk,),
         )
     },
+    "ask",
     problems=(404, 409, 500, 503, 504),
     errors=OPENAI_ERRORS,
 )
@@ -69,7 +79,7 @@ async def complete(request: web.Request, asked: schemas.ChatAsked) -> web.Stream
     except ProfileError as error:
         raise Problem(404, "model_not_found", f"model: {error}") from None
     deadline_s = asked.deadline_s or (None if asked.stream else edge.settings.json_deadline_s)
-    async with edge.ask(chat_question(asked), "chat", deadline_s) as reader:
+    async with edge.ask(request[CALLER], chat_question(asked), "chat", deadline_s) as reader:
         answer = ChatAnswer(edge, reader, asked)
         return await (answer.stream(request) if asked.stream else answer.whole(deadline_s))
 

@@ -22,14 +22,15 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a question would be answered now. `checks` lists nats-server, its streams, each process a question needs, and
-    `canary`: what became of the questions that this process asks itself every few seconds.
+    `canary`: what became of the questions that this process asks itself every few seconds. Where a key is
+    needed they are told to `admin` only.
     """
 
     ready: bool
     checks: dict[str, Health]
 
 
-@Route("GET", "/healthz", {200: Reply("The process is up.", Alive)})
+@Route("GET", "/healthz", {200: Reply("The process is up.", Alive)}, "none")
 async def healthz(request: web.Request) -> web.Response:
     """Check that this process is up."""
     return json_response(Alive())
@@ -39,10 +40,14 @@ async def healthz(request: web.Request) -> web.Response:
     "GET",
     "/readyz",
     {200: Reply("It would be answered.", Readiness), 503: Reply("It would not; `checks` says why.", Readiness)},
+    "none",
 )
 async def readyz(request: web.Request) -> web.Response:
     """Check that a question would be answered now."""
-    readiness = await ready(request.app[EDGE])
+    edge = request.app[EDGE]
+    readiness = await ready(edge)
+    if not edge.door.tells_details(request):
+        readiness = msgspec.structs.replace(readiness, checks={})
     if readiness.ready:
         return json_response(readiness)
     return json_response(readiness, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
@@ -86,7 +91,7 @@ async def _streams(edge: Edge) -> Health:
     return Health(ready=True)
 
 
-@Route("GET", "/metrics", {200: Reply("Metrics in the text format of Prometheus.", "text/plain")})
+@Route("GET", "/metrics", {200: Reply("Metrics in the text format of Prometheus.", "text/plain")}, "admin")
 async def metrics(request: web.Request) -> web.Response:
     """Get the metrics of the edge, the inference process and the journal."""
     edge = request.app[EDGE]

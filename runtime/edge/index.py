@@ -8,7 +8,7 @@ from runtime.edge.routes import Reply, Route
 from runtime.edge.state import EDGE
 
 
-@Route("GET", "/v1/index", {200: Reply("The index.", ServedIndex)}, problems=(503,))
+@Route("GET", "/v1/index", {200: Reply("The index.", ServedIndex)}, "admin", problems=(503,))
 async def index(request: web.Request) -> web.Response:
     """Say which index is served, since when, and which files could not be read."""
     edge = request.app[EDGE]

@@ -11,32 +11,40 @@ from bus.subjects import ID_PATTERN
 from runtime.edge.problems import MEANINGS
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Document, Reply, Route, parameter
+from runtime.edge.state import EDGE
 
 REF = "#/components/schemas/{name}"
 RUN_ID = parameter("run_id", "path", "The id of the run.", type="string", pattern=f"^{ID_PATTERN}$")
+KEY = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A key made by `groundwire keys add`. At /v1/ws also as the subprotocol `groundwire.key.<key>`"
+    " beside `groundwire`, for pages.",
+}
 ROUTES = web.AppKey("routes", tuple[Route, ...])
 
 
-@Route("GET", "/openapi.json", {200: Reply("This document.", "application/json")})
+@Route("GET", "/openapi.json", {200: Reply("This document.", "application/json")}, "none")
 async def openapi(request: web.Request) -> web.Response:
     """Describe the HTTP routes."""
-    return json_response(openapi_document(request.app[ROUTES]))
+    return json_response(openapi_document(request.app[ROUTES], required=request.app[EDGE].door.required))
 
 
 @functools.cache
-def openapi_document(routes: tuple[Route, ...]) -> Document:
+def openapi_document(routes: tuple[Route, ...], *, required: bool = False) -> Document:
+    """`required`: nothing is open to whoever has no key."""
     structs = dict.fromkeys(struct for each in routes for struct in structs_of(each))
     _, components = msgspec.json.schema_components(structs, ref_template=REF)
     components["QuestionAsked"]["required"] = ["question"]  # a request may omit its type, an event may not
     paths: Document = {}
     for each in routes:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, required)
     version = importlib.metadata.version("groundwire")
     return {
         "openapi": "3.1.0",
         "info": {"title": "Groundwire", "version": version, "license": {"name": "Apache-2.0"}},
         "paths": paths,
-        "components": {"schemas": components},
+        "components": {"schemas": components, "securitySchemes": {"key": KEY}},
     }
 
 
@@ -47,7 +55,7 @@ def structs_of(route: Route) -> list[type[msgspec.Struct]]:
     return [*bodies, route.errors.schema, *route.receives, *(event for reply in replies for event in reply.events)]
 
 
-def _operation(route: Route) -> Document:
+def _operation(route: Route, required: bool) -> Document:
     problem = {route.errors.media_type: {"schema": ref(route.errors.schema)}}
     responses: Document = {str(status): _response(reply) for status, reply in route.replies.items()}
     for status in route.problems:
@@ -55,7 +63,7 @@ def _operation(route: Route) -> Document:
         response["description"] = f"{response['description']} {MEANINGS[status]}".lstrip()
         response["content"] = response.get("content", {}) | problem
     responses["default"] = {"description": "Any other error.", "content": problem}
-    found: Document = {"summary": route.summary, "responses": responses}
+    found: Document = {"summary": route.summary, "responses": responses, "security": _security(route, required)}
     if parameters := [*([RUN_ID] if "{run_id}" in route.path else []), *route.parameters]:
         found["parameters"] = parameters
     if route.body:
@@ -64,6 +72,14 @@ def _operation(route: Route) -> Document:
         responses["101"].pop("content")
         found["x-websocket"] = {"receives": _one_of(route.receives), "sends": _one_of(route.replies[101].events)}
     return found
+
+
+def _security(route: Route, required: bool) -> list[Document]:
+    """What a request needs: a key with the scope, or at an open door nothing."""
+    if route.scope == "none":
+        return []
+    key = {"key": [] if route.scope == "any" else [route.scope]}
+    return [key] if required else [{}, key]
 
 
 def _response(reply: Reply) -> Document:

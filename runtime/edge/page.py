@@ -54,13 +54,13 @@ HEADERS = {
 }
 
 
-@Route("GET", "/", {200: Reply("The page, in HTML.", "text/html")})
+@Route("GET", "/", {200: Reply("The page, in HTML.", "text/html")}, "none")
 async def page(request: web.Request) -> web.Response:
     """Open a page for asking questions."""
     return web.Response(body=PAGE, content_type="text/html", charset="utf-8", headers=HEADERS)
 
 
-@Route("GET", "/favicon.ico", {204: Reply("There is no icon.")})
+@Route("GET", "/favicon.ico", {204: Reply("There is no icon.")}, "none")
 async def favicon(request: web.Request) -> web.Response:
     """Answer a browser's request for the page's icon."""
     return web.Response(status=204)  # answered, so that browsers log no error

@@ -18,14 +18,18 @@ RETRY_AFTER_S = 2
 #: What each status means, for /openapi.json.
 MEANINGS = {
     400: "The request cannot be read, or an id in it is not valid.",
-    403: "The page that opens the WebSocket is served from another host.",
-    404: "There is no such run or profile; a run may have expired.",
+    401: "The key is missing, wrong, revoked or expired.",
+    403: "The key lacks the scope, or the page that asks is of another site.",
+    404: "There is no such run or profile; a run may have expired, or be another key's.",
+    408: "The body did not arrive in time.",
     409: "The idempotency key was used for another question, or the run was cancelled.",
     410: "The events of the run have expired; its record is still available.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
+    421: "The Host header is no name of this service.",
     422: "A field is missing, unknown or has an invalid value.",
     426: "This path takes WebSocket connections only.",
+    429: "The key has used up its rate or its requests at a time; try again after `Retry-After` seconds.",
     500: "The run failed.",
     503: "Part of the service is unavailable; try again after `Retry-After` seconds.",
     504: "The run did not finish in time.",
@@ -49,8 +53,13 @@ class Problem(Exception):
         super().__init__(detail)
         self.status = status
         self.code = code
-        self.detail = detail
+        self.detail = one_line(detail)
         self.headers = dict(headers or {})
+
+
+def one_line(text: str) -> str:
+    """The text as one line that any client can read and show: what is not printable is escaped."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 @dataclass(frozen=True, slots=True)

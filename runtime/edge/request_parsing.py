@@ -1,5 +1,6 @@
 """Parse a request: its body into a Struct, its ids, numbers and `Accept`. Invalid input raises a Problem with its remedy."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from bus.messages import QuestionAsked
 from bus.subjects import BadId, check_id
 from index.languages.toml_check import problems
 from runtime.edge.problems import Problem
+from runtime.edge.timeouts import TIMEOUTS
 
 LONGEST_QUESTION = 4000
 
@@ -19,13 +21,28 @@ _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 _JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
+#: What reading JSON may raise: msgspec's own, text that is not UTF-8, nesting too deep, a number of thousands of digits.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
+
+
 async def json_body(request: web.Request) -> bytes:
-    """The body of a JSON request. Raises Problem 415; the middleware adds 413."""
+    """The body of a JSON request. Raises Problem 400, 408, 415; the middleware adds 413."""
     kind = request.content_type
     if kind != "application/json" and not kind.endswith("+json"):
         said = request.headers.get("Content-Type", "none")
         raise Problem(415, "not_json", f"the Content-Type is {said[:100]}; send JSON as application/json")
-    return await request.read()
+    try:
+        async with asyncio.timeout(request.app[TIMEOUTS].body_s):
+            return await request.read()
+    except TimeoutError:
+        raise Problem(408, "slow_body", "the body did not arrive in time; send it at once") from None
+    except web.RequestPayloadError:
+        raise Problem(400, "bad_body", "the body is cut short, or not encoded as its headers say") from None
+
+
+def decode_json[T](body: bytes, into: type[T]) -> T:
+    """The JSON as the given type; of several values of one name the last counts. Raises UNREADABLE."""
+    return msgspec.json.decode(body, type=into)
 
 
 def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
@@ -33,13 +50,17 @@ def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
     if not body.strip():
         raise Problem(400, "empty_body", "the body is empty; send a JSON object")
     try:
-        return msgspec.json.decode(body, type=into)
+        return decode_json(body, into)
     except UnicodeDecodeError:
         raise Problem(400, "not_utf8", "the body is not UTF-8; send JSON text in UTF-8, not binary data") from None
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", _explained(body, into, error)) from None
     except msgspec.DecodeError as error:
         raise Problem(400, "not_json", f"the body is not valid JSON ({error}); check quotes and escapes") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        raise Problem(400, "not_json", f"a number in the body cannot be read ({error}); send a smaller one") from None
 
 
 def check_question(question: QuestionAsked) -> None:
@@ -91,7 +112,13 @@ def _weight(parameters: str) -> float:
 
 def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
     """What is wrong with a JSON body: one sentence each for the first three problems."""
-    raw: Any = msgspec.json.decode(body)
+    try:
+        raw: Any = msgspec.json.decode(body)
+    except RecursionError:
+        raise _too_deep() from None
+    except UNREADABLE as unreadable:
+        detail = f"the body is not valid JSON ({unreadable}); check quotes, escapes and numbers"
+        raise Problem(400, "not_json", detail) from None
     if not isinstance(raw, dict):
         return f"the body is a JSON {_JSON_NAMES[type(raw)]}; send a JSON object"
     raw.pop("type", None)
@@ -102,6 +129,10 @@ def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.Validatio
             check_text(name, raw[name])
     _check_names(raw)
     return "; ".join(problems(raw, into)[:3]) or str(error)
+
+
+def _too_deep() -> Problem:
+    return Problem(400, "not_json", "the body is nested too deeply; send a flat JSON object")
 
 
 def _check_names(fields: Mapping[str, object]) -> None:

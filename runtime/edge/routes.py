@@ -8,8 +8,9 @@ from typing import Any, Concatenate, Literal
 import msgspec
 from aiohttp import web
 
-from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat
+from runtime.edge.problems import PROBLEM_JSON, ErrorFormat
 from runtime.edge.request_parsing import json_body, parse_body
+from runtime.keys import Scope
 
 #: Takes the request and, if the route has a body, the body as the Struct its second parameter is annotated with.
 type Handler = Callable[Concatenate[web.Request, ...], Awaitable[web.StreamResponse]]
@@ -36,12 +37,13 @@ def parameter(name: str, where: Literal["path", "header", "query"], description:
 class Route:
     """A declared route; the handler's docstring is its summary. Errors of any body or run id are added to `problems`, by status.
 
-    `receives`: what a WebSocket client sends.
+    `scope`: what a key needs, where one is needed; any key, or none. `receives`: what a WebSocket client sends.
     """
 
     method: Literal["GET", "POST"]
     path: str
     replies: Mapping[int, Reply]
+    scope: Scope | Literal["any", "none"] = "admin"
     problems: tuple[int, ...] = ()
     parameters: tuple[Document, ...] = ()
     errors: ErrorFormat = PROBLEM_JSON
@@ -58,12 +60,12 @@ class Route:
         self.handler, self.summary = handler, handler.__doc__.strip()
         _, *body = inspect.signature(handler).parameters.values()
         self.body = body[0].annotation if body else None
-        more = (400, 413, 415, 422) if body else (400, 404) if "{run_id}" in self.path else ()
+        more: tuple[int, ...] = (408, 413, 415, 422) if body else (404,) if "{run_id}" in self.path else ()
+        more += (400, 403, 421) + (() if self.scope == "none" else (401, 429, 503))
         self.problems = tuple(sorted({self.errors.statuses.get(each, each) for each in (*self.problems, *more)}))
         return self
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        request[ERRORS] = self.errors
         if self.body is None:
             return await self.handler(request)
         return await self.handler(request, parse_body(await json_body(request), self.body))

@@ -12,6 +12,7 @@ from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
 from bus.runs import no_such_run
 from bus.subjects import check_id
+from runtime.edge.door import CALLER
 from runtime.edge.problems import RETRY_AFTER_S, Problem
 from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.responses import json_response, run_headers
@@ -45,6 +46,7 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
     "POST",
     "/v1/runs",
     {200: Reply(f"{STREAM} {_RECORD}", RunRecord, EVENT_TYPES)} | dict.fromkeys((500, 503, 504), _FAILED),
+    "ask",
     problems=(409, 503, 504),
 )
 async def ask(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
@@ -52,7 +54,7 @@ async def ask(request: web.Request, question: QuestionAsked) -> web.StreamRespon
     edge = request.app[EDGE]
     as_json = wants_json(request)
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
-    async with edge.ask(question, "json" if as_json else "sse", deadline_s) as reader:
+    async with edge.ask(request[CALLER], question, "json" if as_json else "sse", deadline_s) as reader:
         if not as_json:
             return await stream(request, edge, reader)
         record = await finished_record(edge, reader, deadline_s or edge.settings.json_deadline_s)
@@ -89,12 +91,15 @@ def status_of(record: RunRecord) -> int:
     "GET",
     "/v1/runs/{run_id}",
     {200: Reply("The record of the run so far.", RunRecord)},
+    "read",
     problems=(503,),
 )
 async def look_up(request: web.Request) -> web.Response:
     """Look up a run."""
     run_id = check_id(request.match_info["run_id"])
-    record = await request.app[EDGE].runs.record(run_id)
+    edge = request.app[EDGE]
+    await edge.check_theirs(request[CALLER], run_id)
+    record = await edge.runs.record(run_id)
     if record is None:
         raise no_such_run(run_id)
     return json_response(record)
@@ -104,6 +109,7 @@ async def look_up(request: web.Request) -> web.Response:
     "GET",
     "/v1/runs/{run_id}/events",
     {200: Reply(STREAM, events=EVENT_TYPES), 204: Reply("You have already received every event.")},
+    "read",
     problems=(410, 503),
     parameters=(LAST_EVENT_ID, AFTER),
 )
@@ -111,17 +117,19 @@ async def resume(request: web.Request) -> web.StreamResponse:
     """Stream the events of a run, from the start or after the last one you received."""
     edge = request.app[EDGE]
     run_id, after = check_id(request.match_info["run_id"]), last_event_id(request)
+    await edge.check_theirs(request[CALLER], run_id)
     with await edge.runs.read(run_id) as reader:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
         return await stream(request, edge, reader, after=after)
 
 
-@Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, problems=(503,))
+@Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, "ask", problems=(503,))
 async def cancel(request: web.Request) -> web.Response:
     """Cancel a run."""
     edge = request.app[EDGE]
     run_id = check_id(request.match_info["run_id"])
+    await edge.check_theirs(request[CALLER], run_id)
     ended = await edge.runs.cancel(run_id)
     record = await edge.runs.record(run_id)
     return json_response(Cancelled(run_id=run_id, cancelled=ended, outcome=record.outcome if record else None))

@@ -11,6 +11,7 @@ from bus.messages import Passage
 from bus.searching import SearchClient, SearchRequest
 from index.filters import Filter, words_of
 from prompts.vocabulary import Language
+from runtime.edge.door import CALLER
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
@@ -34,7 +35,7 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     detail: str = ""
 
 
-@Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, problems=(503,))
+@Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, "search", problems=(503,))
 async def search(request: web.Request, asked: SearchAsked) -> web.Response:
     """Search for passages."""
     edge = request.app[EDGE]
@@ -48,6 +49,7 @@ async def search(request: web.Request, asked: SearchAsked) -> web.Response:
             bm25_k=asked.k,
             vector_k=asked.k,
             filter=asked.filter,
+            groups=request[CALLER].groups,
         )
     )
     detail = f"no document passes the filter ({words_of(asked.filter)})" if asked.filter and found.none_passes else ""

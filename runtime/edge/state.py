@@ -12,10 +12,11 @@ from aiohttp import WSCloseCode, web
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
 from bus.router import Reader
-from bus.runs import NoSuchRun, Runs
+from bus.runs import NoSuchRun, Runs, no_such_run
 from bus.watched import Watch
 from prompts.profiles import ProfileError
 from runtime.edge.canary import Canary
+from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
 from runtime.edge.problems import Problem
@@ -37,6 +38,7 @@ class Edge:
     runs: Runs
     profiles: KnownProfiles
     needed: tuple[str, ...]
+    door: Door
     canary: Canary | None = None
     watch: Watch = field(default_factory=Watch)
     metrics: Metrics = field(default_factory=Metrics)
@@ -50,7 +52,7 @@ class Edge:
 
     @contextlib.asynccontextmanager
     async def ask(
-        self, question: QuestionAsked, transport: str, deadline_s: float | None = None
+        self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
     ) -> AsyncIterator[Reader]:
         """Ask the question and read its events. Raises Problem, and what `Runs.ask` raises.
 
@@ -61,7 +63,7 @@ class Edge:
             await self.profiles.check(question.profile)
         except ProfileError as error:
             raise Problem(422, "no_such_profile", f"profile: {error}".replace("\n", "; ")) from None
-        _, reader = await self.runs.ask(question, deadline_s)
+        _, reader = await self.runs.ask(question, deadline_s, access=caller.access)
         self.metrics.asked.labels(question.profile, transport).inc()
         with reader:
             try:
@@ -70,6 +72,11 @@ class Edge:
                 if not reader.done:
                     await self._client_left(question, reader.run_id)
                 raise
+
+    async def check_theirs(self, caller: Caller, run_id: str) -> None:
+        """Raises NoSuchRun for a run that is not the caller's, as if there were none; BadId, Unavailable."""
+        if not caller.may_see(await self.runs.access(run_id)):
+            raise no_such_run(run_id)
 
     async def _client_left(self, question: QuestionAsked, run_id: str) -> None:
         """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from aiohttp import web
+
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
@@ -14,3 +16,8 @@ class Timeouts:
     grace_s: float = 3.0  # how long after its deadline a run may still end
     streams_s: float = 60.0  # how long the start waits for whoever makes the streams
     nats_s: float = 2.0  # how long a request waits for a nats-server that cannot be reached
+    headers_s: float = 20.0  # how long a connection may take to send the headers of its next request, or send nothing
+    body_s: float = 20.0  # how long a request's body may take
+
+
+TIMEOUTS = web.AppKey("timeouts", Timeouts)

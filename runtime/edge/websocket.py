@@ -7,19 +7,21 @@ concurrently and each frame is an Envelope.
 
 import asyncio
 import contextlib
-from urllib.parse import urlsplit
+from typing import Annotated
 
 import anyio
 import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
+from msgspec import Meta
 
 from bus.errors import Unavailable
 from bus.events import EVENT_TYPES, Done, Error
 from bus.messages import QuestionAsked
 from bus.router import Reader, TooSlow
 from bus.subjects import check_id
+from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
-from runtime.edge.request_parsing import parse_body
+from runtime.edge.request_parsing import UNREADABLE, decode_json, parse_body
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sse import next_batch
 from runtime.edge.state import EDGE, Edge
@@ -36,7 +38,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="r
     """Send a run's events after number `after`."""
 
     run_id: str
-    after: int = 0
+    after: Annotated[int, Meta(ge=0, lt=1_000_000_000)] = 0
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel", forbid_unknown_fields=True):
@@ -79,41 +81,36 @@ _encode = msgspec.json.Encoder().encode
             "You send one request per text frame and receive one event per text frame.", events=(*EVENT_TYPES, Envelope)
         )
     },
-    problems=(403, 426),
+    "any",
+    problems=(426,),
     parameters=(ENVELOPE,),
     receives=tuple(REQUESTS.values()),
 )
 async def websocket(request: web.Request) -> web.StreamResponse:
     """Ask questions over a WebSocket."""
     edge = request.app[EDGE]
-    _check_origin(request)
-    ws = web.WebSocketResponse(heartbeat=edge.timeouts.keepalive_s, max_msg_size=edge.settings.max_body_bytes)
+    ws = web.WebSocketResponse(
+        heartbeat=edge.timeouts.keepalive_s, max_msg_size=edge.settings.max_body_bytes, protocols=(SUBPROTOCOL,)
+    )
     if not ws.can_prepare(request).ok:
         raise Problem(426, "upgrade_required", "/v1/ws is a WebSocket; connect with ws://", {"Upgrade": "websocket"})
     await ws.prepare(request)
     edge.sockets.add(ws)
     with edge.metrics.streams.labels("websocket").track_inprogress():
         try:
-            await Socket(edge, ws, enveloped=request.query.get("envelope") == "1").serve()
+            await Socket(edge, ws, request[CALLER], enveloped=request.query.get("envelope") == "1").serve()
         finally:
             edge.sockets.discard(ws)
     return ws
 
 
-def _check_origin(request: web.Request) -> None:
-    """Check that the page comes from this host, as browsers let any page open a socket to any host. Raises Problem 403."""
-    origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.host:
-        detail = f"pages from {origin[:100]} may not open this socket; serve them from {request.host}"
-        raise Problem(403, "foreign_origin", detail)
-
-
 class Socket:
     """One client's socket: a task per request, all ended when it closes."""
 
-    def __init__(self, edge: Edge, ws: web.WebSocketResponse, *, enveloped: bool) -> None:
+    def __init__(self, edge: Edge, ws: web.WebSocketResponse, caller: Caller, *, enveloped: bool) -> None:
         self.edge = edge
         self.ws = ws
+        self.caller = caller
         self.enveloped = enveloped
         self._open = 0
         self._turn = anyio.Semaphore(MOST_AT_ONCE if enveloped else 1)
@@ -136,22 +133,34 @@ class Socket:
         """Handle one request, from parsing to DONE; any error in it becomes an error event."""
         try:
             asked = parse_request(body)
+            caller = self._let(asked)
             if isinstance(asked, Cancel):  # not queued: it may cancel the run that holds the turn
-                await self.edge.runs.cancel(check_id(asked.run_id))
+                await self.edge.check_theirs(caller, check_id(asked.run_id))
+                await self.edge.runs.cancel(asked.run_id)
                 return
             async with self._turn:
-                if isinstance(asked, Resume):
-                    with await self.edge.runs.read(check_id(asked.run_id)) as reader:
-                        await self._send(reader, after=asked.after)
-                else:
-                    async with self.edge.ask(asked, "websocket") as reader:
-                        await self._send(reader, key=asked.idempotency_key)
+                with self.edge.door.hold(caller):
+                    if isinstance(asked, Resume):
+                        await self.edge.check_theirs(caller, check_id(asked.run_id))
+                        with await self.edge.runs.read(asked.run_id) as reader:
+                            await self._send(reader, after=asked.after)
+                    else:
+                        async with self.edge.ask(caller, asked, "websocket") as reader:
+                            await self._send(reader, key=asked.idempotency_key)
         except EXPECTED as error:
             await self._refuse(problem_of(error))
         except ConnectionResetError:
             pass  # the client has disconnected: the reading side notices too, and ends the socket
         finally:
             self._open -= 1
+
+    def _let(self, asked: SocketRequest) -> Caller:
+        """The caller, if their key may do this now: each frame is a request. Raises Problem 401, 403, 429, 503."""
+        caller = self.edge.door.still(self.caller)
+        if caller.name:
+            check_scope(caller, "read" if isinstance(asked, Resume) else "ask")
+            self.edge.door.limits.spend(caller.key_id, caller.rate)
+        return caller
 
     async def _send(self, reader: Reader, *, after: int = 0, key: str | None = None) -> None:
         """Raises ConnectionResetError when the client has disconnected or reads too slowly."""
@@ -192,8 +201,8 @@ class Socket:
 def parse_request(body: bytes) -> SocketRequest:
     """The request in a frame. Raises Problem."""
     try:
-        tag = msgspec.json.decode(body, type=_Tag).type
-    except msgspec.DecodeError:
+        tag = decode_json(body, _Tag).type
+    except UNREADABLE:
         tag = "question_asked"  # parsing it as a question reports what is wrong
     if tag not in REQUESTS:
         detail = f"type: {tag[:40]!r} is not a kind of request; leave it out to ask, or use resume or cancel"

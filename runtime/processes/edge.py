@@ -1,11 +1,15 @@
 """The edge process: connect to the bus, listen, and close live streams when stopped."""
 
 import asyncio
+import contextlib
 import logging
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from aiohttp import web
+from anyio import to_thread
 
+from bus.access import groups_named
 from bus.connection import Inbox, await_streams, connect, keep_trying
 from bus.errors import Unavailable
 from bus.health import answer_health
@@ -13,9 +17,14 @@ from bus.journal import Journal
 from bus.runs import Runs
 from bus.users import EDGE as EDGE_USER
 from runtime.edge.app import make_app
+from runtime.edge.connections import Crowd, Site, allow_files
+from runtime.edge.door import Door
+from runtime.edge.origins import Origins
 from runtime.edge.state import EDGE
 from runtime.edge.timeouts import Timeouts
+from runtime.keys import KeysProblem, key_file
 from runtime.processes.actor_groups import actor_processes
+from runtime.processes.listening import addresses_of, check_key, needs_key
 from runtime.settings import EdgeSettings, Settings
 
 log = logging.getLogger("groundwire.edge")
@@ -30,46 +39,74 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set; `listening` is called with the port. Raises Unavailable without a nats-server or a free port."""
     timeouts = timeouts or Timeouts()
-    client = await connect(settings.bus, name="groundwire-edge", user=EDGE_USER.name)
-    keep_trying(client)
-    try:
-        await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
-        inbox = Inbox(client)
-        runs = Runs(
-            client,
-            inbox,
-            Journal(client, inbox),
-            events_max_age_s=settings.bus.events_max_age_s,
-            patience_s=timeouts.nats_s,
-        )
-        await runs.start()
-        profiles = Path(settings.profiles) if settings.profiles else None
-        needed = ("search", "inference", *actor_processes(settings))
-        app = make_app(settings.edge, runs, profiles=profiles, timeouts=timeouts, needed=needed)
-        runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
-        await runner.setup()
+    addresses = await to_thread.run_sync(addresses_of, settings)
+    await to_thread.run_sync(check_key, settings, addresses)
+    async with _door(settings, addresses) as door:
+        client = await connect(settings.bus, name="groundwire-edge", user=EDGE_USER.name)
+        keep_trying(client)
         try:
-            port = await _listen(runner, settings.edge)
-            log.info("listening on http://%s:%d", settings.edge.host, port)
-            edge = app[EDGE]
-            await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
-            if edge.canary is not None:
-                edge.watch.keep("canary", edge.canary.run)
-            if listening is not None:
-                listening.set_result(port)
-            await stop.wait()
+            await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
+            inbox = Inbox(client)
+            runs = Runs(
+                client,
+                inbox,
+                Journal(client, inbox),
+                events_max_age_s=settings.bus.events_max_age_s,
+                patience_s=timeouts.nats_s,
+                secret=door.secret,
+            )
+            await runs.start()
+            profiles = Path(settings.profiles) if settings.profiles else None
+            needed = ("search", "inference", *actor_processes(settings))
+            app = make_app(settings.edge, runs, profiles=profiles, timeouts=timeouts, door=door, needed=needed)
+            runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
+            await runner.setup()
+            try:
+                port = await _listen(runner, settings.edge, addresses, timeouts)
+                log.info("listening on %s, port %d", ", ".join(addresses), port)
+                edge = app[EDGE]
+                await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
+                if edge.canary is not None:
+                    edge.watch.keep("canary", edge.canary.run)
+                if listening is not None:
+                    listening.set_result(port)
+                await stop.wait()
+            finally:
+                await runner.cleanup()
         finally:
-            await runner.cleanup()
-    finally:
-        await client.close()
+            await client.close()
 
 
-async def _listen(runner: web.AppRunner, settings: EdgeSettings) -> int:
+@contextlib.asynccontextmanager
+async def _door(settings: Settings, addresses: tuple[str, ...]) -> AsyncIterator[Door]:
+    """The door, following the file of the keys. Raises Unavailable."""
+    door = Door(
+        key_file(settings),
+        required=needs_key(settings, addresses),
+        ungranted=groups_named(settings.access.integrations),
+        rate=settings.access.rate,
+        concurrency=settings.access.concurrency,
+        origins=Origins(settings.edge.hosts, settings.edge.origins),
+    )
     try:
-        await web.TCPSite(runner, settings.host, settings.port).start()
+        await door.start()
+    except KeysProblem as problem:
+        raise Unavailable(str(problem)) from None
+    try:
+        yield door
+    finally:
+        await door.stop()
+
+
+async def _listen(runner: web.AppRunner, settings: EdgeSettings, addresses: tuple[str, ...], timeouts: Timeouts) -> int:
+    allow_files(settings.max_connections)
+    crowd = Crowd(settings.max_connections, settings.max_connections_per_address)
+    site = Site(runner, addresses, settings.port, crowd, timeouts)
+    try:
+        await site.start()
     except OSError as error:
         why = error.strerror or str(error)
         raise Unavailable(
             f"cannot listen on {settings.host}:{settings.port} ({why}); choose another port with --port"
         ) from None
-    return int(runner.addresses[0][1])
+    return site.port

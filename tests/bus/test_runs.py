@@ -21,7 +21,7 @@ from bus.messages import (
     WithheldSentence,
 )
 from bus.router import WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
-from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs, run_id_for
+from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, BadId, Key, finished, key_of
 from tests.bus.wires import Server, Wire
@@ -126,13 +126,19 @@ async def test_readers_end_with_the_router(runs: Runs) -> None:
 async def test_an_idempotency_key_is_one_run(runs: Runs) -> None:
     asked = QuestionAsked(question="once", idempotency_key="key-1")
     first, again = await runs.submit(asked), await runs.submit(asked)
-    assert (first.run_id, first.created, again.run_id, again.created) == (run_id_for(asked), True, first.run_id, False)
+    assert (first.run_id, first.created, again.run_id, again.created) == (
+        runs.run_id_for(asked),
+        True,
+        first.run_id,
+        False,
+    )
     delivered_otherwise = QuestionAsked(question="once", idempotency_key="key-1", events="all", deadline_s=9.0)
     assert not (await runs.submit(delivered_otherwise)).created
     for other in ({"question": "twice"}, {"question": "once", "profile": "library"}):
         with pytest.raises(KeyReused):
             await runs.submit(QuestionAsked(**other, idempotency_key="key-1"))
-    assert run_id_for(ASKED) != run_id_for(ASKED)
+    assert runs.run_id_for(ASKED) != runs.run_id_for(ASKED)
+    assert len({runs.run_id_for(asked), runs.run_id_for(asked, "ann"), runs.run_id_for(asked, "eve")}) == 3
 
 
 async def test_cancel_ends_a_run_once_with_its_question(runs: Runs) -> None:

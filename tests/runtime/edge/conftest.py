@@ -188,11 +188,11 @@ async def pipeline(bus: Bus) -> AsyncIterator[Pipeline]:
 
 
 @pytest.fixture(scope="session")
-async def edge(bus: Bus, pipeline: Pipeline) -> AsyncIterator[str]:
+async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """The address of an edge that listens."""
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0))
+    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0), state=str(tmp_path_factory.mktemp("state")))
     task = asyncio.create_task(
         serve(
             settings,

@@ -55,8 +55,10 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 @pytest.fixture
-def settings(server: Server) -> Settings:
-    return Settings(bus=BusSettings(url=server.url, runs_max_bytes=40_000), edge=EdgeSettings(port=0))
+def settings(server: Server, tmp_path: Path) -> Settings:
+    return Settings(
+        bus=BusSettings(url=server.url, runs_max_bytes=40_000), edge=EdgeSettings(port=0), state=str(tmp_path)
+    )
 
 
 @pytest.fixture
@@ -159,12 +161,14 @@ async def test_stopping_ends_streams_that_another_edge_reads_on(settings: Settin
 async def test_a_port_in_use_is_said_in_one_line(edge: Edge, settings: Settings) -> None:
     taken = int(edge.address.rpartition(":")[2])
     with pytest.raises(Unavailable, match="choose another port with --port") as raised:
-        await Edge(Settings(bus=settings.bus, edge=EdgeSettings(port=taken))).start()
+        await Edge(Settings(bus=settings.bus, edge=EdgeSettings(port=taken), state=settings.state)).start()
     assert "\n" not in str(raised.value)
 
 
 async def test_readiness_asks_every_actor_process(settings: Settings, journal: Journal) -> None:
-    spread = Settings(bus=settings.bus, edge=settings.edge, actors=ActorsSettings(processes="retrieve"))
+    spread = Settings(
+        bus=settings.bus, edge=settings.edge, actors=ActorsSettings(processes="retrieve"), state=settings.state
+    )
     edge = await Edge(spread).start()
     async with aiohttp.ClientSession(edge.address) as session, session.get("/readyz") as response:
         found = json.loads(await response.read())["checks"]

@@ -1,0 +1,163 @@
+"""Connections: how many there may be, how long one may take to ask, and what is said to one that sends no HTTP.
+
+aiohttp closes a connection that has not completed the headers of its next request within `keepalive_timeout`, counted from its
+beginning or its last response, however many bytes came; so that time is also the limit for slow headers. It has no limit of
+connections: its protocol is counted here as it begins and ends.
+"""
+
+import asyncio
+import ipaddress
+import logging
+import resource
+from collections import Counter
+from typing import Any
+
+from aiohttp import web
+
+from runtime.edge.origins import is_loopback
+from runtime.edge.problems import ERRORS, PROBLEM_JSON, Problem
+from runtime.edge.timeouts import Timeouts
+
+log = logging.getLogger("groundwire.edge")
+
+#: Files beside the connections: the bus, logs, the page.
+OTHER_FILES = 128
+#: Most bytes of the request line and of each header, and most headers.
+SIZES = {"max_line_size": 8190, "max_field_size": 8190, "max_headers": 64}
+#: How long what is left of a refused request's body is read before its connection is closed, in seconds.
+LINGERING_S = 2.0
+
+
+class Crowd:
+    """The connections open now. `most_per_address` is for other machines, 0 for no limit: behind a proxy all share one."""
+
+    def __init__(self, most: int, most_per_address: int) -> None:
+        self.most = most
+        self.most_per_address = most_per_address
+        self.refused = 0
+        self._open: Counter[str] = Counter()
+        self._all = 0
+
+    def enter(self, address: str) -> bool:
+        """Whether one more may come from there; if so it is counted."""
+        full = self._all >= self.most
+        if not full and self.most_per_address and not is_loopback(address):
+            full = self._open[address] >= self.most_per_address
+        if full:
+            self.refused += 1
+            return False
+        self._all += 1
+        self._open[address] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        self._all -= 1
+        self._open[address] -= 1
+        if not self._open[address]:
+            del self._open[address]
+
+
+def network_of(address: str) -> str:
+    """What is counted as one address: an IPv6 client has a whole /64 to itself."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped or found.is_loopback:
+        return str(getattr(found, "ipv4_mapped", None) or found)
+    return str(ipaddress.ip_network((found, 64), strict=False))
+
+
+class Connection(web.RequestHandler):
+    """aiohttp's protocol of one connection, counted, and with errors as problem+json."""
+
+    __slots__ = ("_crowd", "_from")
+
+    def __init__(self, server: web.Server, crowd: Crowd, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._crowd = crowd
+        self._from: str | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        peer = transport.get_extra_info("peername")
+        address = network_of(peer[0] if peer else "")
+        if not self._crowd.enter(address):
+            if isinstance(transport, asyncio.Transport) or hasattr(transport, "abort"):
+                transport.abort()
+            return
+        self._from = address
+        super().connection_made(transport)
+
+    def connection_lost(self, error: BaseException | None) -> None:
+        if self._from is None:
+            return
+        self._crowd.leave(self._from)
+        super().connection_lost(error)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """What could not be read is one line for whoever sent it and none in the log; anything else is a bug of ours."""
+        if status < 500:
+            said = " ".join((message or "").split())[:200]
+            response = PROBLEM_JSON.response(
+                Problem(status, "bad_request", f"this is no HTTP that can be read: {said}")
+            )
+        else:
+            log.error("a request of %s failed", request.remote, exc_info=exc)
+            if request.writer.output_size > 0:
+                raise ConnectionError("the response has begun; it ends here")
+            problem = Problem(status, "internal", "an error inside the service; its log says more")
+            response = request.get(ERRORS, PROBLEM_JSON).response(problem)
+        response.force_close()
+        return response
+
+
+class Site(web.BaseSite):
+    """The addresses that an edge listens on. `port` is known once it has started."""
+
+    __slots__ = ("_addresses", "_crowd", "_options", "port")
+
+    def __init__(
+        self, runner: web.BaseRunner, addresses: tuple[str, ...], port: int, crowd: Crowd, timeouts: Timeouts
+    ) -> None:
+        super().__init__(runner)
+        self.port = port
+        self._addresses = addresses
+        self._crowd = crowd
+        self._options = {
+            "keepalive_timeout": timeouts.headers_s,
+            "lingering_time": LINGERING_S,
+            "access_log": None,
+            **SIZES,
+        }
+
+    @property
+    def name(self) -> str:
+        return f"http://{self._addresses[0]}:{self.port}"
+
+    async def start(self) -> None:
+        """Raises OSError."""
+        await super().start()
+        server, loop = self._runner.server, asyncio.get_running_loop()
+        assert server is not None
+
+        def connection() -> Connection:
+            return Connection(server, self._crowd, loop=loop, **self._options)
+
+        self._server = await loop.create_server(connection, list(self._addresses), self.port, backlog=512)
+        self.port = int(self._server.sockets[0].getsockname()[1])
+
+
+def allow_files(connections: int) -> None:
+    """Raise the process's limit of open files to what that many connections need, as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + OTHER_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

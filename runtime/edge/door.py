@@ -1,0 +1,256 @@
+"""The door: who sends a request, and whether they may. Every request passes it before its handler.
+
+On loopback the door is open: without a key everything is allowed, and what does not look like one of our keys is not looked at,
+since OpenAI clients must send something. On any other address, or with `access.required`, every route that names a scope needs a
+key. Whether an address is loopback is decided by where the edge listens, never by what a client says.
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aiohttp import hdrs, web
+from anyio import to_thread
+
+from bus.access import Access, Groups
+from runtime.edge.limits import Limits
+from runtime.edge.origins import Origins
+from runtime.edge.problems import RETRY_AFTER_S, Problem
+from runtime.edge.routes import Route
+from runtime.keys import PREFIX, SCOPES, Key, KeyFile, Keys, KeysProblem, Scope, rate_of
+
+log = logging.getLogger("groundwire.edge")
+
+#: How often the file of the keys is looked at, in seconds: a revoked key is refused after this at the latest.
+LOOK_S = 0.3
+#: The subprotocols of a WebSocket: the one that is agreed on, and the one that carries the key of a browser's page.
+SUBPROTOCOL = "groundwire"
+KEY_SUBPROTOCOL = "groundwire.key."
+
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="groundwire"'}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a request. `name`: of their key, empty at the open door. `groups`: whose documents they may find."""
+
+    name: str
+    key_id: str
+    scopes: frozenset[Scope]
+    groups: Groups
+    rate: tuple[int, int] | None = None
+    concurrency: int = 0
+
+    def may(self, scope: Scope) -> bool:
+        return scope in self.scopes or "admin" in self.scopes
+
+    @property
+    def access(self) -> Access | None:
+        """What is recorded of their runs; nothing at the open door."""
+        return Access(key=self.name, groups=self.groups) if self.name else None
+
+    def may_see(self, access: Access | None) -> bool:
+        """Whether a run with this access is theirs. One whose access names no key is internal, and nobody's."""
+        if access is None:
+            return not self.name or "admin" in self.scopes
+        return bool(access.key) and (access.key == self.name or (bool(self.name) and "admin" in self.scopes))
+
+
+CALLER = web.RequestKey("caller", Caller)
+
+
+class Door:
+    """The keys in force, and what each has open. `start` reads them, and follows the file until `stop`."""
+
+    def __init__(
+        self,
+        file: KeyFile | None = None,
+        *,
+        required: bool = False,
+        ungranted: Groups = None,
+        rate: str = "",
+        concurrency: int = 0,
+        origins: Origins | None = None,
+    ) -> None:
+        """`required`: nothing is open to whoever has no key. `ungranted`: what they may find where it is."""
+        self.required = required
+        self.origins = origins or Origins()
+        self.limits = Limits(time.monotonic)
+        self._file = file
+        self._keys = Keys(secret=secrets.token_hex(32))
+        self._problem = ""
+        self._rate = rate_of(rate) if rate else None
+        self._concurrency = concurrency
+        self._open = Caller("", "", frozenset(SCOPES), ungranted)
+        self._callers: dict[str, Caller] = {}
+        self._transports: defaultdict[str, dict[asyncio.Transport, int]] = defaultdict(dict)
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Read the keys and begin to follow them. Raises KeysProblem."""
+        if self._file is not None:
+            seen = await to_thread.run_sync(self._file.version)
+            self._take(await to_thread.run_sync(self._file.read))
+            self._task = asyncio.create_task(self._follow(self._file, seen), name="keys")
+
+    @property
+    def secret(self) -> bytes:
+        """The installation's."""
+        return bytes.fromhex(self._keys.secret)
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    # ------------------------------------------------------------ who it is
+
+    def caller_of(self, request: web.Request) -> Caller:
+        """Who sends this request. Raises Problem 401, or 503 while the keys cannot be read."""
+        return self._caller(_presented(request))
+
+    def tells_details(self, request: web.Request) -> bool:
+        """Whether whoever sends this may read how the installation is doing."""
+        try:
+            return self.caller_of(request).may("admin")
+        except Problem:
+            return False
+
+    def still(self, caller: Caller) -> Caller:
+        """The same caller with the rights of now. Raises Problem 401 when their key was revoked or has expired."""
+        if not caller.name:
+            return caller
+        now = self._callers.get(caller.key_id)
+        self._check_readable()
+        if now is None or self._expired(caller.key_id):
+            raise _refused("this key was revoked or has expired; ask for another")
+        return now
+
+    def _caller(self, token: str | None) -> Caller:
+        if token is None or not (self.required or token.startswith(PREFIX)):
+            if self.required:
+                raise _refused("a key is needed; send it as `Authorization: Bearer gw_…`")
+            return self._open
+        self._check_readable()
+        key = self._keys.find(token, time.time())
+        if key is None:
+            raise _refused("this key is not valid: it is wrong, was revoked or has expired")
+        return self._callers[key.id]
+
+    def _check_readable(self) -> None:
+        if self._problem:
+            again = {"Retry-After": str(RETRY_AFTER_S)}
+            raise Problem(503, "keys_unreadable", "the keys cannot be read now; try again later", again)
+
+    def _expired(self, key_id: str) -> bool:
+        return any(key.id == key_id and key.expires_at and key.expires_at <= time.time() for key in self._keys.keys)
+
+    # ------------------------------------------------------------ what they may
+
+    @contextlib.contextmanager
+    def admitted(self, request: web.Request, route: Route) -> Iterator[Caller]:
+        """Let the request in and count it while it is under way. Raises Problem 401, 403, 429, 503."""
+        if route.scope == "none":
+            yield self._open
+            return
+        caller = self.caller_of(request)
+        if not caller.name:
+            yield caller
+            return
+        if route.scope != "any":
+            check_scope(caller, route.scope)
+        self.limits.spend(caller.key_id, caller.rate)
+        held = contextlib.nullcontext() if route.receives else self.hold(caller)
+        with held, self._cut_with(caller, request.transport):
+            yield caller
+
+    def hold(self, caller: Caller) -> contextlib.AbstractContextManager[None]:
+        """Count a request of this caller while it is under way. Raises Problem 429."""
+        return self.limits.hold(caller.key_id, caller.concurrency) if caller.name else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _cut_with(self, caller: Caller, transport: asyncio.Transport | None) -> Iterator[None]:
+        """The connection is cut when the caller's key goes."""
+        if transport is None:
+            yield
+            return
+        mine = self._transports[caller.key_id]
+        mine[transport] = mine.get(transport, 0) + 1
+        try:
+            yield
+        finally:
+            mine[transport] -= 1
+            if not mine[transport]:
+                del mine[transport]
+
+    # ------------------------------------------------------------ the file
+
+    async def _follow(self, file: KeyFile, seen: tuple[int, ...]) -> None:
+        """Read the file whenever it differs; as long as it cannot be read no key is accepted, since some may be revoked."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            version = await to_thread.run_sync(file.version)
+            if version == seen and not self._problem:
+                self._cut_expired()
+                continue
+            try:
+                none = Keys(secret=self._keys.secret)  # the file is gone, and with it every key
+                keys = await to_thread.run_sync(file.read) if version else none
+            except KeysProblem as problem:
+                if str(problem) != self._problem:
+                    log.error("%s; every key is refused until then", problem)
+                self._problem = str(problem)
+                continue
+            self._problem, seen = "", version
+            self._take(keys)
+
+    def _take(self, keys: Keys) -> None:
+        self._keys = keys
+        self._callers = {key.id: self._caller_with(key) for key in keys.keys}
+        self.limits.forget(set(self._callers))
+        for key_id in self._transports.keys() - self._callers.keys():
+            self._cut(key_id)
+        self._cut_expired()
+
+    def _caller_with(self, key: Key) -> Caller:
+        rate = rate_of(key.rate) if key.rate else self._rate
+        concurrency = key.concurrency or self._concurrency
+        return Caller(key.name, key.id, frozenset(key.scopes), key.groups, rate, concurrency)
+
+    def _cut_expired(self) -> None:
+        for key_id in tuple(self._transports):
+            if self._expired(key_id):
+                self._cut(key_id)
+
+    def _cut(self, key_id: str) -> None:
+        for transport in self._transports.pop(key_id, {}):
+            transport.abort()
+
+
+def check_scope(caller: Caller, scope: Scope) -> None:
+    """Raises Problem 403."""
+    if not caller.may(scope):
+        raise Problem(403, "no_scope", f"this key may not do that; it needs the scope {scope}")
+
+
+def _refused(detail: str) -> Problem:
+    return Problem(401, "bad_key", detail, _CHALLENGE)
+
+
+def _presented(request: web.Request) -> str | None:
+    """The key that a request carries, if it carries one. Raises Problem 401 for one that cannot be told."""
+    said = request.headers.getall(hdrs.AUTHORIZATION, ())
+    if len(said) > 1:
+        raise _refused(f"the request has {len(said)} Authorization headers; send one")
+    if said:
+        scheme, _, token = said[0].partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else ""
+    for offered in request.headers.get(hdrs.SEC_WEBSOCKET_PROTOCOL, "").split(","):
+        if offered.strip().startswith(KEY_SUBPROTOCOL):
+            return offered.strip().removeprefix(KEY_SUBPROTOCOL)
+    return None

@@ -1,0 +1,62 @@
+"""Where the edge listens: the addresses behind `edge.host`, and whether they may be listened on.
+
+What is loopback is decided here, by the addresses; they, and not the name, are then listened on.
+"""
+
+import socket
+import time
+
+from bus.errors import Unavailable
+from runtime.edge.origins import is_loopback
+from runtime.keys import KeysProblem, key_file
+from runtime.settings import Settings
+
+
+def addresses_of(settings: Settings) -> tuple[str, ...]:
+    """The addresses behind `edge.host`; empty is every address. Blocks while a name is looked up. Raises Unavailable."""
+    host = settings.edge.host.strip()
+    try:
+        found = socket.getaddrinfo(
+            host.strip("[]") or "0.0.0.0", None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "no name of a host"
+        raise Unavailable(
+            f"cannot listen on {host!r} ({why}); choose an address of this machine with --host or edge.host"
+        ) from None
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def needs_key(settings: Settings, addresses: tuple[str, ...]) -> bool:
+    """Whether whoever asks needs a key: everywhere but on loopback."""
+    return settings.access.required or not all(is_loopback(address) for address in addresses)
+
+
+def check_key(settings: Settings, addresses: tuple[str, ...]) -> None:
+    """Raises Unavailable when a key is needed and there is none."""
+    if not needs_key(settings, addresses):
+        return
+    try:
+        keys = key_file(settings).read().keys
+    except KeysProblem as problem:
+        raise Unavailable(str(problem)) from None
+    if not any(key.expires_at is None or key.expires_at > time.time() for key in keys):
+        raise Unavailable(
+            f"a key is needed to serve on {settings.edge.host or 'every address'} and there is none; make one with "
+            "`groundwire keys add NAME`, or serve this machine alone with --host 127.0.0.1"
+        )
+
+
+def taken(addresses: tuple[str, ...], port: int) -> bool:
+    """Whether something listens there already."""
+    for address in addresses:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                probe.bind((address, port))
+            except OSError:
+                return True
+    return False
