@@ -103,7 +103,7 @@ class Connection(web.RequestHandler):
     ) -> web.StreamResponse:
         """What could not be read is one line for whoever sent it and none in the log; anything else is a bug of ours."""
         if status < 500:
-            said = " ".join((message or "").split())[:200]
+            said = (message or "").partition("\n")[0].partition(":")[0][:100]  # what follows are its bytes, maybe a key
             response = PROBLEM_JSON.response(
                 Problem(status, "bad_request", f"this is no HTTP that can be read: {said}")
             )

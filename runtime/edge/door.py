@@ -134,7 +134,7 @@ class Door:
     def _caller(self, token: str | None) -> Caller:
         if token is None or not (self.required or token.startswith(PREFIX)):
             if self.required:
-                raise _refused("a key is needed; send it as `Authorization: Bearer gw_…`")
+                raise _refused("a key is needed; send it as `Authorization: Bearer gw_…`", "no_key")
             return self._open
         self._check_readable()
         key = self._keys.find(token, time.time())
@@ -238,8 +238,8 @@ def check_scope(caller: Caller, scope: Scope) -> None:
         raise Problem(403, "no_scope", f"this key may not do that; it needs the scope {scope}")
 
 
-def _refused(detail: str) -> Problem:
-    return Problem(401, "bad_key", detail, _CHALLENGE)
+def _refused(detail: str, code: str = "bad_key") -> Problem:
+    return Problem(401, code, detail, _CHALLENGE)
 
 
 def _presented(request: web.Request) -> str | None:

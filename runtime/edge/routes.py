@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Concatenate, Literal
 
 import msgspec
-from aiohttp import web
+from aiohttp import HttpVersion11, hdrs, web
 
 from runtime.edge.problems import PROBLEM_JSON, ErrorFormat
 from runtime.edge.request_parsing import json_body, parse_body
@@ -72,6 +72,18 @@ class Route:
 
     def add_to(self, router: web.UrlDispatcher) -> None:
         if self.method == "GET":  # a stream has no HEAD
-            router.add_get(self.path, self.serve, allow_head=not any(reply.events for reply in self.replies.values()))
+            router.add_get(
+                self.path,
+                self.serve,
+                allow_head=not any(reply.events for reply in self.replies.values()),
+                expect_handler=_expected,
+            )
         else:
-            router.add_route(self.method, self.path, self.serve)
+            router.add_route(self.method, self.path, self.serve, expect_handler=_expected)
+
+
+async def _expected(request: web.Request) -> None:
+    """Let a client that waits for it send its body; what else a client expects means nothing."""
+    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.version >= HttpVersion11:
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # the response has not begun
