@@ -12,6 +12,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     lead: Text  # what the page is for
     question: Text
     profile: Text
+    key: Text  # that the service asks for
     ask: Text
     stop: Text
     answer: Text

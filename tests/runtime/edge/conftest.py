@@ -192,7 +192,9 @@ async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFa
     """The address of an edge that listens."""
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0), state=str(tmp_path_factory.mktemp("state")))
+    settings = Settings(
+        bus=bus.settings, edge=EdgeSettings(port=0, hosts="127.0.0.1"), state=str(tmp_path_factory.mktemp("state"))
+    )
     task = asyncio.create_task(
         serve(
             settings,

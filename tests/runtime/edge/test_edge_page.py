@@ -51,6 +51,6 @@ def test_every_event_type_has_its_place_on_the_page() -> None:
 
 
 def test_what_is_typed_and_read_has_a_label() -> None:
-    fields = re.findall(r"<(?:select|textarea) id=\"(\w+)\"", TEXT)
+    fields = re.findall(r"<(?:select|textarea|input) id=\"(\w+)\"", TEXT)
     assert fields
     assert set(fields) == set(re.findall(r"<label for=\"(\w+)\"", TEXT))

@@ -1,0 +1,93 @@
+"""schemathesis over the running edge and its own /openapi.json: no server error, and nothing but what the document says."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.served_index import ServedIndex, answer_served_index
+from tests.faults.test_door import World, bus, bus_settings, pipeline, runs, world
+from tests.runtime.edge.conftest import Bus
+
+__all__ = ["bus", "bus_settings", "pipeline", "runs", "world"]  # fixtures
+
+#: How many requests of each kind an operation gets: those that fit its schema, and those that do not.
+REQUESTS = 25
+#: What fits the schema may still be no question: a blank, a control character, a profile that is not there.
+LEFT_OUT = [positive_data_acceptance]
+
+INDEX = ServedIndex(
+    snapshot="s",
+    served_since="2026-01-31",
+    created="2026-01-31",
+    documents=1,
+    passages=1,
+    languages={},
+    formats={},
+    embedder="lsa",
+    read_at="2026-01-31",
+)
+
+
+@pytest.fixture(scope="module")
+async def searched(bus: Bus) -> AsyncIterator[None]:
+    """Somebody who answers searches."""
+
+    async def find(request: SearchRequest) -> SearchReply:
+        return SearchReply(snapshot="s")
+
+    async def served() -> ServedIndex:
+        return INDEX
+
+    close = await serve_search(bus.client, find)
+    await answer_served_index(bus.client, served)
+    await bus.client.flush()
+    yield
+    await close()
+
+
+@pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
+@pytest.mark.parametrize("door", ["locked", "open"])
+async def test_no_finding(world: World, searched: None, door: str, mode: GenerationMode) -> None:
+    base = getattr(world, door)
+    async with aiohttp.ClientSession() as http, http.get(f"{base}/openapi.json") as response:
+        document = await response.json()
+    headers = world.bearer("root") if door == "locked" else {}
+    tested = await asyncio.to_thread(check_all, document, base, headers, mode)
+    assert tested >= {"POST /v1/runs", "GET /v1/runs/{run_id}", "POST /v1/search", "POST /v1/chat/completions"}
+
+
+def check_all(document: dict[str, object], base: str, headers: dict[str, str], mode: GenerationMode) -> set[str]:
+    """The operations that were sent requests. Raises what schemathesis finds."""
+    schema = schemathesis.openapi.from_dict(document).exclude(
+        path=["/v1/ws", "/readyz"]
+    )  # readiness is asked of a pipeline that is none
+    tested = set()
+    with requests.Session() as session:
+        for found in schema.get_all_operations():
+            operation = found.ok()
+            if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.path_parameters):
+                continue
+
+            @seed(12)
+            @settings(
+                max_examples=REQUESTS,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def check(case: Case) -> None:
+                case.call_and_validate(base_url=base, session=session, headers=headers, excluded_checks=LEFT_OUT)
+
+            check()
+            tested.add(operation.label)
+    return tested
