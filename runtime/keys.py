@@ -156,10 +156,10 @@ class KeyFile:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._locked():
-                there = self.path.read_bytes() if self.path.exists() else b""
-                before = _decode(there) if there else Keys(secret=secrets.token_hex(32))
+                there = self.path.read_bytes() if self.path.exists() else None
+                before = Keys(secret=secrets.token_hex(32)) if there is None else _decode(there)
                 after = change(before)
-                if after != before or not there:
+                if after != before or there is None:
                     self._write(after)
                 return after
         except (OSError, msgspec.DecodeError, ValueError) as error:
@@ -212,7 +212,7 @@ def _decode(data: bytes) -> Keys:
 
 def duration_s(text: str) -> int:
     """`90d`, `12h`, `30m` or `45s` in seconds. Raises ValueError."""
-    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    found = re.fullmatch(r"([0-9]{1,6})([smhd])", text.strip())
     if found is None or not int(found[1]):
         raise ValueError(f"{text[:40]!r} is no duration; write it like 90d, 12h or 30m")
     return int(found[1]) * _UNITS_S[found[2]]
@@ -230,7 +230,7 @@ def expiry(text: str, now: float) -> float:
 
 def rate_of(text: str) -> tuple[int, int]:
     """How many requests in how many seconds: `5/s`, `100/m` or `1000/h`. Raises ValueError."""
-    found = re.fullmatch(r"(\d{1,6})/([smhd])", text.strip())
+    found = re.fullmatch(r"([0-9]{1,6})/([smhd])", text.strip())
     if found is None or not int(found[1]):
         raise ValueError(f"{text[:40]!r} is no rate; write it like 5/s, 100/m or 1000/h")
     return int(found[1]), _UNITS_S[found[2]]

@@ -27,14 +27,16 @@ import psutil
 import uvloop
 from aiohttp import web
 
+from bus.access import Access, grant
 from bus.connection import Inbox, connect, declare_streams
 from bus.journal import Journal
 from bus.messages import QuestionAsked
 from bus.runs import Runs
 from bus.subjects import event_subject
 from runtime.edge.sse import HEADERS
+from runtime.keys import key_file
 from runtime.processes import nats_server
-from runtime.settings import EdgeSettings, Settings, child_environ
+from runtime.settings import AccessSettings, EdgeSettings, Settings, child_environ
 
 _MADE = re.compile(rb'"content":"(\d+)"')
 
@@ -85,11 +87,12 @@ class Listener(asyncio.Protocol):
             self.done.set_result(None)
 
 
-async def listen(port: int, paths: list[str]) -> list[Listener]:
+async def listen(port: int, paths: list[str], token: str = "") -> list[Listener]:
+    bearer = f"Authorization: Bearer {token}\r\n" if token else ""
     loop = asyncio.get_running_loop()
     listeners = []
     for path in paths:
-        request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+        request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{bearer}\r\n".encode()
         _, listener = await loop.create_connection(lambda request=request: Listener(request), "127.0.0.1", port)
         listeners.append(listener)
     return listeners
@@ -184,14 +187,16 @@ def shape(load: Load) -> tuple[object, ...]:
     return ("--rate", load.rate, "--per-frame", load.per_frame, "--seconds", load.seconds, "--clients", load.clients)
 
 
-async def through_edge(url: str, port: int, server: psutil.Process, load: Load) -> Result:
+async def through_edge(url: str, port: int, server: psutil.Process, load: Load, token: str) -> Result:
     client = await connect(url, name="bench")
     inbox = Inbox(client)
     runs = Runs(client, inbox, Journal(client, inbox))
     prefix = f"b{time.monotonic_ns()}-"
     for number in range(load.clients):
+        if token:
+            await grant(runs.journal, f"{prefix}{number}", Access(key="bench"))
         await runs.submit(QuestionAsked(question="bench"), f"{prefix}{number}")
-    listeners = await listen(port, [f"/v1/runs/{prefix}{number}/events" for number in range(load.clients)])
+    listeners = await listen(port, [f"/v1/runs/{prefix}{number}/events" for number in range(load.clients)], token)
     await asyncio.sleep(1.0)  # all of them are connected
     with process(*myself("--role", "publish", "--url", url, "--prefix", prefix, *shape(load))):
         result = await measure(listeners, server, load)
@@ -207,13 +212,14 @@ async def through_bare(load: Load) -> Result:
 
 
 @contextlib.asynccontextmanager
-async def edge() -> AsyncIterator[tuple[str, int, psutil.Process]]:
-    """A nats-server with an edge process in front."""
+async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, psutil.Process, str]]:
+    """A nats-server with an edge process in front, which asks for the key that is given last, or for none."""
     port = nats_server.free_port()
     with tempfile.TemporaryDirectory() as folder:
         config = nats_server.write_config(Path(folder), port=(nats_port := nats_server.free_port()), sync_always=False)
         url = f"nats://127.0.0.1:{nats_port}"
-        settings = Settings(edge=EdgeSettings(port=port))
+        settings = Settings(edge=EdgeSettings(port=port), access=AccessSettings(required=keys), state=folder)
+        token = key_file(settings).add("bench", ("read",), now=time.time()) if keys else ""
         environ = child_environ(settings) | {"GROUNDWIRE_BUS_URL": url}
         with process(*nats_server.command(config)):
             client = await connect(url, name="bench-declare")
@@ -221,7 +227,7 @@ async def edge() -> AsyncIterator[tuple[str, int, psutil.Process]]:
             await client.close()
             with process(sys.executable, "-m", "runtime", "serve", "edge", environ=environ) as server:
                 await answering(port, "/healthz")
-                yield url, port, server
+                yield url, port, server, token
 
 
 async def main(arguments: argparse.Namespace) -> None:
@@ -231,10 +237,10 @@ async def main(arguments: argparse.Namespace) -> None:
     print(
         f"{'clients':>8} {'tokens/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'bare p99':>9} {'us/token':>9} {'bare':>6} {'ratio':>6}"
     )
-    async with edge() as (url, port, server):
+    async with edge(keys=arguments.keys) as (url, port, server, token):
         for clients in arguments.clients:
             load = Load(clients, arguments.rate, arguments.per_frame, arguments.seconds)
-            ours = await through_edge(url, port, server, load)
+            ours = await through_edge(url, port, server, load, token)
             theirs = await through_bare(load)
             print(
                 f"{clients:8} {ours.tokens / load.seconds:9.0f} {ours.p50_ms:8.1f} {ours.p99_ms:8.1f} {theirs.p99_ms:9.1f} "
@@ -249,6 +255,7 @@ if __name__ == "__main__":
     parser.add_argument("--rate", type=float, default=50.0)
     parser.add_argument("--per-frame", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--keys", action="store_true", help="every client sends a key")
     parser.add_argument("--role", choices=["measure", "publish", "bare"], default="measure", help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--prefix", help=argparse.SUPPRESS)

@@ -676,3 +676,99 @@ async def test_a_slow_body_is_refused(world: World) -> None:
     writer.write(b"POST /v1/runs HTTP/1.1\r\n" + head + b"Content-Length: 100\r\n\r\n{")
     assert b" 408 " in await asyncio.wait_for(reader.readline(), 30)
     writer.close()
+
+
+# ---------------------------------------------------------------- what is let in
+
+
+async def test_an_allowed_page_may_ask_and_read(http: aiohttp.ClientSession, world: World) -> None:
+    headers = {
+        "Origin": APP,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization",
+    }
+    async with http.options(f"{world.locked}/v1/runs", headers=headers) as response:
+        assert response.status == 204
+        assert response.headers["Access-Control-Allow-Origin"] == APP
+        assert "POST" in response.headers["Access-Control-Allow-Methods"]
+        assert "Authorization" in response.headers["Access-Control-Allow-Headers"]
+        assert "Access-Control-Allow-Credentials" not in response.headers
+    asked = {"Origin": APP} | world.bearer("ann")
+    async with http.post(f"{world.locked}/v1/runs", json={"question": "How long?"}, headers=asked) as response:
+        assert response.status == 200
+        assert response.headers["Access-Control-Allow-Origin"] == APP
+        assert "X-Run-Id" in response.headers["Access-Control-Expose-Headers"]
+        assert b'"DONE"' in await response.read()
+    async with http.post(f"{world.locked}/v1/runs", json={"question": "a"}, headers={"Origin": APP}) as response:
+        assert response.status == 401  # a page reads why it was refused
+        assert response.headers["Access-Control-Allow-Origin"] == APP
+
+
+@pytest.mark.parametrize("name", ["localhost", "LocalHost", "127.0.0.1"])
+async def test_the_own_names_are_let_in(http: aiohttp.ClientSession, world: World, name: str) -> None:
+    host = f"{name}:{world.open.rpartition(':')[2]}"
+    headers = {"Host": host, "Origin": f"http://{host}"}
+    async with http.post(f"{world.open}/v1/runs", json={"question": "How long?"}, headers=headers) as response:
+        assert response.status == 200
+        await response.read()
+    async with http.get(
+        f"{world.open}/", headers={"Host": host, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    ) as page:
+        assert page.status == 200  # a link leads here from anywhere
+
+
+async def test_names_of_the_setting_are_let_in(http: aiohttp.ClientSession, bus: Bus, tmp_path: Path) -> None:
+    settings = Settings(
+        bus=bus.settings, edge=EdgeSettings(port=0, hosts="docs.example.org, intranet:81"), state=str(tmp_path)
+    )
+    async with edge(settings) as base:
+        for host, status in {
+            "docs.example.org": 200,
+            "Docs.Example.org:8443": 200,
+            "intranet:81": 200,
+            "intranet": 421,
+            "intranet:82": 421,
+            "x.docs.example.org": 421,
+        }.items():
+            async with http.get(f"{base}/healthz", headers={"Host": host}) as response:
+                assert response.status == status, host
+
+
+async def test_what_needs_no_key_tells_nothing(http: aiohttp.ClientSession, world: World) -> None:
+    for path in ("/healthz", "/", "/openapi.json", "/asyncapi.json"):
+        async with http.get(f"{world.locked}{path}") as response:
+            assert response.status == 200
+    for key, told in (("", False), ("ann", False), ("wrong", False), ("root", True)):
+        async with http.get(f"{world.locked}/readyz", headers=world.bearer(key)) as response:
+            assert bool((await response.json())["checks"]) is told
+    async with http.get(f"{world.open}/readyz") as response:
+        assert (await response.json())["checks"]
+
+
+async def test_at_the_open_door_a_key_is_that_key_and_anything_else_is_none(
+    http: aiohttp.ClientSession, world: World
+) -> None:
+    for headers, status in (({}, 200), ({"Authorization": "Bearer none"}, 200), (world.bearer("ann"), 403)):
+        async with http.get(f"{world.open}/metrics", headers=headers) as response:
+            assert response.status == status
+
+
+async def test_the_document_declares_the_key(http: aiohttp.ClientSession, world: World) -> None:
+    needs = {}
+    for base in (world.locked, world.open):
+        async with http.get(f"{base}/openapi.json") as response:
+            document = await response.json()
+        assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+        needs[base] = {path: each["security"] for path, item in document["paths"].items() for each in item.values()}
+    assert needs[world.locked]["/v1/runs"] == [{"key": ["ask"]}]
+    assert needs[world.open]["/v1/runs"] == [{}, {"key": ["ask"]}]
+    assert needs[world.locked]["/healthz"] == []
+    open_to_all = {path for path, security in needs[world.locked].items() if not security}
+    assert open_to_all == {"/", "/favicon.ico", "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
+
+
+async def test_of_several_values_of_one_name_the_last_counts(http: aiohttp.ClientSession, world: World) -> None:
+    body = b'{"question": "", "question": "How long?"}'
+    async with http.post(f"{world.open}/v1/runs", data=body, headers=JSON) as response:
+        assert response.status == 200
+        assert b'"How"' in await response.read()
