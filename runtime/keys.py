@@ -21,7 +21,6 @@ from typing import Literal, get_args
 import msgspec
 
 from bus.subjects import BadId, check_id
-from runtime.settings import Settings
 
 #: What a key may do; `admin` may do everything, with the runs of all.
 Scope = Literal["ask", "search", "read", "admin"]
@@ -29,6 +28,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 #: What every key begins with, so that scanners of repositories and logs find a lost one.
 PREFIX = "gw_"
 EVERY_GROUP = "*"
+#: Who asks the questions of the installation itself: no key may have this name, and nobody may read its runs.
+INTERNAL = "canary"
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _TOKEN = re.compile(rf"{PREFIX}([0-9a-f]{{8}})_([A-Za-z0-9_-]{{43}})")
@@ -118,7 +119,8 @@ class KeyFile:
         concurrency: int = 0,
     ) -> str:
         """Make a key and return it; it is kept nowhere. Raises KeysProblem, BadId."""
-        check_id(name)
+        if check_id(name) == INTERNAL:
+            raise KeysProblem(f"{name!r} asks the installation's own questions; choose another name")
         made_id = secrets.token_hex(4)
         token = f"{PREFIX}{made_id}_{secrets.token_urlsafe(32)}"
 
@@ -194,12 +196,6 @@ class KeyFile:
         return KeysProblem(
             f"the keys in {self.path} cannot be used ({why}); repair the file, or name another as access.keys"
         )
-
-
-def key_file(settings: Settings) -> KeyFile:
-    """The file that the settings name."""
-    named = settings.access.keys
-    return KeyFile(Path(named).expanduser() if named else Path(settings.state).expanduser() / "keys.json")
 
 
 def _decode(data: bytes) -> Keys:

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from bus.errors import Unavailable
 from bus.subjects import BadId
 from runtime.commands.options import CONFIG, read_settings
 from runtime.keys import (
@@ -21,9 +22,9 @@ from runtime.keys import (
     Scope,
     check_group,
     expiry,
-    key_file,
     rate_of,
 )
+from runtime.processes.listening import key_file
 
 
 @click.group("keys")
@@ -111,7 +112,10 @@ def revoke(name: str, config: Path | None) -> None:
 
 
 def _file(config: Path | None) -> KeyFile:
-    return key_file(read_settings(config))
+    try:
+        return key_file(read_settings(config))
+    except Unavailable as problem:
+        raise click.ClickException(str(problem)) from None
 
 
 def _scopes(text: str) -> tuple[Scope, ...]:

@@ -55,7 +55,7 @@ class Caller:
         return Access(key=self.name, groups=self.groups) if self.name else None
 
     def may_see(self, access: Access | None) -> bool:
-        """Whether a run with this access is theirs. One whose access names no key is internal, and nobody's."""
+        """Whether a run with this access is theirs. One whose access names no key is nobody's."""
         if access is None:
             return not self.name or "admin" in self.scopes
         return bool(access.key) and (access.key == self.name or (bool(self.name) and "admin" in self.scopes))

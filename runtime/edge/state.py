@@ -22,6 +22,7 @@ from runtime.edge.metrics import Metrics
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import check_question
 from runtime.edge.timeouts import Timeouts
+from runtime.keys import INTERNAL
 from runtime.settings import EdgeSettings
 
 log = logging.getLogger("groundwire.edge")
@@ -75,7 +76,7 @@ class Edge:
 
     async def check_theirs(self, caller: Caller, run_id: str) -> None:
         """Raises NoSuchRun for a run that is not the caller's, as if there were none; BadId, Unavailable."""
-        if not caller.may_see(await self.runs.access(run_id)):
+        if run_id.startswith(f"{INTERNAL}-") or not caller.may_see(await self.runs.access(run_id)):
             raise no_such_run(run_id)
 
     async def _client_left(self, question: QuestionAsked, run_id: str) -> None:

@@ -22,9 +22,9 @@ from runtime.edge.door import Door
 from runtime.edge.origins import Origins
 from runtime.edge.state import EDGE
 from runtime.edge.timeouts import Timeouts
-from runtime.keys import KeysProblem, key_file
+from runtime.keys import KeysProblem
 from runtime.processes.actor_groups import actor_processes
-from runtime.processes.listening import addresses_of, check_key, needs_key
+from runtime.processes.listening import addresses_of, check_key, key_file, needs_key
 from runtime.settings import EdgeSettings, Settings
 
 log = logging.getLogger("groundwire.edge")

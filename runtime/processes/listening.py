@@ -5,11 +5,19 @@ What is loopback is decided here, by the addresses; they, and not the name, are 
 
 import socket
 import time
+from pathlib import Path
 
 from bus.errors import Unavailable
 from runtime.edge.origins import is_loopback
-from runtime.keys import KeysProblem, key_file
+from runtime.keys import KeyFile, KeysProblem
+from runtime.processes.supervisor import state_home
 from runtime.settings import Settings
+
+
+def key_file(settings: Settings) -> KeyFile:
+    """The file of the keys. Raises Unavailable when there is no home folder to hold it."""
+    named = settings.access.keys
+    return KeyFile(Path(named).absolute() if named else state_home(settings) / "keys.json")
 
 
 def addresses_of(settings: Settings) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ from bus.messages import QuestionAsked
 from bus.runs import Runs
 from bus.subjects import event_subject
 from runtime.edge.sse import HEADERS
-from runtime.keys import key_file
 from runtime.processes import nats_server
+from runtime.processes.listening import key_file
 from runtime.settings import AccessSettings, EdgeSettings, Settings, child_environ
 
 _MADE = re.compile(rb'"content":"(\d+)"')

@@ -111,9 +111,13 @@ async def world(
             for name in ("ann", "eve"):
                 made.runs[name] = await made.ask(http, name)
             made.runs["nobody"] = await made.ask(http, "", third)
-        made.runs["internal"] = "internal-run"
-        await grant(bus.journal, "internal-run", Access())
-        await bus.journal.write(key_of(QuestionAsked, "internal-run"), QuestionAsked(question="near are you there"))
+        for name, run_id, access in (
+            ("internal", "canary-1", Access(key="canary", groups=())),
+            ("orphan", "orphan", Access()),
+        ):
+            made.runs[name] = run_id
+            await grant(bus.journal, run_id, access)
+            await bus.journal.write(key_of(QuestionAsked, run_id), QuestionAsked(question="are you there"))
         yield made
 
 
@@ -188,6 +192,10 @@ ATTACKS = {
     "a key's run cancelled at the open door": Attack(404, "no_such_run", door="open", **CANCEL),
     "the open door's run by a key": Attack(404, "no_such_run", path="/v1/runs/<nobody>", key="eve"),
     "an internal run at the open door": Attack(404, "no_such_run", path="/v1/runs/<internal>", door="open"),
+    "an internal run looked up by admin": Attack(404, "no_such_run", path="/v1/runs/<internal>", key="root"),
+    "an internal run cancelled": Attack(404, "no_such_run", "POST", "/v1/runs/<internal>/cancel", door="open"),
+    "an internal run that is not there": Attack(404, "no_such_run", path="/v1/runs/canary-2", key="root"),
+    "a run whose access cannot be read": Attack(404, "no_such_run", path="/v1/runs/<orphan>", key="root"),
     "an internal run by admin": Attack(404, "no_such_run", path="/v1/runs/<internal>/events", key="root"),
     # host and origin
     "rebound name": Attack(421, "wrong_host", key="ann", headers={"Host": "evil.example:<port>"}),
@@ -768,7 +776,7 @@ async def test_the_document_declares_the_key(http: aiohttp.ClientSession, world:
 
 
 async def test_of_several_values_of_one_name_the_last_counts(http: aiohttp.ClientSession, world: World) -> None:
-    body = b'{"question": "", "question": "How long?"}'
+    body = b'{"question": "Never?", "question": "How long?"}'
     async with http.post(f"{world.open}/v1/runs", data=body, headers=JSON) as response:
         assert response.status == 200
         assert b'"How"' in await response.read()

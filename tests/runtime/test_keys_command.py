@@ -53,6 +53,7 @@ def test_admin_sees_every_document_unless_groups_are_named(state: Path) -> None:
     ("arguments", "says"),
     [
         (["add", "a b"], "is not a valid id"),
+        (["add", "canary"], "choose another name"),
         (["add", "a", "--scope", "ask,reed"], "'reed' is no scope; choose of ask, search, read, admin"),
         (["add", "a", "--scope", ","], "--scope names nothing"),
         (["add", "a", "--expires", "soon"], "write it like 90d"),

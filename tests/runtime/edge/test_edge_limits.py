@@ -9,8 +9,7 @@ from runtime.edge.connections import Crowd, network_of
 from runtime.edge.limits import Limits
 from runtime.edge.origins import is_loopback
 from runtime.edge.problems import Problem, one_line
-from runtime.keys import key_file
-from runtime.processes.listening import addresses_of, check_key, needs_key
+from runtime.processes.listening import addresses_of, check_key, key_file, needs_key
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 
 
