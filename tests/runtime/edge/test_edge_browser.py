@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,6 +12,9 @@ from playwright.async_api import Browser, Page, expect
 from bus.events import Done, Emitter, References, TokensEnd, Withheld, tokens_of
 from bus.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
+from runtime.keys import KeyFile
+from runtime.processes.edge import serve
+from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.browser import browser, find_chromium
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
 
@@ -340,3 +344,32 @@ async def test_stop_ends_the_run(page: Page, pipeline: Pipeline) -> None:
     async with page.expect_response(lambda response: response.url.endswith("/cancel")) as cancelled:
         await page.get_by_role("button", name="Stop").click()
     assert (await cancelled.value).ok
+
+
+async def test_where_a_key_is_needed_the_page_asks_for_it(
+    chromium: Browser, pipeline: Pipeline, tmp_path: Path
+) -> None:
+    token = KeyFile(tmp_path / "keys.json").add("ann", ("ask", "read"), now=0)
+    settings = Settings(
+        bus=pipeline.bus.settings,
+        edge=EdgeSettings(port=0),
+        access=AccessSettings(required=True),
+        state=str(tmp_path),
+    )
+    stop = asyncio.Event()
+    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    edge = asyncio.create_task(serve(settings, stop, listening=listening))
+    context = await chromium.new_context(locale="en-GB")
+    page = await context.new_page()
+    await page.goto(f"http://localhost:{await listening}")
+    await expect(page.locator("#problem")).to_contain_text("a key is needed")
+    await page.get_by_label("Access key").fill(token)
+    await ask(page, "How long?")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer")).to_have_text("How long? [1]")
+    await page.reload()  # as long as the tab is open
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.get_by_label("Access key")).to_be_hidden()
+    await context.close()
+    stop.set()
+    await edge
