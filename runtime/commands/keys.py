@@ -93,7 +93,7 @@ def list_keys(config: Path | None) -> None:
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "begins", "scopes", "groups", "made", "expires", "limits"):
-        table.add_column(heading, no_wrap=heading in {"name", "begins"})
+        table.add_column(heading, no_wrap=heading in {"name", "begins", "made"}, overflow="fold")
     for key in keys:
         table.add_row(*_row(key, time.time()))
     Console(markup=False, highlight=False).print(table)
@@ -145,7 +145,7 @@ def _row(key: Key, now: float) -> tuple[str, ...]:
         f"{PREFIX}{key.id}_",
         ",".join(key.scopes),
         EVERY_GROUP if key.groups is None else ",".join(key.groups) or "—",
-        _day(key.created_at),
+        _day(key.created_at)[:10],
         expires,
         ", ".join(filter(None, limits)) or "—",
     )

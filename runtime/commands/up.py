@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bus.errors import Failure, Unavailable
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
-from runtime.processes.listening import addresses_of, check_key, taken
+from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
 from runtime.processes.roles import ROLES
 from runtime.processes.supervisor import Stack, state_folder
@@ -63,7 +63,7 @@ async def _up(settings: Settings, *, watches: bool) -> int:
         except BaseException:
             await stack.stop()
             raise
-    url = f"http://{settings.edge.host}:{settings.edge.port}"
+    url = url_of(addresses_of(settings), settings.edge.port)
     say(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
     watching = asyncio.create_task(_watch(settings, say)) if watches else None
     await stop.wait()

@@ -3,6 +3,7 @@
 What is loopback is decided here, by the addresses; they, and not the name, are then listened on.
 """
 
+import ipaddress
 import socket
 import time
 from pathlib import Path
@@ -33,6 +34,14 @@ def addresses_of(settings: Settings) -> tuple[str, ...]:
             f"cannot listen on {host!r} ({why}); choose an address of this machine with --host or edge.host"
         ) from None
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def url_of(addresses: tuple[str, ...], port: int) -> str:
+    """Where this machine itself finds the edge."""
+    first = ipaddress.ip_address(addresses[0].partition("%")[0])
+    if first.is_unspecified:
+        return f"http://localhost:{port}"
+    return f"http://[{first}]:{port}" if first.version == 6 else f"http://{first}:{port}"
 
 
 def needs_key(settings: Settings, addresses: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ from runtime.edge.connections import Crowd, network_of
 from runtime.edge.limits import Limits
 from runtime.edge.origins import is_loopback
 from runtime.edge.problems import Problem, one_line
-from runtime.processes.listening import addresses_of, check_key, key_file, needs_key
+from runtime.processes.listening import addresses_of, check_key, key_file, needs_key, url_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 
 
@@ -94,6 +94,11 @@ def test_a_key_is_needed_wherever_others_come_in(tmp_path: object, host: str, op
         check_key(settings, addresses)
     key_file(settings).add("ann", ("ask",), now=0)
     check_key(settings, addresses)
+
+
+def test_the_address_that_is_told_is_one_that_answers() -> None:
+    told = [url_of((each,), 80) for each in ("127.0.0.1", "::1", "0.0.0.0", "::", "192.168.1.5")]
+    assert told == [f"http://{host}:80" for host in ("127.0.0.1", "[::1]", "localhost", "localhost", "192.168.1.5")]
 
 
 def test_behind_a_proxy_loopback_needs_a_key_too(tmp_path: object) -> None:
