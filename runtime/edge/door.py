@@ -13,11 +13,13 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import hdrs, web
 from anyio import to_thread
 
 from bus.access import Access, Groups
+from bus.watched import Watch
 from runtime.edge.limits import Limits
 from runtime.edge.origins import Origins
 from runtime.edge.problems import RETRY_AFTER_S, Problem
@@ -89,14 +91,15 @@ class Door:
         self._open = Caller("", "", frozenset(SCOPES), ungranted)
         self._callers: dict[str, Caller] = {}
         self._transports: defaultdict[str, dict[asyncio.Transport, int]] = defaultdict(dict)
-        self._task: asyncio.Task[None] | None = None
+        self.watch = Watch()
+        self._seen: tuple[int, ...] = ()
 
     async def start(self) -> None:
         """Read the keys and begin to follow them. Raises KeysProblem."""
         if self._file is not None:
-            seen = await to_thread.run_sync(self._file.version)
+            self._seen = await to_thread.run_sync(self._file.version)
             self._take(await to_thread.run_sync(self._file.read))
-            self._task = asyncio.create_task(self._follow(self._file, seen), name="keys")
+            self.watch.keep("the keys", partial(self._follow, self._file))
 
     @property
     def secret(self) -> bytes:
@@ -104,9 +107,7 @@ class Door:
         return bytes.fromhex(self._keys.secret)
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self.watch.stop()
 
     # ------------------------------------------------------------ who it is
 
@@ -190,12 +191,12 @@ class Door:
 
     # ------------------------------------------------------------ the file
 
-    async def _follow(self, file: KeyFile, seen: tuple[int, ...]) -> None:
+    async def _follow(self, file: KeyFile) -> None:
         """Read the file whenever it differs; as long as it cannot be read no key is accepted, since some may be revoked."""
         while True:
             await asyncio.sleep(LOOK_S)
             version = await to_thread.run_sync(file.version)
-            if version == seen and not self._problem:
+            if version == self._seen and not self._problem:
                 self._cut_expired()
                 continue
             try:
@@ -206,7 +207,7 @@ class Door:
                     log.error("%s; every key is refused until then", problem)
                 self._problem = str(problem)
                 continue
-            self._problem, seen = "", version
+            self._problem, self._seen = "", version
             self._take(keys)
 
     def _take(self, keys: Keys) -> None:

@@ -13,6 +13,7 @@ from bus.errors import Unavailable
 from bus.messages import QuestionAsked
 from bus.router import Reader
 from bus.runs import NoSuchRun, Runs, no_such_run
+from bus.subjects import is_canary
 from bus.watched import Watch
 from prompts.profiles import ProfileError
 from runtime.edge.canary import Canary
@@ -22,7 +23,6 @@ from runtime.edge.metrics import Metrics
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import check_question
 from runtime.edge.timeouts import Timeouts
-from runtime.keys import INTERNAL
 from runtime.settings import EdgeSettings
 
 log = logging.getLogger("groundwire.edge")
@@ -49,7 +49,7 @@ class Edge:
     @property
     def watches(self) -> tuple[Watch, ...]:
         """The background tasks of this process."""
-        return (self.watch, self.runs.router.watch)
+        return (self.watch, self.door.watch, self.runs.router.watch)
 
     @contextlib.asynccontextmanager
     async def ask(
@@ -76,7 +76,7 @@ class Edge:
 
     async def check_theirs(self, caller: Caller, run_id: str) -> None:
         """Raises NoSuchRun for a run that is not the caller's, as if there were none; BadId, Unavailable."""
-        if run_id.startswith(f"{INTERNAL}-") or not caller.may_see(await self.runs.access(run_id)):
+        if is_canary(run_id) or not caller.may_see(await self.runs.access(run_id)):
             raise no_such_run(run_id)
 
     async def _client_left(self, question: QuestionAsked, run_id: str) -> None:
