@@ -17,7 +17,7 @@ from bus.errors import Failure
 from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
-from bus.runs import Runs, run_id_for
+from bus.runs import Runs
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES, VOICES
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
@@ -131,7 +131,7 @@ async def show(
     whole: bool = False,
 ) -> int:
     """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code."""
-    run_id = run_id_for(asked)
+    run_id = runs.run_id_for(asked)
     if groups is not None:
         await grant(runs.journal, run_id, Access(groups=groups))
     submitted = await runs.submit(asked, run_id)
