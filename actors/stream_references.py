@@ -3,6 +3,8 @@
 RunFinished -> nothing
 """
 
+from msgspec import UNSET
+
 from bus.actor import actor
 from bus.events import Done, Error, Event, Passages, References, TokensEnd
 from bus.messages import RunFinished, Settled
@@ -31,6 +33,8 @@ def closing(settled: Settled, *, ended: bool) -> list[Event]:
 
 
 def code_of(settled: Settled) -> str:
+    if settled.unrun is not UNSET:
+        return "overloaded" if settled.unrun == "overloaded" else "unavailable"
     return settled.reason or ("cancelled" if settled.outcome == "cancelled" else "internal")
 
 
@@ -41,4 +45,6 @@ def words_of(settled: Settled) -> str:
         return notices.cancelled(language)
     if settled.reason is not None:
         return notices.reason_text(settled.reason, language)
+    if settled.unrun == "overloaded":
+        return notices.overloaded(language)
     return notices.failed(language)

@@ -22,13 +22,14 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.access import Groups
 from bus.actor import Actor
+from bus.admission import Admission
 from bus.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.envelope import place_of, set_aside
 from bus.errors import Failure
 from bus.graph import Graph
 from bus.handling import Delivery, Handling, Verdict
 from bus.journal import Journal
-from bus.messages import RunFinished
+from bus.messages import QuestionAsked, RunFinished
 from bus.pulling import Pull
 from bus.restoring import Restorer
 from bus.settings import BusSettings
@@ -37,6 +38,10 @@ from bus.users import ACTORS, inbox_prefix
 from bus.watched import Watch
 
 log = logging.getLogger("groundwire.actors")
+
+#: How many questions a process looks at, of which some wait for their turn, and how many may be with processes or come later.
+INTAKE_SLOTS = 4096
+INTAKE_PENDING = 100_000
 
 
 class _Broker(NatsBroker):
@@ -112,6 +117,11 @@ class Worker:
         return self._handling.bugs
 
     @property
+    def intake(self) -> Admission:
+        """The door that questions from the bus pass."""
+        return self._handling.intake
+
+    @property
     def journal(self) -> Journal:
         return self._handling.journal
 
@@ -120,7 +130,8 @@ class Worker:
         return self._handling.client
 
     def _bind(self, bound: Actor) -> None:
-        slots = asyncio.Semaphore(self.settings.concurrency)
+        intake = bound.takes is QuestionAsked  # its questions wait here, and must not keep others from being looked at
+        slots = asyncio.Semaphore(INTAKE_SLOTS if intake else self.settings.concurrency)
 
         async def deliver(raw: Msg) -> None:
             await slots.acquire()
@@ -155,7 +166,7 @@ class Worker:
             ack_policy=JsAck.EXPLICIT,
             ack_wait=self.settings.ack_wait_s,
             max_deliver=self.settings.max_deliver,
-            max_ack_pending=1000,
+            max_ack_pending=INTAKE_PENDING if intake else 1000,
         )
         self._consumers[bound.name] = config
         self._broker.subscriber(
@@ -209,16 +220,16 @@ class Worker:
         except Failure as failure:  # what ends the run could not be written either
             log.warning("%s: %s; trying again", delivery.key.subject, failure)
             verdict = "nak"
-        await _settle(delivery.raw, verdict)
+        await _settle(delivery.raw, verdict, delivery.later_s)
 
 
-async def _settle(raw: Msg, verdict: Verdict) -> None:
+async def _settle(raw: Msg, verdict: Verdict, later_s: float = 0.5) -> None:
     """Tell the server what to do with the message. If that is lost, the message is only delivered again."""
     with contextlib.suppress(nats.errors.Error):
         if verdict == "ack":
             await raw.ack()
         elif verdict == "nak":
-            await raw.nak(delay=0.5)
+            await raw.nak(delay=later_s)
         else:
             await raw.term()
 

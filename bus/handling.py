@@ -11,11 +11,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.access import Groups, access_of
 from bus.actor import Actor, Taken
+from bus.admission import Admission, Overloaded
 from bus.asking import AskClient
 from bus.canary import check_canary
 from bus.connection import Inbox
@@ -27,11 +29,12 @@ from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
 from bus.joins import joined
 from bus.journal import CAUSE, DEADLINE, TRACEPARENT, Journal, Stage, decode, only_while_there
+from bus.limit import Limit
 from bus.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
 from bus.searching import SearchClient
 from bus.settings import BusSettings
 from bus.subjects import POISON, BadId, Key, finished, is_canary, key_of
-from prompts.vocabulary import Reason
+from prompts.vocabulary import Reason, Unrun
 
 log = logging.getLogger("groundwire.actors")
 
@@ -44,13 +47,18 @@ MOST_ASIDE_BYTES = 900_000
 #: What to answer the server about a message. A nak'ed message is redelivered.
 type Verdict = Literal["ack", "nak", "term"]
 
+#: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
+WAITING_ROOM = 1000
+#: How many times as long as alone a run may take before questions wait here. The edge waits sooner, so that it decides for its own.
+SLACK = 3.0
+
 
 @dataclass(slots=True, eq=False)
 class Delivery:
     """One message on its way through one actor, in its own task.
 
     `again`: its consumer was made again, so it may have been handled before. `ending`: this work ends its own run, so the news
-    of that end must not cancel it before it has settled its message.
+    of that end must not cancel it before it has settled its message. `later_s`: after how long a nak'ed message comes again.
     """
 
     actor: Actor
@@ -62,6 +70,7 @@ class Delivery:
     began: float = field(default_factory=time.monotonic)
     beat: float = field(default_factory=time.monotonic)
     ending: bool = False
+    later_s: float = 0.5
     task: asyncio.Task[None] = field(init=False)
 
     @property
@@ -71,6 +80,10 @@ class Delivery:
     @property
     def attempt(self) -> int:
         return max(self.place.delivered, 2 if self.again else 1)
+
+
+class WaitingRoomFull(Exception):
+    """The question is to be delivered again later."""
 
 
 class Handling:
@@ -88,9 +101,11 @@ class Handling:
         self._ungranted = ungranted
         self._ask = AskClient(client, inbox)
         self._over: OrderedDict[str, None] = OrderedDict()
+        self.intake = Admission(Limit(slack=SLACK, least=8, first=16, probes=False), brief=False)
 
     def run_over(self, run_id: str) -> None:
         """Drop all remaining work of that run."""
+        self.intake.leave(run_id)
         self._over[run_id] = None
         if len(self._over) > REMEMBERED:
             self._over.popitem(last=False)
@@ -116,6 +131,11 @@ class Handling:
         except Superseded as gone:
             log.info("%s: %s", name, gone)
             return "nak"
+        except WaitingRoomFull:
+            delivery.later_s = max(10.0, (delivery.deadline - time.time()) / 20)  # `max_deliver` is above 20
+            return "nak"
+        except Overloaded as refusal:
+            await self._fail(delivery, str(refusal), unrun="overloaded")
         except Failure as failure:
             log.warning("%s %s: %s; trying again", name, run_id, failure)
             return "nak"
@@ -142,6 +162,8 @@ class Handling:
         delivery.deadline = self._deadline(delivery, message)
         if not closes and time.time() > delivery.deadline:
             await self._fail(delivery, "", reason="timeout")
+            return
+        if isinstance(message, QuestionAsked) and not await self._let_in(delivery, message):
             return
         if delivery.attempt > 1 and await self._done_before(actor, key):
             return
@@ -170,6 +192,22 @@ class Handling:
         """Whose documents the run may find."""
         access = await access_of(self.journal, run_id)
         return self._ungranted if access is None else access.groups
+
+    async def _let_in(self, delivery: Delivery, question: QuestionAsked) -> bool:
+        """Wait until the question may begin. False: its run has ended. Raises Overloaded, WaitingRoomFull.
+
+        Whoever wrote the question may have given up before it was stored; the end of the run then stands behind it in the journal.
+        """
+        run_id, urgency = delivery.key.run_id, question.priority
+        if is_canary(run_id):  # whether a question would be answered is asked most when many wait
+            return True
+        if self.intake.waiting(urgency) >= WAITING_ROOM:
+            raise WaitingRoomFull
+        await self.intake.enter(run_id, urgency, delivery.deadline - time.time())
+        if await self.journal.latest([finished(run_id).subject]):
+            self.intake.forget(run_id)
+            return False
+        return True
 
     def _deadline(self, delivery: Delivery, message: Message) -> float:
         own = message.deadline_s if isinstance(message, QuestionAsked) else None
@@ -205,12 +243,19 @@ class Handling:
         await self.journal.publish(key.subject, data, headers=headers)
         await self._fail(delivery, str(poison))
 
-    async def _fail(self, delivery: Delivery, detail: str, *, reason: Reason | None = None) -> None:
+    async def _fail(
+        self,
+        delivery: Delivery,
+        detail: str,
+        *,
+        reason: Reason | None = None,
+        unrun: Unrun | UnsetType = UNSET,
+    ) -> None:
         delivery.ending = True
         question = ""
         with contextlib.suppress(Poison):
             question = words_asked(decode(delivery.key.type, delivery.raw.data))
-        settled = Settled(outcome="failed", reason=reason, detail=detail, question=question)
+        settled = Settled(outcome="failed", reason=reason, detail=detail, question=question, unrun=unrun)
         await self._finish(delivery.key.run_id, settled, only_while_there(delivery.key, delivery.sequence))
 
     async def _finish(self, run_id: str, settled: Settled, headers: dict[str, str] | None = None) -> None:

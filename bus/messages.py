@@ -27,6 +27,8 @@ from prompts.vocabulary import (
     Severity,
     Speaker,
     Style,
+    Unrun,
+    Urgency,
     Voice,
 )
 
@@ -109,6 +111,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     constraints: Constraints = Constraints()
     release: Release | None = None
     voice: Voice | None = None
+    priority: Urgency = "interactive"
     events: EventsWanted = "default"
     on_disconnect: OnDisconnect = "continue"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
@@ -538,7 +541,8 @@ class WithheldSentence(Part, frozen=True, kw_only=True):
 class Settled(Part, frozen=True, kw_only=True):
     """How a run ends for its client. `answer` is the full text they are shown; `passages` are the closest ones, shown as such.
 
-    `probability`: that the answer answers the question, as measured; None when it is not known.
+    `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run, of
+    a run that ended before it began.
     """
 
     outcome: Outcome
@@ -559,6 +563,7 @@ class Settled(Part, frozen=True, kw_only=True):
     profile: str = "general"
     passages: tuple[NearPassage, ...] = ()
     probability: float | None = None
+    unrun: Unrun | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import logging
 import math
 import time
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -148,6 +149,7 @@ class EventRouter:
         self.position = 0
         self._client = client
         self._readers: dict[str, list[Reader]] = {}
+        self._when_done: dict[str, Callable[[str], None]] = {}
         self.watch = Watch()
         self._open = False
         #: When a question of a client was last answered, or its closest passages shown, on the loop's clock.
@@ -176,6 +178,14 @@ class EventRouter:
             reader.fail(_closing())
         return reader
 
+    def when_done(self, run_id: str, tell: Callable[[str], None]) -> None:
+        """Call `tell` with the run's id once its DONE arrives, however slowly its readers read."""
+        self._when_done[run_id] = tell
+
+    def not_awaited(self, run_id: str) -> None:
+        """Take `when_done` back."""
+        self._when_done.pop(run_id, None)
+
     def forget(self, reader: Reader) -> None:
         readers = self._readers.get(reader.run_id, [])
         if reader in readers:
@@ -195,6 +205,8 @@ class EventRouter:
                 self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
             for reader in tuple(self._readers.get(run_id, ())):
                 reader.put(stored.data)
+            if run_id in self._when_done and stored.data.endswith(DONE_LINE):
+                self._when_done.pop(run_id)(run_id)
 
     def _anew(self) -> None:
         """The stream was deleted and recreated, so the position that readers counted from is gone."""

@@ -24,7 +24,7 @@ from bus.messages import (
     question_about,
 )
 from index.masking.text import mask
-from prompts.vocabulary import Confidence, Outcome, Reason
+from prompts.vocabulary import Confidence, Outcome, Reason, Unrun
 
 
 class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     `first_shown_s`: from the question's arrival to the first token; None when none was shown. `withheld_share`: withheld
     sentences over all sentences of the draft, 0..1. `tokens_in` and `tokens_out`: of all models together. `model` lists
     each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed.
-    `probability`: that the answer answers the question, as measured; None when it is not known.
+    `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run.
     """
 
     run_id: str
@@ -57,6 +57,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     reason: Reason | None = None
     detail: str = ""
+    unrun: Unrun | None = None
     answer: str = ""
     confidence: Confidence | None = None
     probability: float | None = None
@@ -105,6 +106,7 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
         outcome=settled.outcome if ended else None,
         reason=settled.reason,
         detail=settled.detail,
+        unrun=settled.unrun or None,
         answer=settled.answer,
         confidence=settled.confidence,
         probability=settled.probability,

@@ -3,12 +3,16 @@
 import asyncio
 import contextlib
 import hashlib
+import itertools
+import logging
+import math
 import secrets
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
+from msgspec import UNSET
 from nats.aio.client import Client
 
 from bus.access import Access, access_in, access_key, grant
@@ -23,6 +27,11 @@ from bus.subjects import Key, cancel_subject, check_id, finished, key_of, run_fi
 
 #: How long a client waits for a server that does not answer before it gets an error.
 PATIENCE_S = 10.0
+#: For how long a server may be silent that a question was sent to, and the question still not be run.
+LONGEST_STALL_S = 3600.0
+WITHDRAWN = "nats-server did not confirm the question in time, so it was withdrawn"
+
+log = logging.getLogger("groundwire.runs")
 
 
 class NoSuchRun(LookupError):
@@ -35,6 +44,10 @@ class EventsGone(LookupError):
 
 class KeyReused(ValueError):
     """The idempotency key already belongs to another question."""
+
+
+class NoAnswer(Unavailable):
+    """Something was sent to nats-server, and no answer came in time: it may have been done, or be done later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,7 @@ class Runs:
         self._events_max_age_s = events_max_age_s
         self._patience_s = patience_s
         self._secret = secret or secrets.token_bytes(32)
+        self._withdrawing: set[asyncio.Task[bool]] = set()
 
     async def start(self) -> None:
         """Listen to the events of all runs. Raises Unavailable."""
@@ -74,30 +88,37 @@ class Runs:
 
     async def stop(self) -> None:
         await self.router.stop()
+        for task in self._withdrawing:
+            task.cancel()
+        await asyncio.gather(*self._withdrawing, return_exceptions=True)
 
     # ------------------------------------------------------------ ask
+
+    async def place(self, question: QuestionAsked, asker: str = "") -> Submitted:
+        """The id of the question's run, and whether it is still to be created. Raises Unavailable.
+
+        With an idempotency key, the id is derived from it and the secret, so that a repeated request is the same run; but a run
+        that ended before it began is none, so that the key may be used again.
+        """
+        if question.idempotency_key is None:
+            return Submitted(self.run_id_for(question), created=True)
+        for attempt in itertools.count():
+            run_id = self.run_id_for(question, asker, attempt)
+            found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
+            if not any(_is_unrun(record) for record in found):
+                return Submitted(run_id, created=not found)
+        raise AssertionError("unreachable")
 
     async def submit(
         self, question: QuestionAsked, run_id: str | None = None, deadline_s: float | None = None
     ) -> Submitted:
         """Write the question into the journal, once. `deadline_s` applies to a question that names none.
 
-        With an idempotency key, the run id is derived from it and the secret, so that a repeated request is the same run.
-        Raises BadId, KeyReused, Unavailable.
+        A question whose ack does not come in time is withdrawn: its end is written behind it, so that it is not run whenever it
+        is stored. Raises BadId, KeyReused, Unavailable.
         """
-        given = run_id is not None or question.idempotency_key is not None
-        run_id = check_id(run_id or self.run_id_for(question))
-        if question.deadline_s is None and deadline_s is not None:
-            question = msgspec.structs.replace(question, deadline_s=deadline_s)
-        key = key_of(QuestionAsked, run_id)
-        await self._check_room(key, given=given)
-        # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
-        created = await self._write(key, question) or not given
-        if not created:
-            there = readable((await self._latest([key.subject]))[0])
-            if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
-                raise KeyReused("the key belongs to another question; use a new idempotency_key")
-        return Submitted(run_id, created)
+        placed = Submitted(check_id(run_id), created=True) if run_id is not None else await self.place(question)
+        return await self._submit(question, placed, deadline_s, repeatable=run_id is not None)
 
     async def _check_room(self, key: Key, *, given: bool) -> None:
         """Raises Unavailable when the journal takes no more questions; one that it has already is no new one."""
@@ -109,19 +130,24 @@ class Runs:
                     raise
 
     async def ask(
-        self, question: QuestionAsked, deadline_s: float | None = None, *, access: Access | None = None
+        self,
+        question: QuestionAsked,
+        deadline_s: float | None = None,
+        *,
+        access: Access | None = None,
+        placed: Submitted | None = None,
     ) -> tuple[Submitted, Reader]:
         """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise.
 
         `access` is written before the question; idempotency keys are those of its key.
         """
-        run_id = self.run_id_for(question, access.key if access else "")
-        reader = self.router.reader(run_id)
+        placed = placed or await self.place(question, access.key if access else "")
+        reader = self.router.reader(placed.run_id)
         try:
-            if access is not None:
+            if access is not None and placed.created:
                 async with self._patience():
-                    await grant(self.journal, run_id, access, patience_s=self._patience_s)
-            submitted = await self.submit(question, run_id, deadline_s)
+                    await grant(self.journal, placed.run_id, access, patience_s=self._patience_s)
+            submitted = await self._submit(question, placed, deadline_s)
             if question.idempotency_key is not None:
                 async with self._patience():
                     await reader.read_back(self.journal)
@@ -130,12 +156,37 @@ class Runs:
             raise
         return submitted, reader
 
-    def run_id_for(self, question: QuestionAsked, asker: str = "") -> str:
-        """A new id, or the one that only this secret derives from the asker's idempotency key."""
+    def run_id_for(self, question: QuestionAsked, asker: str = "", attempt: int = 0) -> str:
+        """A new id, or the one that only this secret derives from the asker's idempotency key.
+
+        `attempt`: how many runs of that key were not run.
+        """
         if question.idempotency_key is None:
             return secrets.token_hex(12)
-        named = f"{asker}\0{question.idempotency_key}".encode()
-        return hashlib.blake2b(named, key=self._secret, digest_size=12, person=b"groundwire-run").hexdigest()
+        named = f"{asker}\0{question.idempotency_key}" + (f".{attempt}" if attempt else "")  # a key holds no dot
+        return hashlib.blake2b(named.encode(), key=self._secret, digest_size=12, person=b"groundwire-run").hexdigest()
+
+    async def _submit(
+        self, question: QuestionAsked, placed: Submitted, deadline_s: float | None, *, repeatable: bool = False
+    ) -> Submitted:
+        """`repeatable`: others may have written a question under this id."""
+        if question.deadline_s is None and deadline_s is not None:
+            question = msgspec.structs.replace(question, deadline_s=deadline_s)
+        key = key_of(QuestionAsked, placed.run_id)
+        if placed.created:
+            await self._check_room(key, given=repeatable or question.idempotency_key is not None)
+            try:
+                created = await self._write(key, question)
+            except NoAnswer:
+                self._withdraw(placed.run_id, question)
+                raise
+            # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
+            if created or not (repeatable or question.idempotency_key is not None):
+                return placed
+        there = readable((await self._latest([key.subject]))[0])
+        if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
+            raise KeyReused("the key belongs to another question; use a new idempotency_key")
+        return Submitted(placed.run_id, created=False)
 
     # ------------------------------------------------------------ read
 
@@ -200,11 +251,29 @@ class Runs:
             await self.client.publish(cancel_subject(run_id), b"")
         return ended
 
+    def _withdraw(self, run_id: str, question: QuestionAsked) -> None:
+        """End a run whose question may or may not be stored, now or later.
+
+        What one connection sends later is stored later, so the end comes right behind the question whenever the server gets to
+        both, and the first stage looks for it. It is sent until the server says that the run has an end.
+        """
+        settled = Settled(outcome="failed", question=question.question, detail=WITHDRAWN, unrun="withdrawn")
+        patience_s = (question.deadline_s or 0.0) + LONGEST_STALL_S
+        write = self.journal.write(finished(run_id), RunFinished(settled=settled), patience_s=patience_s)
+        task = asyncio.create_task(write, name=f"withdraw {run_id}")
+        self._withdrawing.add(task)
+        task.add_done_callback(self._withdrawn)
+
+    def _withdrawn(self, task: asyncio.Task[bool]) -> None:
+        self._withdrawing.discard(task)
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            log.warning("%s: %s; it is run if its question was stored", task.get_name(), problem)
+
     # ------------------------------------------------------------ waiting for the server
 
     async def _write(self, key: Key, message: Message) -> bool:
         async with self._patience():
-            return await self.journal.write(key, message, patience_s=self._patience_s)
+            return await self.journal.write(key, message, patience_s=math.inf)
 
     async def _latest(self, filters: Sequence[str]) -> list[Record]:
         async with self._patience():
@@ -218,19 +287,29 @@ class Runs:
         """
         try:
             async with asyncio.timeout(self._patience_s):
+                connected = False
                 while True:  # nats-py has no event for this
                     if self.client.is_connected:
                         break
                     await asyncio.sleep(0.02)
+                connected = True
                 yield
         except TimeoutError:
-            raise Unavailable("nats-server does not answer; try again when it is back") from None
+            kind = NoAnswer if connected else Unavailable
+            raise kind("nats-server does not answer; try again when it is back") from None
 
 
 def no_such_run(run_id: str) -> NoSuchRun:
     return NoSuchRun(f"there is no run {run_id}; the id may be wrong, or the run has expired")
 
 
+def _is_unrun(record: Record) -> bool:
+    end = readable(record)
+    return isinstance(end, RunFinished) and end.settled.unrun is not UNSET
+
+
 def _essence(question: QuestionAsked) -> QuestionAsked:
     """What makes two requests the same, ignoring how their answer is delivered."""
-    return msgspec.structs.replace(question, events="default", on_disconnect="continue", deadline_s=None)
+    return msgspec.structs.replace(
+        question, events="default", on_disconnect="continue", deadline_s=None, priority="interactive"
+    )

@@ -101,6 +101,10 @@ def failed(language: str) -> str:
     return text("replies", "failed", language)
 
 
+def overloaded(language: str) -> str:
+    return text("replies", "overloaded", language)
+
+
 def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
     """A line saying that the sources disagree, or that one is out of date, then one line per value with its source."""
     values = list(values)

@@ -20,6 +20,8 @@ Style = Literal["simple", "report", "synthesis", "structured", "hint"]
 Release = Literal["sentence", "draft", "token"]
 EventsWanted = Literal["default", "all"]
 OnDisconnect = Literal["continue", "cancel"]
+#: Who waits for the answer: a person now, or a program at some time.
+Urgency = Literal["interactive", "batch"]  # the more urgent first
 #: How sure an answer must be to be shown as one.
 Voice = Literal["strict", "helpful"]
 
@@ -36,6 +38,8 @@ Reason = Literal[
     "timeout",
     "model_unavailable",
 ]
+#: Why nothing of a run was run: more was asked than can be done, or whoever wrote the question gave up before it was stored.
+Unrun = Literal["overloaded", "withdrawn"]
 DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
 Confidence = Literal["high", "medium", "low"]
 
@@ -74,3 +78,4 @@ STYLES: Final[tuple[Style, ...]] = get_args(Style)
 VOICES: Final[tuple[Voice, ...]] = get_args(Voice)
 RELEASES: Final[tuple[Release, ...]] = get_args(Release)
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
+URGENCIES: Final[tuple[Urgency, ...]] = get_args(Urgency)

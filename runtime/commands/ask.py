@@ -19,7 +19,7 @@ from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
-from prompts.vocabulary import RELEASES, STYLES, VOICES
+from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
@@ -59,6 +59,9 @@ BUDGETS = {
 )
 @click.option(
     "--voice", type=click.Choice(VOICES), help="How sure an answer must be; else the closest passages are shown."
+)
+@click.option(
+    "--priority", type=click.Choice(URGENCIES), help="Whether a person waits, or a program that lets persons go first."
 )
 @click.option(
     "--deadline", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS", help="Give up after this many seconds."

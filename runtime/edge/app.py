@@ -34,15 +34,20 @@ def make_app(
     timeouts: Timeouts | None = None,
     door: Door | None = None,
     needed: Sequence[str] = ("search", "inference", "actors"),
+    run_deadline_s: float = 120.0,
 ) -> web.Application:
     """The app in front of a started `pipeline`, which stops with it. `profiles`: the user's own, beside the built-in ones.
 
-    `door`: an open one if omitted. `needed`: the processes that every question needs.
+    `door`: an open one if omitted. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
+    none.
     """
     app = web.Application(middlewares=[counted, problems_middleware, guarded], client_max_size=settings.max_body_bytes)
     canary = Canary(pipeline, settings.canary_s) if settings.canary_s else None
     app[TIMEOUTS] = timeouts or Timeouts()
-    app[EDGE] = Edge(settings, app[TIMEOUTS], pipeline, KnownProfiles(profiles), tuple(needed), door or Door(), canary)
+    known = KnownProfiles(profiles)
+    app[EDGE] = Edge(
+        settings, app[TIMEOUTS], pipeline, known, tuple(needed), door or Door(), canary, run_deadline_s=run_deadline_s
+    )
     app[ROUTES] = all_routes()
     for each in app[ROUTES]:
         each.add_to(app.router)

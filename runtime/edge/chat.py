@@ -28,7 +28,14 @@ TURNS = 50
 TURN_CHARS = 4000
 
 #: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
-FAILURES = {"timeout": 504, "model_unavailable": 503, "internal": 500, "cancelled": 409}
+FAILURES = {
+    "timeout": 504,
+    "model_unavailable": 503,
+    "internal": 500,
+    "cancelled": 409,
+    "overloaded": 429,
+    "unavailable": 503,
+}
 
 #: The type and code that OpenAI gives with a status, where clients look for it.
 CHAT_ERRORS = {
@@ -43,6 +50,7 @@ _encode = msgspec.json.Encoder().encode
 def _chat_error(problem: Problem) -> schemas.ChatError:
     kind, code = CHAT_ERRORS.get(problem.status, ("", problem.code))
     kind = kind or ("invalid_request_error" if problem.status < 500 else "server_error")
+    code = problem.code if problem.code == "overloaded" else code
     return schemas.ChatError(error=schemas.ChatErrorBody(message=problem.detail, type=kind, code=code))
 
 
@@ -68,7 +76,7 @@ async def models(request: web.Request) -> web.StreamResponse:
         )
     },
     "ask",
-    problems=(404, 409, 500, 503, 504),
+    problems=(404, 409, 429, 500, 503, 504),
     errors=OPENAI_ERRORS,
 )
 async def complete(request: web.Request, asked: schemas.ChatAsked) -> web.StreamResponse:
@@ -102,6 +110,7 @@ def chat_question(asked: schemas.ChatAsked) -> QuestionAsked:
         language=asked.language,
         release=asked.release,
         voice=asked.voice,
+        priority=asked.priority,
         filter=asked.filter,
         constraints=Constraints(max_tokens=min(max(most, 16), 4096) if most else None),
         deadline_s=asked.deadline_s,

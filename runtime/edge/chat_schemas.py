@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from bus.messages import NearPassage, Reference
 from index.filters import Filter
-from prompts.vocabulary import Language, Release, Style, Voice
+from prompts.vocabulary import Language, Release, Style, Urgency, Voice
 
 #: `content_filter`: the final check withdrew the answer.
 Finish = Literal["stop", "content_filter"]
@@ -36,7 +36,7 @@ class StreamOptions(msgspec.Struct, frozen=True):
 
 
 class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/chat/completions`. `model` names a profile; the last six fields are Groundwire's own additions."""
+    """The body of `POST /v1/chat/completions`. `model` names a profile; the last seven fields are Groundwire's own additions."""
 
     model: str
     messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
@@ -49,6 +49,7 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
     release: Release | None = None
     voice: Voice | None = None
     filter: Filter | None = None
+    priority: Urgency = "interactive"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
 
 

@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from bus.admission import Admission
 from bus.health import ProcessHealth
 from bus.pruner import JournalState
+from prompts.vocabulary import URGENCIES
 
 
 class Metrics:
@@ -41,6 +44,10 @@ class Metrics:
             registry=self.registry,
             buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120),
         )
+
+    def watch(self, admission: Admission) -> None:
+        """Show what the door does, read whenever the metrics are."""
+        self.registry.register(AdmissionCollector(admission))
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
@@ -95,3 +102,33 @@ def journal_text(state: JournalState | None) -> bytes:
     for name, (what, value) in counts.items():
         Counter(f"groundwire_journal_{name}", what, registry=registry).inc(value)
     return generate_latest(registry)
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionCollector(Collector):
+    """What the door of this edge has let in and refused, who waits, and what it has measured."""
+
+    admission: Admission
+
+    def collect(self) -> Iterator[Metric]:
+        door, limit = self.admission, self.admission.limit
+        decided = CounterMetricFamily(
+            "groundwire_edge_admission", "Questions by what was decided.", labels=["priority", "decision"]
+        )
+        waiting = GaugeMetricFamily("groundwire_edge_waiting", "Questions that wait to begin.", labels=["priority"])
+        wait = GaugeMetricFamily(
+            "groundwire_edge_wait_seconds", "How long a question that comes now would wait.", labels=["priority"]
+        )
+        for urgency in URGENCIES:
+            decided.add_metric([urgency, "admitted"], door.counts.admitted[urgency])
+            decided.add_metric([urgency, "refused"], door.counts.refused[urgency])
+            waiting.add_metric([urgency], door.waiting(urgency))
+            wait.add_metric([urgency], door.wait_s(urgency))
+        yield from (decided, waiting, wait)
+        for name, meaning, value in (
+            ("limit", "How many runs may be under way at once.", limit.at_once),
+            ("under_way", "Runs of this edge under way.", len(limit.runs)),
+            ("rate", "Runs done in a second when there is enough to do; 0: not yet known.", limit.per_s),
+            ("alone_seconds", "How long a run takes with none beside it; 0: not yet known.", limit.alone_s),
+        ):
+            yield GaugeMetricFamily(f"groundwire_edge_admission_{name}", meaning, value=value)

@@ -1,5 +1,6 @@
 """Errors as the client sees them: RFC 9457 problem+json, with one sentence on what is wrong and the likely remedy."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -8,6 +9,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from bus.admission import Overloaded
 from bus.errors import Unavailable
 from bus.runs import EventsGone, KeyReused, NoSuchRun
 from bus.subjects import BadId
@@ -29,7 +31,7 @@ MEANINGS = {
     421: "The Host header is no name of this service.",
     422: "A field is missing, unknown or has an invalid value.",
     426: "This path takes WebSocket connections only.",
-    429: "The key has used up its rate or its requests at a time; try again after `Retry-After` seconds.",
+    429: "The key has used up its rate, or more is asked than can be done in time; try again after `Retry-After` seconds.",
     500: "The run failed.",
     503: "Part of the service is unavailable; try again after `Retry-After` seconds.",
     504: "The run did not finish in time.",
@@ -101,6 +103,7 @@ KNOWN: dict[type[Exception], tuple[int, str]] = {
     NoSuchRun: (404, "no_such_run"),
     KeyReused: (409, "key_reused"),
     EventsGone: (410, "events_gone"),
+    Overloaded: (429, "overloaded"),
     Unavailable: (503, "unavailable"),
 }
 EXPECTED: tuple[type[Exception], ...] = (Problem, *KNOWN)
@@ -111,7 +114,8 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     status, code = next(found for kind, found in KNOWN.items() if isinstance(error, kind))
-    return Problem(status, code, str(error), {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else None)
+    again_s = math.ceil(error.retry_after_s) if isinstance(error, Overloaded) else RETRY_AFTER_S
+    return Problem(status, code, str(error), {"Retry-After": str(again_s)} if status in (429, 503) else None)
 
 
 @web.middleware

@@ -45,9 +45,9 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
 @Route(
     "POST",
     "/v1/runs",
-    {200: Reply(f"{STREAM} {_RECORD}", RunRecord, EVENT_TYPES)} | dict.fromkeys((500, 503, 504), _FAILED),
+    {200: Reply(f"{STREAM} {_RECORD}", RunRecord, EVENT_TYPES)} | dict.fromkeys((429, 500, 503, 504), _FAILED),
     "ask",
-    problems=(409, 503, 504),
+    problems=(409, 429, 503, 504),
 )
 async def ask(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
     """Ask a question."""
@@ -59,7 +59,7 @@ async def ask(request: web.Request, question: QuestionAsked) -> web.StreamRespon
             return await stream(request, edge, reader)
         record = await finished_record(edge, reader, deadline_s or edge.settings.json_deadline_s)
     status = status_of(record)
-    again = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
+    again = {"Retry-After": str(RETRY_AFTER_S)} if status in (429, 503) else {}
     return json_response(record, status=status, headers=run_headers(record.run_id) | again)
 
 
@@ -84,6 +84,8 @@ def status_of(record: RunRecord) -> int:
     """200 for any answer or refusal; 5xx for a failure, so that clients may retry."""
     if record.outcome != "failed":
         return 200
+    if record.unrun is not None:
+        return 429 if record.unrun == "overloaded" else 503
     return {"timeout": 504, "model_unavailable": 503}.get(record.reason or "", 500)
 
 

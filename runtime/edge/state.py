@@ -3,12 +3,15 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import anyio
+import msgspec
 from aiohttp import WSCloseCode, web
 
+from bus.admission import Admission
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
 from bus.router import Reader
@@ -27,10 +30,14 @@ from runtime.settings import EdgeSettings
 
 log = logging.getLogger("groundwire.edge")
 
+#: A wait that shortens a question's deadline.
+NOTABLE_S = 0.1
+
 
 @dataclass(slots=True)
 class Edge:
-    """The handlers' shared state. `needed`: the processes that every question needs. `closing` is set when the process stops, so
+    """The handlers' shared state. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
+    none. `closing` is set when the process stops, so
     that streams which break then are not counted as clients that left.
     """
 
@@ -41,10 +48,15 @@ class Edge:
     needed: tuple[str, ...]
     door: Door
     canary: Canary | None = None
+    run_deadline_s: float = 120.0
     watch: Watch = field(default_factory=Watch)
+    admission: Admission = field(default_factory=Admission)
     metrics: Metrics = field(default_factory=Metrics)
     closing: bool = False
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.metrics.watch(self.admission)
 
     @property
     def watches(self) -> tuple[Watch, ...]:
@@ -55,16 +67,17 @@ class Edge:
     async def ask(
         self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
     ) -> AsyncIterator[Reader]:
-        """Ask the question and read its events. Raises Problem, and what `Runs.ask` raises.
+        """Ask the question and read its events. Raises Problem, Overloaded, and what `Runs.ask` raises.
 
-        Inside the context, a cancellation or a broken connection means that the client has disconnected.
+        Each key has its fair share of what can be done. Inside the context, a cancellation or a broken connection means that the
+        client has disconnected.
         """
         check_question(question)
         try:
             await self.profiles.check(question.profile)
         except ProfileError as error:
             raise Problem(422, "no_such_profile", f"profile: {error}".replace("\n", "; ")) from None
-        _, reader = await self.runs.ask(question, deadline_s, access=caller.access)
+        reader = await self._admitted(caller, question, deadline_s)
         self.metrics.asked.labels(question.profile, transport).inc()
         with reader:
             try:
@@ -78,6 +91,29 @@ class Edge:
         """Raises NoSuchRun for a run that is not the caller's, as if there were none; BadId, Unavailable."""
         if is_canary(run_id) or not caller.may_see(await self.runs.access(run_id)):
             raise no_such_run(run_id)
+
+    async def _admitted(self, caller: Caller, question: QuestionAsked, deadline_s: float | None) -> Reader:
+        """Ask the question once there is room for it; a repeated one, whose run exists, at once."""
+        access = caller.access
+        key = access.key if access else ""
+        placed = await self.runs.place(question, key)
+        if not placed.created:
+            return (await self.runs.ask(question, deadline_s, access=access, placed=placed))[1]
+        run_id, router = placed.run_id, self.runs.router
+        longest_s = question.deadline_s or deadline_s or self.run_deadline_s
+        began = time.monotonic()
+        async with self.admission.entered(run_id, question.priority, longest_s, key=key):
+            if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from when it was asked
+                question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
+            router.when_done(run_id, self.admission.leave)
+            try:
+                submitted, reader = await self.runs.ask(question, deadline_s, access=access, placed=placed)
+            except BaseException:
+                router.not_awaited(run_id)
+                raise
+        if not submitted.created:  # another request with its idempotency key came first
+            self.admission.forget(run_id)
+        return reader
 
     async def _client_left(self, question: QuestionAsked, run_id: str) -> None:
         """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""

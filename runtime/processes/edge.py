@@ -58,7 +58,15 @@ async def serve(
             await runs.start()
             profiles = Path(settings.profiles) if settings.profiles else None
             needed = ("search", "inference", *actor_processes(settings))
-            app = make_app(settings.edge, runs, profiles=profiles, timeouts=timeouts, door=door, needed=needed)
+            app = make_app(
+                settings.edge,
+                runs,
+                profiles=profiles,
+                timeouts=timeouts,
+                door=door,
+                needed=needed,
+                run_deadline_s=settings.bus.deadline_s,
+            )
             runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
             await runner.setup()
             try:

@@ -35,6 +35,11 @@ class Server:
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(nats_server.command(self._config), stdout=log, stderr=log)
 
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None, "it is not started"
+        return self._process
+
     def kill(self) -> None:
         """SIGKILL: nothing is flushed, no client is notified."""
         if self._process is not None:

@@ -43,6 +43,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cancelled: Text
     withdrawn: Text
     failed: Text
+    overloaded: Text  # more questions than can be done
     conflict: Text
     conflict_outdated: Text  # in its place, where one of the sources is out of date
     conflict_value: Text  # names {value}, {source}

@@ -1,0 +1,296 @@
+"""What more questions than can be done do to those that are done: the whole stack, beside a bare queue in front of the same work.
+
+    uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10]
+
+The capacity is the best rate at which clients get answers that each ask again as soon as they have one, 2 to 16 at once, over NATS
+past the door; it is measured before and after each load, since a shared machine has more to give at one time than at another.
+Then questions come at 1, 2 and 10 times that rate, whatever becomes of them (open loop), from a process of their own. `goodput`:
+answers that came within a second (or five times the unloaded p95 if that is more), over the capacity. Then a person asks twice a
+second under a flood of batch questions. The reference is an aiohttp server that puts every question into an unbounded queue, from
+which eight tasks ask the same pipeline.
+
+Load, stack and nats-server share this machine's cores: read the ratios, and repeat.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import uvloop
+from aiohttp import web
+
+from bus.connection import Inbox, connect, keep_trying
+from bus.journal import Journal
+from bus.messages import QuestionAsked
+from bus.runs import Runs
+from runtime import demo
+from runtime.processes.nats_server import free_port
+from runtime.processes.supervisor import Stack
+from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
+from tests.bench.bench_edge import answering, process
+
+DEMO = Path(demo.__file__).parent
+QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
+QUEUE_TASKS = 8
+PATIENCE_S = 60.0
+
+
+# ---------------------------------------------------------------- the load, in a process of its own
+
+
+class Asked(asyncio.Protocol):
+    """One question over a connection of its own; what came of it, and after how long."""
+
+    def __init__(self, port: int, question: str, priority: str) -> None:
+        body = json.dumps({"question": question, "priority": priority}).encode()
+        head = f"POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        self._request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+        self.began = time.perf_counter()
+        self.status = 0
+        self.took_s = 0.0
+        self._tail = b""
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport does not inherit from it
+        self._transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.status:
+            self.status = int(data[9:12])
+        self._tail = self._tail[-32:] + data
+        if self.status != 200 or b'"DONE"' in self._tail:
+            self._end(b'"error"' not in self._tail)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._end(False)
+
+    def _end(self, good: bool) -> None:
+        if not self.over.done():
+            self.took_s = time.perf_counter() - self.began
+            self.status = self.status if good or self.status != 200 else 599
+            self.over.set_result(None)
+            self._transport.close()
+
+
+async def load(port: int, rate: float, seconds: float, priority: str, warm_s: float) -> None:
+    """Ask at that rate, and print when each question came, what became of it and after how long."""
+    loop = asyncio.get_running_loop()
+    questions = itertools.cycle(QUESTIONS)
+    asked: list[Asked] = []
+    began = time.perf_counter()
+    count = int(rate * seconds)
+    for n in range(count):
+        await asyncio.sleep(max(0.0, began + n / rate - time.perf_counter()))
+        one = Asked(port, next(questions), priority)
+        asked.append(one)
+        task = asyncio.ensure_future(loop.create_connection(lambda one=one: one, "127.0.0.1", port))
+        task.add_done_callback(
+            lambda done, one=one: done.exception() and not one.over.done() and one.over.set_result(None)
+        )
+    await asyncio.wait([one.over for one in asked], timeout=PATIENCE_S)
+    rows = [(one.began - began, one.status if one.over.done() else 0, one.took_s) for one in asked]
+    print(json.dumps([row for row in rows if row[0] >= warm_s]))
+
+
+async def bare(port: int, url: str) -> None:
+    """The reference: an unbounded queue in front of the pipeline."""
+    client = await connect(url, name="bench-bare")
+    keep_trying(client)
+    inbox = Inbox(client)
+    runs = Runs(client, inbox, Journal(client, inbox))
+    await runs.start()
+    queue: asyncio.Queue[tuple[str, asyncio.Future[None]]] = asyncio.Queue()
+
+    async def work() -> None:
+        while True:
+            question, done = await queue.get()
+            _, reader = await runs.ask(QuestionAsked(question=question))
+            with reader:
+                while await reader.batch():
+                    pass
+            if not done.done():
+                done.set_result(None)
+
+    async def handle(request: web.Request) -> web.Response:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.put_nowait(((await request.json())["question"], done))
+        await done
+        return web.Response(body=b'{"type":"DONE"}')
+
+    app = web.Application()
+    app.router.add_post("/v1/runs", handle)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port, backlog=4096).start()
+    await asyncio.gather(*(work() for _ in range(QUEUE_TASKS)))
+
+
+# ---------------------------------------------------------------- the measurement
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of one load: how many were asked for, and the times of those answered and of those refused."""
+
+    seconds: float
+    answered_s: list[float]
+    refused_s: list[float]
+    lost: int
+
+    def good_per_s(self, within_s: float) -> float:
+        return sum(took <= within_s for took in self.answered_s) / self.seconds
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0.0
+
+
+async def loaded(port: int, rate: float, seconds: float, priority: str = "interactive", warm_s: float = 2.0) -> Result:
+    arguments = ("--role", "load", "--port", port, "--rate", rate, "--seconds", seconds + warm_s)
+    command = [sys.executable, "-m", "tests.bench.bench_overload", *map(str, arguments)]
+    made = await asyncio.create_subprocess_exec(
+        *command, "--priority", priority, "--warm", str(warm_s), stdout=subprocess.PIPE
+    )
+    rows = json.loads((await made.communicate())[0])
+    return Result(
+        seconds,
+        [took for _, status, took in rows if status == 200],
+        [took for _, status, took in rows if status == 429],
+        sum(status not in (200, 429) for _, status, _ in rows),
+    )
+
+
+async def capacity(url: str, seconds: float) -> float:
+    """The best of several closed loops over NATS, in answers per second."""
+    client = await connect(url, name="bench-capacity")
+    inbox = Inbox(client)
+    runs = Runs(client, inbox, Journal(client, inbox))
+    await runs.start()
+    questions = itertools.cycle(QUESTIONS)
+    best = 0.0
+    for at_once in (2, 4, 8, 16):
+        done, began = 0, time.perf_counter()
+
+        async def ask(end: float) -> None:
+            nonlocal done
+            while time.perf_counter() < end:
+                _, reader = await runs.ask(QuestionAsked(question=next(questions)))
+                with reader:
+                    while await reader.batch():
+                        pass
+                done += 1
+
+        await asyncio.gather(*(ask(began + seconds) for _ in range(at_once)))
+        best = max(best, done / (time.perf_counter() - began))
+    await runs.stop()
+    await client.close()
+    return best
+
+
+def told(name: str, found: Result, rate: float, within_s: float, alone_p95_s: float) -> None:
+    answered, refused = found.answered_s, found.refused_s
+    p50_ms, p95_ms = (quantile(answered, share) * 1000 for share in (0.5, 0.95))
+    refused_p50_ms, refused_p99_ms = (quantile(refused, share) * 1000 for share in (0.5, 0.99))
+    good, each_s, refused_each_s = (
+        found.good_per_s(within_s) / rate,
+        len(answered) / found.seconds,
+        len(refused) / found.seconds,
+    )
+    print(
+        f"{name:22} {rate:8.1f} {good:8.2f} {each_s:9.1f} {p50_ms:8.0f} {p95_ms:8.0f} {p95_ms / alone_p95_s / 1000:9.2f}"
+        f" {refused_each_s:9.1f} {refused_p50_ms:7.1f} {refused_p99_ms:7.1f} {found.lost:5}",
+        flush=True,
+    )
+
+
+async def main(arguments: argparse.Namespace, folder: Path) -> None:
+    index = folder / "index"
+    build = [sys.executable, "-m", "runtime", "index", "build", str(DEMO / "documents"), "--out", str(index)]
+    await (await asyncio.create_subprocess_exec(*build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)).wait()
+    port, bare_port, seconds = free_port(), free_port(), arguments.seconds
+    settings = Settings(
+        index=IndexSettings(dir=str(index)),
+        inference=InferenceSettings(cache_entries=0),
+        edge=EdgeSettings(port=port),
+        log="ERROR",
+    )
+    stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
+    await stack.start()
+    try:
+        await stack.ready()
+        url = stack.settings.bus.url
+        await loaded(port, 4.0, 10.0)
+        alone = await loaded(port, 2.0, 2 * seconds)
+        alone_s = quantile(alone.answered_s, 0.95)
+        within_s = max(1.0, 5 * alone_s)
+        print(f"unloaded p50 {quantile(alone.answered_s, 0.5) * 1000:.0f} ms, p95 {alone_s * 1000:.0f} ms")
+        print(
+            f"{'questions':22} {'capacity':>8} {'goodput':>8} {'answers/s':>9} {'p50 ms':>8} {'p95 ms':>8} {'/unloaded':>9}"
+            f" {'refused/s':>9} {'p50 ms':>7} {'p99 ms':>7} {'lost':>5}"
+        )
+        before = await capacity(url, 2.0)
+
+        async def measured(name: str, port: int, times: float, priority: str = "interactive") -> None:
+            nonlocal before
+            flood = loaded(port, times * before, seconds, priority)
+            if priority == "interactive":
+                found = [(name, await flood)]
+            else:
+                both = await asyncio.gather(flood, loaded(port, 2.0, seconds))
+                found = list(zip((name, "  a person beside it"), both, strict=True))
+            after = await capacity(url, 2.0)
+            for who, result in found:
+                told(who, result, (before + after) / 2, within_s, alone_s)
+            before = after
+
+        for times in arguments.times:
+            await measured(f"ours, {times:g} x", port, times)
+        await measured("ours, 10 x batch", port, 10.0, "batch")
+        role = (
+            sys.executable,
+            "-m",
+            "tests.bench.bench_overload",
+            "--role",
+            "bare",
+            "--port",
+            str(bare_port),
+            "--url",
+            url,
+        )
+        for times in arguments.times:
+            with process(*role):
+                await answering(bare_port, "/none")
+                await measured(f"bare queue, {times:g} x", bare_port, times)
+    finally:
+        await stack.stop()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=12.0)
+    parser.add_argument("--times", type=float, nargs="+", default=[1.0, 2.0, 10.0])
+    parser.add_argument("--role", choices=["measure", "load", "bare"], default="measure", help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--rate", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--warm", type=float, default=0.0, help=argparse.SUPPRESS)
+    parser.add_argument("--priority", default="interactive", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.role == "load":
+        uvloop.run(load(given.port, given.rate, given.seconds, given.priority, given.warm))
+    elif given.role == "bare":
+        uvloop.run(bare(given.port, given.url))
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            asyncio.run(main(given, Path(temporary)))

@@ -1,0 +1,311 @@
+"""More questions than can be done: who is refused knows at once and is never run, and the others are done in time."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import anyio
+import msgspec
+import pytest
+
+from actors.stream_references import closing
+from bus.actor import Actor, actor
+from bus.canary import admit_canary
+from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.errors import Unavailable
+from bus.events import Error
+from bus.journal import Journal
+from bus.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.run_record import RunRecord
+from bus.runs import Runs
+from bus.settings import BusSettings
+from bus.subjects import RUNS, finished, key_of
+from runtime.processes.edge import serve
+from runtime.settings import EdgeSettings, Settings
+from tests.bus.toys import READY, answered, ask, ended, working
+from tests.bus.wires import Server, Wire
+from tests.polling import until
+
+
+@dataclass
+class Machine:
+    """A bus, a client of it, and a pipeline that does one question at a time. `done`: what it has answered, in order."""
+
+    server: Server
+    settings: BusSettings
+    wire: Wire
+    runs: Runs
+    done: list[str]
+    actors: tuple[Actor, ...] = ()
+    work_s: float = 0.03
+
+
+@pytest.fixture
+async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
+    server = Server(tmp_path / "nats")
+    server.start()
+    settings = BusSettings(url=server.url, ack_wait_s=60.0, janitor_period_s=0.02, deadline_s=60.0)
+    client = await connect(server.url, name="test")
+    keep_trying(client)
+    await declare_streams(client.jetstream(timeout=2.0), settings)
+    inbox = Inbox(client)
+    wire = Wire(client, inbox, Journal(client, inbox))
+    runs = Runs(client, inbox, wire.journal, patience_s=0.3)
+    await runs.start()
+    made = Machine(server, settings, wire, runs, [])
+    turn = asyncio.Lock()
+
+    @actor()
+    async def intake(message: QuestionAsked) -> QuestionReady:
+        question = msgspec.structs.replace(READY.question, text=message.question, asked=message.question)
+        return msgspec.structs.replace(READY, question=question)
+
+    @actor()
+    async def end(message: QuestionReady) -> RunFinished:
+        async with turn:
+            await anyio.sleep(made.work_s)  # the work itself
+        made.done.append(message.question.text)
+        return answered()
+
+    made.actors = (intake, end)
+    yield made
+    await runs.stop()
+    await client.close()
+    server.kill()
+
+
+@contextlib.asynccontextmanager
+async def door(machine: Machine) -> AsyncIterator[aiohttp.ClientSession]:
+    """An edge in front of the machine, which has answered a few questions."""
+    stop = asyncio.Event()
+    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    settings = Settings(bus=machine.settings, edge=EdgeSettings(port=0, canary_s=0))
+    serving = asyncio.create_task(serve(settings, stop, listening=listening))
+    await asyncio.wait([serving, listening], return_when=asyncio.FIRST_COMPLETED)
+    connector = aiohttp.TCPConnector(limit=0)
+    async with (
+        working(machine.settings, *machine.actors),
+        aiohttp.ClientSession(f"http://127.0.0.1:{listening.result()}", connector=connector) as session,
+    ):
+        for n in range(4):
+            await read(session, f"warm {n}")
+        yield session
+    stop.set()
+    await serving
+
+
+async def read(session: aiohttp.ClientSession, question: str, **fields: object) -> int:
+    """Ask and read to the end: the status."""
+    async with session.post("/v1/runs", json={"question": question, **fields}) as response:
+        await response.read()
+        return response.status
+
+
+async def asked(machine: Machine) -> int:
+    """How many questions the journal holds."""
+    info = await machine.wire.journal.js.stream_info(RUNS, subjects_filter="gw.question_asked.*")
+    return len(info.state.subjects or {})
+
+
+async def test_who_is_refused_knows_at_once_and_leaves_no_trace(machine: Machine) -> None:
+    loop = asyncio.get_running_loop()
+    refusals: list[float] = []
+    answers: list[float] = []
+
+    async with door(machine) as session:
+
+        async def one(n: int) -> None:
+            began = loop.time()
+            async with session.post("/v1/runs", json={"question": f"q {n}"}) as response:
+                if response.status == 429:
+                    assert response.content_type == "application/problem+json"
+                    assert (await response.json(content_type=None))["code"] == "overloaded"
+                    assert 1 <= int(response.headers["Retry-After"]) <= 120
+                    refusals.append(loop.time() - began)
+                else:
+                    assert b'"DONE"' in await response.read()
+                    answers.append(loop.time() - began)
+
+        await asyncio.gather(*(one(n) for n in range(200)))
+        assert len(refusals) > 50
+        assert len(answers) > 10
+        assert await asked(machine) == 4 + len(answers)
+        assert len(machine.done) == 4 + len(answers)
+        assert sorted(refusals)[len(refusals) // 2] < sorted(answers)[len(answers) // 2]
+        async with session.get("/metrics") as response:
+            metrics = await response.text()
+        assert f'decision="refused",priority="interactive"}} {len(refusals)}.0' in metrics
+        assert "groundwire_edge_admission_limit" in metrics
+
+
+async def test_a_refusal_speaks_as_its_transport_does(machine: Machine) -> None:
+    async with door(machine) as session:
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch", deadline_s=5.0)) for n in range(400)]
+        await until(lambda: _any_done(flood), what="the first refusal")
+        hurried = {"question": "no time", "priority": "batch", "deadline_s": 0.5}
+        async with session.ws_connect("/v1/ws") as socket:
+            await socket.send_json(hurried)
+            events = [await socket.receive_json(timeout=30) for _ in range(2)]
+        assert [(event["type"], event.get("code")) for event in events] == [("error", "overloaded"), ("DONE", None)]
+        body = {"model": "general", "messages": [{"role": "user", "content": "no time"}], "priority": "batch"}
+        async with session.post("/v1/chat/completions", json={**body, "deadline_s": 0.5}) as response:
+            assert response.status == 429
+            assert "Retry-After" in response.headers
+            error = (await response.json())["error"]
+            assert (error["code"], error["type"]) == ("overloaded", "rate_limit_error")
+        for task in flood:
+            task.cancel()
+        await asyncio.gather(*flood, return_exceptions=True)
+
+
+async def _any_done(tasks: list[asyncio.Task[int]]) -> bool:
+    return any(task.done() for task in tasks)
+
+
+async def test_a_person_does_not_wait_for_a_flood_of_batch_questions(machine: Machine) -> None:
+    async with door(machine) as session:
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(100)]
+        await until(lambda: _more(machine.done, 10), what="the flood to be under way")
+        before = len(machine.done)
+        assert await read(session, "person") == 200
+        assert len(machine.done) - before < 20
+        assert sum(task.done() for task in flood) < 60
+        assert await asyncio.gather(*flood) == [200] * 100
+
+
+async def _more(done: list[str], than: int) -> bool:
+    return len(done) > than
+
+
+async def test_a_question_whose_client_leaves_the_queue_is_not_written(machine: Machine) -> None:
+    async with door(machine) as session:
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
+        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+        for task in flood:
+            task.cancel()
+        await asyncio.gather(*flood, return_exceptions=True)
+        assert await read(session, "last") == 200
+        assert await asked(machine) < 50
+
+
+async def test_a_repeated_question_is_not_refused(machine: Machine) -> None:
+    async with door(machine) as session:
+        key = {"idempotency_key": "again", "priority": "batch"}
+        assert await read(session, "known", **key) == 200
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
+        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+        assert await read(session, "known", **key) == 200
+        assert sum(task.done() for task in flood) < 50
+        assert len(machine.done) == len(set(machine.done))
+        for task in flood:
+            task.cancel()
+        await asyncio.gather(*flood, return_exceptions=True)
+
+
+# ---------------------------------------------------------------- past the door
+
+
+async def test_a_flood_over_nats_is_done_as_far_as_time_reaches_and_the_rest_refused(machine: Machine) -> None:
+    machine.work_s = 0.1
+    async with working(machine.settings, *machine.actors) as worker:
+        for n in range(4):
+            await ended(machine.wire, await ask(machine.wire, f"warm{n}"))
+        runs = [f"flood{n}" for n in range(150)]
+        await asyncio.gather(*(ask(machine.wire, run_id, question=run_id, deadline_s=5.0) for run_id in runs))
+        ends = await asyncio.gather(*(ended(machine.wire, run_id) for run_id in runs))
+        refused = [run_id for run_id, end in zip(runs, ends, strict=True) if end.unrun == "overloaded"]
+        assert len(refused) > 60  # in five seconds fifty can be done
+        assert sum(end.outcome == "answered" for end in ends) > 15
+        assert not set(refused) & set(machine.done)
+        assert isinstance(error := closing(ends[runs.index(refused[0])], ended=False)[0], Error)
+        assert error.code == "overloaded"
+        await until(lambda: _empty(worker.intake.limit.runs), what="every place to be given back")
+
+
+async def _empty(things: dict[str, object]) -> bool:
+    return not things
+
+
+async def test_interactive_questions_over_nats_pass_batch_ones(machine: Machine) -> None:
+    async with working(machine.settings, *machine.actors):
+        batch = [f"b{n}" for n in range(150)]
+        await asyncio.gather(*(ask(machine.wire, run_id, question=run_id, priority="batch") for run_id in batch))
+        await ended(machine.wire, await ask(machine.wire, "person", question="person"))
+        assert machine.done.index("person") < 75
+        assert {(await ended(machine.wire, run_id)).outcome for run_id in batch} == {"answered"}
+
+
+async def test_readiness_asks_past_the_queue(machine: Machine) -> None:
+    async with working(machine.settings, *machine.actors):
+        batch = [f"q{n}" for n in range(150)]
+        await asyncio.gather(*(ask(machine.wire, run_id, question=run_id) for run_id in batch))
+        await admit_canary(machine.wire.journal, "canary-1", patience_s=30.0)
+        await ended(machine.wire, await ask(machine.wire, "canary-1", question="canary"))
+        assert machine.done.index("canary") < 75
+
+
+# ---------------------------------------------------------------- what was refused is not run
+
+
+async def test_a_question_given_up_while_the_server_stood_still_is_not_run(machine: Machine) -> None:
+    """The question lies in the stopped server's socket, and is stored when it goes on."""
+    question = QuestionAsked(question="given up", idempotency_key="once")
+    process = machine.server.process
+    placed = await machine.runs.place(question)
+    process.send_signal(signal.SIGSTOP)
+    await asyncio.to_thread(os.waitpid, process.pid, os.WUNTRACED)
+    with pytest.raises(Unavailable):
+        await machine.runs.ask(question, placed=placed)
+    process.send_signal(signal.SIGCONT)
+    async with working(machine.settings, *machine.actors):
+        settled = await ended(machine.wire, placed.run_id)
+        assert (settled.outcome, settled.unrun) == ("failed", "withdrawn")
+        assert await machine.wire.journal.latest([key_of(QuestionAsked, placed.run_id).subject])
+        assert isinstance(error := closing(settled, ended=False)[0], Error)
+        assert error.code == "unavailable"
+        # The same request may be made again, and is run then.
+        again = await machine.runs.submit(question)
+        assert again.run_id != placed.run_id
+        assert (await ended(machine.wire, again.run_id)).outcome == "answered"
+        assert machine.done == ["given up"]
+        assert (await machine.runs.submit(question)).run_id == again.run_id
+
+
+async def test_a_question_whose_acks_are_lost_is_not_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question is stored, and its writer does not know."""
+    js = machine.wire.journal.js
+    publish: Callable[..., object] = js.publish
+
+    async def lossy(subject: str, *arguments: object, **options: object) -> object:
+        ack = await publish(subject, *arguments, **options)  # type: ignore[misc]
+        if "question_asked" in subject:
+            await asyncio.Event().wait()
+        return ack
+
+    monkeypatch.setattr(js, "publish", lossy)
+    placed = await machine.runs.place(QuestionAsked(question="lost"))
+    with pytest.raises(Unavailable):
+        await machine.runs.ask(QuestionAsked(question="lost"), placed=placed)
+    monkeypatch.undo()
+    async with working(machine.settings, *machine.actors):
+        assert (await ended(machine.wire, placed.run_id)).unrun == "withdrawn"
+        await ended(machine.wire, await ask(machine.wire, "next", question="next"))
+        assert machine.done == ["next"]
+
+
+async def test_the_first_stage_looks_whether_its_run_has_ended(machine: Machine) -> None:
+    """The end may also come first: over a new connection, while the question still lies in the old one."""
+    settled = Settled(outcome="failed", unrun="withdrawn")
+    await machine.wire.journal.write(finished("early"), RunFinished(settled=settled))
+    await ask(machine.wire, "early", question="early")
+    async with working(machine.settings, *machine.actors):
+        await ended(machine.wire, await ask(machine.wire, "next", question="next"))
+        assert machine.done == ["next"]
+    record = await machine.runs.record("early")
+    assert isinstance(record, RunRecord)
+    assert (record.outcome, record.unrun) == ("failed", "withdrawn")
