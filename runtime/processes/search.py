@@ -88,6 +88,7 @@ class Threads:
     def _search(searcher: Searcher, request: SearchRequest) -> SearchReply:
         hits = searcher.search(
             request.query,
+            topic=request.topic,
             language=request.language or None,
             k=request.k,
             bm25_k=request.bm25_k,

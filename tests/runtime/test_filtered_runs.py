@@ -67,6 +67,13 @@ async def traced(run: Whole, run_id: str, **request: Any) -> Trace:
     return await read_run(run.journal, run_id)
 
 
+@pytest.mark.parametrize("town", ["oslo", "lima", "rome"])
+async def test_what_the_conversation_is_about_decides_among_equals(index: Threads, town: str) -> None:
+    asked = SearchRequest(query="How many days until refunds are paid?", language="en", k=3)
+    found = await index.find(msgspec.structs.replace(asked, topic=f"the shop in {town}"))
+    assert found.passages[0].source_id == f"{town}/refunds.md"
+
+
 @pytest.mark.parametrize(
     ("wanted", "source"),
     [
