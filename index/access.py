@@ -25,7 +25,7 @@ from pathspec import GitIgnoreSpec
 from index.errors import IndexProblem
 from index.groups import Groups, group_name, narrowed
 from index.languages.toml_check import problems
-from index.roots import printable
+from index.names import printable
 
 ACCESS_FILE = "access.toml"
 

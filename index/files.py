@@ -11,9 +11,10 @@ from index.access import ACCESS_FILE, is_access_file
 from index.archives import is_archive
 from index.errors import IndexProblem
 from index.ignoring import Ignoring
+from index.names import printable
 from index.readers.formats import KNOWN_UNREAD, by_suffix
 from index.readers.unreadable import Unreadable
-from index.roots import WHOLE, Plan, Root, printable
+from index.roots import WHOLE, Plan, Root
 
 RECORDS = frozenset((".jsonl", ".ndjson"))
 MAX_BYTES = 100 * 1024 * 1024

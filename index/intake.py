@@ -18,11 +18,12 @@ from index.files import RECORDS, Found, too_large, unsupported
 from index.groups import Groups
 from index.ignoring import Ignoring
 from index.model import Entry
+from index.names import printable
 from index.readers.unreadable import Unreadable
 from index.reading import Pool
 from index.reading_job import Outcome, Task
 from index.report import Report, Skip
-from index.roots import Root, printable
+from index.roots import Root
 
 _STDIN = "-/"
 #: What is to be read, if anything, and what is to be done with what became of it.

@@ -17,6 +17,7 @@ import msgspec
 
 from index.errors import IndexProblem
 from index.model import URL_SAFE
+from index.names import printable, unwritable
 
 WHOLE = "."
 #: What a site generator makes a page of, so that its address has no suffix; other files are served under their own names.
@@ -81,13 +82,6 @@ class _Given(NamedTuple):
     kind: str
 
 
-def printable(path: str) -> str:
-    """The path with what cannot be printed or is not UTF-8 escaped as in a URL."""
-    if path.isprintable() and path.isascii():
-        return path
-    return "".join(c if c.isprintable() else quote(c.encode("utf-8", "surrogateescape")) for c in path)
-
-
 def plan(patterns: Sequence[str], known: Sequence[Root], rules: Rules = NO_RULES, *, anew: bool) -> Plan:
     """Find the root of every given folder, file and glob. Raises IndexProblem for one that does not exist.
 
@@ -140,9 +134,9 @@ class _Disk:
         spelled = Path(real.anchor)
         for part in real.parts[1:]:
             spelled /= self._spelled(spelled / part)
-        if not str(spelled).isprintable():
+        if any(map(unwritable, str(spelled))):
             name = printable(str(spelled))
-            raise IndexProblem(f"the name of the folder {name} cannot be printed; rename it, or give one above it")
+            raise IndexProblem(f"the name of the folder {name} has control characters; rename it, or give one above it")
         return str(spelled)
 
     def _spelled(self, path: Path) -> str:
@@ -201,7 +195,7 @@ def _named(folders: Sequence[str], kept: Sequence[Root]) -> list[Root]:
     for folder in folders:
         parts = PurePosixPath(folder).parts[1:] or ("root",)
         others = [PurePosixPath(other).parts[1:] for other in folders if other != folder]
-        prefixes = ["/".join(parts[-length:]) + "/" for length in range(1, len(parts) + 1)]
+        prefixes = [printable("/".join(parts[-length:])) + "/" for length in range(1, len(parts) + 1)]
         alone = [
             prefix
             for length, prefix in enumerate(prefixes, 1)

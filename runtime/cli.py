@@ -95,7 +95,14 @@ def _printable() -> None:
         stream.reconfigure(errors="backslashreplace")
     if lacking:
         name = lacking[0].encoding
-        click.echo(f"the output is {name}: what that lacks is printed as \\u…; set PYTHONIOENCODING=utf-8", err=True)
+        _say(f"the output is {name}: what that lacks is printed as \\u…; set PYTHONIOENCODING=utf-8")
+
+
+def _say(line: str) -> None:
+    """Print one line on standard error; it may hold names of files and words of a question."""
+    from runtime.commands.terminal import one_line, say
+
+    say(one_line(line), err=True)
 
 
 def main() -> None:
@@ -106,21 +113,21 @@ def main() -> None:
     try:
         status = groundwire.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("stopped", err=True)
+        _say("stopped")
         sys.exit(1)
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
     except click.UsageError as error:
         hint = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
-        click.echo(f"error: {error.format_message()}{hint}", err=True)
+        _say(f"error: {error.format_message()}{hint}")
         sys.exit(2)
     except click.ClickException as error:
-        click.echo(f"error: {error.format_message()}", err=True)
+        _say(f"error: {error.format_message()}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:  # a full disk, a folder that may not be written: what no command expects
-        click.echo(f"error: {error}", err=True)
+        _say(f"error: {error}")
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)

@@ -89,3 +89,40 @@ def test_a_stage_is_imported_by_the_pipeline_alone() -> None:
 def test_a_stage_fits_on_a_page() -> None:
     lengths = {name: len((ROOT / f"actors/{name}.py").read_text(encoding="utf-8").splitlines()) for name in STAGES}
     assert {name: length for name, length in lengths.items() if length > 80} == {}
+
+
+#: What prints by itself. Every other file prints by runtime/commands/terminal.py and consoles.py, which fit texts for a terminal.
+PRINTERS = {
+    "runtime/commands/terminal.py": "prints what it has fitted",
+    "runtime/commands/consoles.py": "is the console that fits",
+    "runtime/commands/trace.py": "writes a trace as it is, byte for byte, where standard output is no terminal",
+    "runtime/measure/device/__main__.py": "runs without the libraries of the command line, and prints figures of its own",
+    "runtime/demo/make_office_files.py": "a tool of the repository that names the demo's own files",
+}
+#: Calls that print, and calls that read markup in what they are given.
+PRINTING = re.compile(
+    r"(print|click\.(echo|secho|style|echo_via_pager)|(rich\.console\.)?Console|(rich\.)?print|"
+    r"sys\.std(out|err)(\.buffer)?\.write(lines)?|(\w+\.)?(from_markup|render_markup))"
+)
+
+
+def test_nothing_prints_but_by_way_of_the_terminal() -> None:
+    """No other file of the runtime calls what prints a text as it is, or has markup or emoji codes read in it."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "runtime").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func)
+            reads = {each.arg for each in node.keywords} & {"markup", "emoji", "highlighter"}
+            if PRINTING.fullmatch(name) or (reads and name != "TextColumn"):
+                found.setdefault(str(path.relative_to(ROOT)), set()).add(name)
+    assert {path: names for path, names in found.items() if path not in PRINTERS} == {}
+    assert set(found) == set(PRINTERS), "an exception that is none any more"
+
+
+def test_a_column_of_a_bar_reads_no_markup() -> None:
+    for path in (ROOT / "runtime").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("TextColumn"):
+                assert [ast.unparse(each.value) for each in node.keywords if each.arg == "markup"] == ["False"], path

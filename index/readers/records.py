@@ -11,6 +11,7 @@ import msgspec
 
 from index.languages import LANGUAGES
 from index.model import Document
+from index.names import unwritable
 from index.readers.decoding import decode
 from index.readers.front_matter import understood
 from index.readers.text import chapters
@@ -62,8 +63,8 @@ def _document(line: bytes) -> Document:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable(f"broken JSON ({error})") from error
     source_id = clean(str(record.source_id)).strip()
-    if not source_id or len(source_id) > _MAX_ID or not source_id.isprintable():
-        raise Unreadable(f"source_id must be 1 to {_MAX_ID} printable characters")
+    if not source_id or len(source_id) > _MAX_ID or any(map(unwritable, source_id)):
+        raise Unreadable(f"source_id must be 1 to {_MAX_ID} characters, none of them a control character")
     if not any(map(str.isalnum, record.text)):
         raise Unreadable("its text is empty", failed=False)
     text = clean(record.text)

@@ -11,6 +11,7 @@ import click
 import msgspec
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from bus.access import Access, Groups, grant
 from bus.errors import Failure
@@ -20,9 +21,11 @@ from bus.run_record import RunRecord
 from bus.runs import Runs
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
+from runtime.commands.consoles import plain_console
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
 from runtime.commands.stack import stack_for
+from runtime.commands.terminal import Bold, fit, one_line, say, say_json
 from runtime.processes.nats_server import NoServer
 from runtime.settings import Settings
 
@@ -30,7 +33,7 @@ EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "
 
 _STOPS = ".,!?…:;。，！？；：؟،؛ "
 _LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
 BUDGETS = {
@@ -80,7 +83,7 @@ def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path 
     check_profile(options["profile"], settings)
     fields = {k: v for k, v in options.items() if v is not None}
     asked = question_from({"question": question, "deadline_s": deadline, "filter": only, **fields})
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
 
     async def ask() -> int:
         with console.status("") as status:
@@ -114,7 +117,7 @@ def run(coroutine: Any) -> int:
     try:
         return int(asyncio.run(coroutine))
     except (Failure, NoServer) as failure:
-        click.echo(f"error: {failure}", err=True)
+        say(f"error: {one_line(str(failure))}", err=True)
         return 1
 
 
@@ -141,14 +144,14 @@ async def show(
     told = ""
     async for _, line in runs.events(submitted.run_id):
         if as_json:
-            click.echo(line.decode())
+            say_json(msgspec.Raw(line))
             continue
         event = event_in(line)
         if whole and isinstance(event, Token | TokensEnd):
             told += event.content
             continue
         if told:
-            click.echo(answer_lines(told, await runs.record(submitted.run_id)), nl=False)
+            say(*answer_pieces(told, await runs.record(submitted.run_id)), nl=False)
             told = ""
         if event is not None:
             await _print_event(runs, submitted.run_id, event)
@@ -157,8 +160,8 @@ async def show(
         return 1
     if not as_json:
         if record.outcome in ("closest", "refused", "declined"):
-            click.echo()
-            console.print(f"[dim]{record.outcome}: {record.reason or record.detail}[/dim]")
+            say()
+            console.print(f"{record.outcome}: {one_line(record.reason or record.detail)}", style="dim")
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]
@@ -166,31 +169,30 @@ async def show(
 
 async def _print_event(runs: Runs, run_id: str, event: StreamEvent) -> None:
     if isinstance(event, Token):
-        sys.stdout.write(event.content)
-        sys.stdout.flush()
+        say(event.content, nl=False)
     elif isinstance(event, References):
-        click.echo("\n")
+        say("\n")
         await _print_sources(runs, run_id, event.items)
     elif isinstance(event, Passages):
-        click.echo()
+        say()
         for number, passage in enumerate(event.items, 1):
-            click.echo(f"\n{passage_lines(number, passage)}")
+            say("\n", *passage_pieces(number, passage))
     elif isinstance(event, Error):
-        click.echo(f"\n{event.content}", err=True)
+        say(f"\n{event.content}", err=True)
 
 
-def answer_lines(answer: str, record: RunRecord | None) -> str:
+def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
     """The answer with the sentence that answers in bold: the lead of what is cited first, if it stands there word for word."""
     first = record.citations[0] if record and record.citations else None
     if first is None or first.lead is None or first.block == "table_row":
-        return answer
+        return (answer,)
     start, end = (at - first.source_start for at in first.lead)
     sentence = first.cited_text[start:end].strip().partition("\n\n")[0]  # below it stands the code that it introduces
     words = _LIST_MARK.sub("", sentence, count=1).rstrip(_STOPS).split()
     found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
     if found is None:
-        return answer
-    return answer[: found.start()] + click.style(found[0], bold=True) + answer[found.end() :]
+        return (answer,)
+    return answer[: found.start()], Bold(found[0]), answer[found.end() :]
 
 
 async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, ...]) -> None:
@@ -202,35 +204,34 @@ async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, .
     for reference in references:
         places = dict(sorted(cited.get(reference.source_id, {}).items()))
         marks = "".join(f"[{n}]" for n in places) or "-"
-        name = reference.title or reference.source_id
-        place = reference.url or reference.source_id
-        click.echo(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
+        name = one_line(reference.title or reference.source_id)
+        place = one_line(reference.url or reference.source_id)
+        say(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
         if line := line_about(reference.about):
-            click.echo(f"      {line}")
+            say(f"      {one_line(line)}")
         for n, citation in places.items():
-            if where := place_of(citation, name):
-                click.echo(f"      [{n}] {where}")
+            if where := place_of(citation, reference.title or reference.source_id):
+                say(f"      [{n}] {one_line(where)}")
 
 
-def passage_lines(number: int, passage: NearPassage) -> str:
+def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with the words that match in bold."""
-    name = passage.title or passage.source_id
-    source = passage.url or passage.source_id
+    name = one_line(passage.title or passage.source_id)
+    source = one_line(passage.url or passage.source_id)
     page = f"p. {passage.page}" if passage.page is not None else ""
-    where = ", ".join(part for part in (_trail(passage.headings, name), page) if part)
-    lines = [f"{number}. {name}" + (f" ({source})" if source != name else ""), *([where] if where else [])]
-    pieces: list[str] = []
+    where = one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
+    told = f"{number}. {name}" + (f" ({source})" if source != name else "") + (f"\n   {where}" if where else "")
+    pieces: list[str | Bold] = [f"{told}\n   "]
     at = 0
     for start, end in passage.marked:
-        pieces += [_printable(passage.text[at:start]), click.style(_printable(passage.text[start:end]), bold=True)]
+        pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]
         at = end
-    text = "".join([*pieces, _printable(passage.text[at:])])
-    return "\n   ".join([*lines, *filter(str.strip, text.splitlines())])
+    return *pieces, _below(passage.text[at:].rstrip())
 
 
-def _printable(text: str) -> str:
-    """A document's text without what would steer the terminal."""
-    return _CONTROL.sub("", text)
+def _below(text: str) -> str:
+    """Lines of a passage under its number, without the empty ones."""
+    return _LINE_ENDS.sub("\n   ", fit(text))
 
 
 def place_of(citation: Citation, title: str = "") -> str:
@@ -263,7 +264,7 @@ def timing_table(record: RunRecord) -> Table:
             stage.stage,
             stage.lane,
             f"{stage.began_s * 1000:.1f} ms",
-            f"{'[red]' if late else ''}{stage.took_s * 1000:.1f} ms{'[/red]' if late else ''}",
+            Text(f"{stage.took_s * 1000:.1f} ms", style="red" if late else ""),
             f"{budget * 1000:.0f} ms" if budget else "",
         )
     first = "" if record.first_shown_s is None else f"{record.first_shown_s * 1000:.1f} ms"

@@ -5,6 +5,7 @@ import asyncio
 import click
 
 from bus.errors import Failure
+from runtime.commands.terminal import one_line, say
 from runtime.engines.mlx.settings import DEFAULT_MODEL
 from runtime.measure.device.figures import Table
 from runtime.measure.device.run import MEASURES, bench
@@ -27,10 +28,10 @@ def inference(ctx: click.Context, model: str, full: bool, only: tuple[str, ...])
     Compares with mlx-lm's own loop and server. Prints each figure beside its target, and decode speed as a share of the
     chip's memory bandwidth. Exits 1 when a target is missed.
     """
-    table = Table(show=click.echo)
+    table = Table(show=say)
     try:
         asyncio.run(bench(model, FULL if full else QUICK, only=only, table=table))
     except Failure as failure:
-        click.echo(f"error: {failure}", err=True)
+        say(f"error: {one_line(str(failure))}", err=True)
         ctx.exit(1)
     ctx.exit(1 if table.missed else 0)

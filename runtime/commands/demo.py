@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
+from rich.text import Text
 
 from bus.messages import QuestionAsked
 from index import languages
 from index.ingest import bring_in
 from runtime import demo
 from runtime.commands.ask import at_once, run, show
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.commands.stack import stack_for
@@ -43,11 +44,11 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
     """Index the demo documents, start the stack, and ask three questions in three languages."""
     settings = read_settings()
     index = state_home(settings) / "demo-index"
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
     with one_line_errors(), bars() as tell:
         report = bring_in(index, [str(HERE / "documents")], only=True, progress=tell)
     held = ", ".join(f"{languages.name_of(name)} {count}" for name, count in sorted(report.languages.items()))
-    console.print(f"[dim]{report.documents} documents in {index} ({report.passages} passages: {held})[/dim]")
+    console.print(f"{report.documents} documents in {index} ({report.passages} passages: {held})", style="dim")
     settings = over_index(settings, index)
 
     async def ask_all() -> int:
@@ -56,7 +57,8 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
             async with stack_for(settings, say=status.update) as runs:
                 status.stop()
                 for question in (q for q in questions() if q.demo):
-                    console.print(f"\n[bold]{languages.name_of(question.language)}[/bold]  {question.text}\n")
+                    name = languages.name_of(question.language)
+                    console.print(Text.assemble("\n", (name, "bold"), f"  {question.text}\n"))
                     asked = QuestionAsked(question=question.text)
                     told = await show(runs, asked, timings=timings, console=console, whole=at_once(settings))
                     worst = max(worst, told)
@@ -65,7 +67,8 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
     status = run(ask_all())
     if status == 0:
         console.print(
-            f'\n[dim]Ask your own:  groundwire ask --index {index} "…"\nor serve it:   groundwire up --index {index}[/dim]',
+            f'\nAsk your own:  groundwire ask --index {index} "…"\nor serve it:   groundwire up --index {index}',
+            style="dim",
             soft_wrap=True,
         )
     ctx.exit(status)

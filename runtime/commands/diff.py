@@ -8,8 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.pipeline import pipeline
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import run, settings_for, trace_of
+from runtime.commands.terminal import one_line
 from runtime.replay.difference import Change, Contrast, contrast
 
 STYLES: dict[Change, str] = {"same": "", "gone": "red strike", "new": "green"}
@@ -34,27 +36,27 @@ def diff_command(ctx: click.Context, first: str, second: str, index: Path | None
         return contrast(await trace_of(first, settings), await trace_of(second, settings), pipeline())
 
     between = run(found)
-    show(between, Console(highlight=False))
+    show(between, plain_console())
     ctx.exit(0 if between.parting is None else 1)
 
 
 def show(between: Contrast, console: Console) -> None:
     """Print the differences with minus and plus signs, so that they read without colour too."""
     one, other, parting = between.first, between.second, between.parting
-    console.print(f"A {one.run_id}  {one.question}", markup=False)
-    console.print(f"B {other.run_id}  {other.question}", markup=False)
+    console.print(f"A {one.run_id}  {one_line(one.question)}")
+    console.print(f"B {other.run_id}  {one_line(other.question)}")
     if parting is None:
         console.print("every message is the same")
     else:
         where = f"at {parting.stage}, lane {parting.lane}" if parting.stage else "in the question"
-        console.print(f"\n[bold]the runs differ {where}[/bold]")
+        console.print(f"\nthe runs differ {where}", style="bold")
         place = f"{parting.difference.path}  " if parting.difference.path else ""
-        console.print(f"  A  {place}{parting.difference.recorded}", markup=False)
-        console.print(f"  B  {place}{parting.difference.now}", markup=False)
+        console.print(f"  A  {place}{parting.difference.recorded}")
+        console.print(f"  B  {place}{parting.difference.now}")
     for name, a, b in between.fields:
-        console.print(f"  {name}: {a or 'none'} -> {b or 'none'}", markup=False)
+        console.print(f"  {name}: {a or 'none'} -> {b or 'none'}")
     if any(change != "same" for change, _ in between.answer):
-        console.print("\n[bold]answer[/bold]")
+        console.print("\nanswer", style="bold")
         console.print(_words(between.answer))
     for title, rows in (
         ("citations", between.citations),
@@ -62,7 +64,7 @@ def show(between: Contrast, console: Console) -> None:
         ("withheld", between.flags),
     ):
         if any(change != "same" for change, _ in rows):
-            console.print(f"\n[bold]{title}[/bold]")
+            console.print(f"\n{title}", style="bold")
             for change, text in rows:
                 console.print(Text(f"{MARKS[change]} {text}", style=STYLES[change]))
     console.print(_times(between))

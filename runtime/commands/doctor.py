@@ -10,10 +10,11 @@ from collections.abc import Callable
 from importlib import metadata
 
 import click
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from index.errors import IndexProblem
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import read_settings
 from runtime.engines.rerankers import rerank_server
 from runtime.processes.nats_server import NoServer, binary
@@ -30,14 +31,14 @@ Finding = tuple[str, str, str]
 @click.pass_context
 def doctor_command(ctx: click.Context) -> None:
     """Check this machine; exits 1 when something that Groundwire needs is missing."""
-    console = Console()
+    console = plain_console()
     table = Table(box=None, show_header=False)
     missing = 0
     for name, check in CHECKS.items():
         verdict, found, remedy = check()
         missing += verdict == "missing"
         colour = {"ok": "green", "note": "yellow", "missing": "red"}[verdict]
-        table.add_row(f"[{colour}]{verdict}[/{colour}]", name, found + (f" — {remedy}" if remedy else ""))
+        table.add_row(Text(verdict, style=colour), name, found + (f" — {remedy}" if remedy else ""))
     console.print(table)
     ctx.exit(1 if missing else 0)
 

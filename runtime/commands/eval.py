@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
 from rich.table import Table
+
+from runtime.commands.consoles import plain_console
 
 _PARTS = {
     "retrieval": ("eval_retrieval", "eval_retrieval_command"),
@@ -41,7 +42,7 @@ def show(figures: msgspec.Struct, out: Path | None, **details: object) -> None:
     for name, value in msgspec.structs.asdict(figures).items():
         text = "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
         table.add_row(name.replace("_", " "), text)
-    Console().print(table)
+    plain_console().print(table)
     if out is not None:
         save(out, {"figures": figures, **details})
 

@@ -15,6 +15,7 @@ from rich.progress import track
 from bus.messages import Collection, Passage
 from index.ingest import bring_in
 from index.searcher import Searcher
+from runtime.commands.consoles import plain_console
 from runtime.commands.eval import show
 from runtime.commands.options import one_line_errors
 from runtime.measure.answering import answer, as_passage, retrieved
@@ -68,7 +69,7 @@ def eval_answers_command(
     given = {question.id: passage for question, passage in zip(asked, own, strict=False)}
     if limit is not None and limit < len(asked):
         asked = [asked[k] for k in sorted(random.Random(SEED).sample(range(len(asked)), limit))]
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
     with contextlib.ExitStack() as stack:
         if own_passage:
             find: Retrieve = lambda question: ((as_passage(given[question.id]),), None)  # noqa: E731

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from actors.choosing.weights import FittedOn
 from index.build_job import Tell
+from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save, write
 from runtime.commands.eval_questions import checked, indexes
 from runtime.commands.options import one_line_errors
@@ -120,7 +120,7 @@ def eval_fit_command(
                 Scored(one.name, tuple(scored(example, learned) for example in _examples(one, tell))) for one in held
             ),
         )
-    console = Console(width=120)
+    console = plain_console(width=120)
     for sheet in sheets(fitted):
         console.print(_table(sheet))
     save(out, msgspec.structs.replace(learned, fitted_on=fitted.fitted_on))

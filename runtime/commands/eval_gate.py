@@ -4,10 +4,11 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
+from runtime.commands.terminal import one_line
 from runtime.measure.gate_lines import read_lines
 from runtime.measure.gate_scores import Report, Score, outcome, report
 from runtime.measure.lines import BadLine
@@ -40,13 +41,13 @@ def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
     measured = report(outcomes, ms_per_answer=(time.perf_counter() - began) * 1000 / len(items))
     if out is not None:
         save(out, measured)
-    console = Console(width=96)
+    console = plain_console(width=96)
     console.print(table(measured, source.name))
     for item, one in zip(items, outcomes, strict=True):
         wrong = one.withheld if one.label == "supported" else not one.withheld and one.label == "contradicted"
         if wrong and errors > 0:
             errors -= 1
-            console.print(f"{one.label}, {'withheld' if one.withheld else 'passed'}: {item.answer}", markup=False)
+            console.print(f"{one.label}, {'withheld' if one.withheld else 'passed'}: {one_line(item.answer)}")
 
 
 def table(measured: Report, title: str) -> Table:

@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 import click
 import msgspec
-from rich.console import Console
 
 from bus.errors import Failure
 from bus.messages import QuestionAsked
@@ -17,11 +16,13 @@ from bus.runs import Runs
 from index.build_job import Tell
 from prompts.vocabulary import VOICES
 from runtime.commands.ask import question_from
+from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
 from runtime.commands.options import CONFIG, check_profile, one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.commands.question_tables import counted, table
 from runtime.commands.stack import stack_for
+from runtime.commands.terminal import one_line, say
 from runtime.measure.lines import BadLine, read
 from runtime.measure.question_figures import counts, figures
 from runtime.measure.questions import GoldQuestion, Item, Seen, graded
@@ -76,7 +77,7 @@ def eval_questions_command(
     left_out = [asked for asked in questions if asked.collection not in places]
     for name in dict.fromkeys(asked.collection for asked in left_out):
         count = sum(asked.collection == name for asked in left_out)
-        click.echo(
+        say(
             f"collection {name or '-'}: no index, {count} questions left out; build it with"
             f" `groundwire index build PATH --out {index / name}`",
             err=True,
@@ -100,13 +101,13 @@ def eval_questions_command(
     }
     if out is not None:
         save(out, {"figures": measured, **groups, "left_out": [asked.id for asked in left_out], "items": items})
-    console = Console(width=100)
+    console = plain_console(width=100)
     console.print(table(measured, source.name))
     for group, of in groups.items():
         console.print(counted(group, of))
     failed = [item for item in items if item.grade == "failed"]
     for item in failed:
-        click.echo(f"{item.asked.id} failed: {item.seen.reason or item.seen.detail or item.seen.outcome}", err=True)
+        say(one_line(f"{item.asked.id} failed: {item.seen.reason or item.seen.detail or item.seen.outcome}"), err=True)
     if failed:
         raise click.exceptions.Exit(1)
 

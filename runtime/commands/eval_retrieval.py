@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from index import snapshot
 from index.ingest import bring_in
 from index.searcher import Searcher
+from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.eval import save, write
 from runtime.commands.options import one_line_errors
@@ -85,7 +85,7 @@ def eval_retrieval_command(
     table = Table("system", f"MRR@{k}", f"nDCG@{k}", f"R@{k}", box=None)
     for system, measures in found.items():
         table.add_row(system, *(f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in measures.values()))
-    Console().print(table)
+    plain_console().print(table)
     if save_run is not None:
         for system, ranked in runs.items():
             place = save_run.with_name(f"{save_run.name}.{system}")

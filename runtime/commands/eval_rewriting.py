@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder_options
 from runtime.commands.eval import show
 from runtime.commands.eval_retrieval import opened
@@ -71,4 +71,4 @@ def _show(found: _Found, rewritten: list[Rewritten]) -> None:
     for language, form, measured in rows:
         if several or language == "all":
             table.add_row(language, form, *(f"{value:.3f}" for value in measured.values()))
-    Console().print(table)
+    plain_console().print(table)

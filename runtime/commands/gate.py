@@ -1,6 +1,5 @@
 """`groundwire gate`: check answers against their evidence; which would the gate withhold, and why?"""
 
-import sys
 from typing import BinaryIO
 
 import click
@@ -8,6 +7,7 @@ import msgspec
 
 from actors.gate.check import check_answer, withholds
 from actors.gate.flags import Flag
+from runtime.commands.terminal import one_line, say, say_json
 from runtime.measure.gate_lines import read_lines
 from runtime.measure.lines import BadLine
 
@@ -31,12 +31,14 @@ def gate_command(*, as_json: bool, source: BinaryIO) -> None:
         for line in read_lines(source):
             flags = check_answer(line.answer, line.numbered(), language=line.language)
             checked = Checked(id=line.id, verdict="withhold" if withholds(flags) else "pass", flags=flags)
-            click.echo(msgspec.json.encode(checked).decode() if as_json else _told(checked))
-            sys.stdout.flush()
+            if as_json:
+                say_json(checked)
+            else:
+                say(_told(checked))
     except BadLine as error:
         raise click.ClickException(str(error)) from None
 
 
 def _told(checked: Checked) -> str:
-    reasons = [f"    {one.strength} {one.kind}: “{one.words}” – {one.why}" for one in checked.flags]
-    return "\n".join([f"{checked.id}: {checked.verdict}", *reasons])
+    reasons = [f"    {one.strength} {one.kind}: “{one_line(one.words)}” – {one_line(one.why)}" for one in checked.flags]
+    return "\n".join([f"{one_line(checked.id)}: {checked.verdict}", *reasons])

@@ -2,6 +2,8 @@
 
 import click
 
+from runtime.commands.terminal import say
+
 
 @click.command("graph")
 def graph_command() -> None:
@@ -10,6 +12,6 @@ def graph_command() -> None:
     from bus.graph import GraphError
 
     try:
-        click.echo(pipeline().mermaid())
+        say(pipeline().mermaid())
     except GraphError as error:
         raise click.ClickException(str(error)) from None

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from index import snapshot
@@ -15,12 +14,14 @@ from index.groups import counts_line
 from index.ingest import bring_in, take_out
 from index.report import Report
 from index.roots import Rules
+from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
+from runtime.commands.terminal import one_line, say, say_json
 
 _SHOWN_SKIPS = 20
 
@@ -141,10 +142,10 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
             row = {"source_id": entry.source_id, "title": entry.title, "url": entry.url, "passages": entry.count,
                    "characters": entry.characters, "origin": entry.origin, "formerly": entry.formerly,
                    "groups": entry.groups}  # fmt: skip
-            click.echo(msgspec.json.encode(row).decode())
+            say_json(row)
         else:
             seen = "" if entry.groups is None else f"\t{', '.join(entry.groups) or '(nobody)'}"
-            click.echo(f"{entry.source_id}\t{entry.count}\t{entry.title}{seen}")
+            say(f"{entry.source_id}\t{entry.count}\t{one_line(entry.title)}{seen}")
 
 
 @index_group.command("stats")
@@ -156,13 +157,13 @@ def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
     with one_line_errors():
         found = stats(directory, name)
     if as_json:
-        click.echo(msgspec.json.encode(found).decode())
+        say_json(found)
         return
     table = Table(show_header=False, box=None)
     for key, value in msgspec.to_builtins(found).items():
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
         table.add_row(key, ", ".join(shown) if isinstance(shown, list) else str(shown))
-    Console().print(table)
+    plain_console().print(table)
 
 
 @index_group.command("verify")
@@ -175,12 +176,12 @@ def verify_command(directory: Path, name: str | None) -> None:
         found = stats(directory, name) if not problems else None
         held = name or snapshot.current(directory)
     for problem in problems[:_SHOWN_SKIPS]:
-        click.echo(problem, err=True)
+        say(one_line(problem), err=True)
     if problems:
         raise click.ClickException(f"{len(problems)} faults in {held}; build the index again")
-    click.echo(f"{held} has no faults")
+    say(f"{held} has no faults")
     if found is not None and found.groups:
-        click.echo(f"documents by group: {counts_line(found.groups)}")
+        say(f"documents by group: {counts_line(found.groups)}")
 
 
 index_group.add_command(show_command)
@@ -215,24 +216,24 @@ def _bring_in(
 
 def _print_report(report: Report, as_json: bool) -> None:
     if report.note:
-        click.echo(report.note, err=True)
+        say(report.note, err=True)
     if as_json:
-        click.echo(msgspec.json.encode(report).decode())
+        say_json(report)
     else:
         languages = ", ".join(f"{name} {count}" for name, count in sorted(report.languages.items()) if count)
-        click.echo(
+        say(
             f"{report.snapshot}: {report.documents} documents ({report.added} added, {report.changed} changed,"
             f" {report.moved} moved, {report.removed} removed), {report.passages} passages ({languages});"
             f" {report.files} files read, {report.unchanged_files} unchanged, {report.skipped_count} skipped,"
             f" {report.left_out} left out; {report.megabytes:.1f} MB in {report.seconds:.1f} s"
         )
         if report.groups:
-            click.echo(f"documents by group: {counts_line(report.groups)}")
+            say(f"documents by group: {counts_line(report.groups)}")
         for line in report.access[:_SHOWN_SKIPS]:
-            click.echo(line, err=True)
+            say(one_line(line), err=True)
         for skip in sorted(report.skipped, key=lambda skip: not skip.failed)[:_SHOWN_SKIPS]:
-            click.echo(f"skipped {skip.name}: {skip.reason}", err=True)
+            say(one_line(f"skipped {skip.name}: {skip.reason}"), err=True)
         if report.skipped_count > _SHOWN_SKIPS:
-            click.echo(f"and {report.skipped_count - _SHOWN_SKIPS} more; --json names up to 1,000", err=True)
+            say(f"and {report.skipped_count - _SHOWN_SKIPS} more; --json names up to 1,000", err=True)
     if report.failed_count:
         sys.exit(1)

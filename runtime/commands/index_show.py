@@ -18,6 +18,7 @@ from index.readers.formats import KNOWN_UNREAD, Source, by_suffix, read
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
 from runtime.commands.options import one_line_errors
+from runtime.commands.terminal import one_line, say, say_json
 
 
 @click.command("show")
@@ -36,10 +37,10 @@ def show_command(path: Path, as_passages: bool, as_json: bool) -> None:
             groups = narrowed((rules, document.metadata.groups or None))
             if as_json:
                 cuts = {"passages": cut(document, 0)} if as_passages else {}
-                click.echo(msgspec.json.encode(msgspec.to_builtins(document) | {"groups": groups} | cuts).decode())
+                say_json(msgspec.to_builtins(document) | {"groups": groups} | cuts)
                 continue
             for line in (*_about(document, groups), *(_passages(document) if as_passages else _blocks(document))):
-                click.echo(line)
+                say(line)
 
 
 def _documents(path: Path) -> Iterator[Document]:
@@ -50,7 +51,7 @@ def _documents(path: Path) -> Iterator[Document]:
             with path.open("rb") as file:
                 for number, document in read_records(file):
                     if isinstance(document, Unreadable):
-                        click.echo(f"line {number}: {document}", err=True)
+                        say(one_line(f"line {number}: {document}"), err=True)
                     else:
                         yield document
             return
@@ -82,10 +83,11 @@ def _about(document: Document, groups: Groups) -> Iterator[str]:
         "characters": len(document.text),
         "blocks": len(document.blocks),
     }
-    yield document.source_id
+    yield one_line(document.source_id)
     for name, value in (first | about).items():
         if value not in ("", (), [], False):
-            yield f"  {name}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            yield f"  {name}: {one_line(shown)}"
     yield ""
 
 
@@ -100,7 +102,7 @@ def _blocks(document: Document) -> Iterator[str]:
         told += [f"page {page}"] if (page := _page(document, block)) else []
         told += [f"#{block.anchor}"] if block.anchor else []
         told += [" > ".join(title for _, title in path)] if path else []
-        yield " · ".join(told)
+        yield one_line(" · ".join(told))
         if block.intro is not None:
             yield _fit(f"    after: {document.text[slice(*block.intro)]}")
         text = document.text[block.start : block.end]
@@ -115,7 +117,7 @@ def _passages(document: Document) -> Iterator[str]:
         told += [f"page {passage.page}"] if passage.page else []
         told += [f"#{passage.anchor}"] if passage.anchor else []
         told += [" > ".join(passage.headings)] if passage.headings else []
-        yield " · ".join(told)
+        yield one_line(" · ".join(told))
         for intro in passage.intros:
             yield _fit(f"    after: {intro}")
         for block in passage.blocks:

@@ -10,6 +10,7 @@ import click
 from index.watching import keep_up
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.options import one_line_errors
+from runtime.commands.terminal import one_line, say
 
 
 @click.command("watch")
@@ -31,7 +32,7 @@ def watch_command(
     if end_with_stdin:
         threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
-        keep_up(directory, paths, click.echo, stop, embedder=vectors)
+        keep_up(directory, paths, lambda line: say(one_line(line)), stop, embedder=vectors)
 
 
 def _wait_for_end(stop: threading.Event) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import cast
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from bus.errors import Unavailable
 from bus.subjects import BadId
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.terminal import say
 from runtime.keys import (
     EVERY_GROUP,
     PREFIX,
@@ -76,8 +77,8 @@ def add(
         raise click.UsageError(str(error)) from None
     except KeysProblem as problem:
         raise click.ClickException(str(problem)) from None
-    click.echo(token)
-    click.echo("Keep it now: it is not shown again. Send it as `Authorization: Bearer …`.", err=True)
+    say(token)
+    say("Keep it now: it is not shown again. Send it as `Authorization: Bearer …`.", err=True)
 
 
 @keys_group.command("list")
@@ -89,14 +90,14 @@ def list_keys(config: Path | None) -> None:
     except KeysProblem as problem:
         raise click.ClickException(str(problem)) from None
     if not keys:
-        click.echo("there are no keys; make one with `groundwire keys add NAME`", err=True)
+        say("there are no keys; make one with `groundwire keys add NAME`", err=True)
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "begins", "scopes", "groups", "made", "expires", "limits"):
         table.add_column(heading, no_wrap=heading in {"name", "begins", "made"}, overflow="fold")
     for key in keys:
         table.add_row(*_row(key, time.time()))
-    Console(markup=False, highlight=False).print(table)
+    plain_console().print(table)
 
 
 @keys_group.command("revoke")
@@ -108,7 +109,7 @@ def revoke(name: str, config: Path | None) -> None:
         _file(config).revoke(name)
     except KeysProblem as problem:
         raise click.ClickException(str(problem)) from None
-    click.echo(f"revoked {name}", err=True)
+    say(f"revoked {name}", err=True)
 
 
 def _file(config: Path | None) -> KeyFile:

@@ -1,13 +1,14 @@
 """`groundwire play`: play back the events that a run showed its client."""
 
-import sys
 import time
 from pathlib import Path
 
 import click
+import msgspec
 
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.commands.terminal import say_json
 from runtime.replay.event_times import with_waits
 
 
@@ -29,5 +30,4 @@ def play_command(run_id: str, index: Path | None, speed: float, instant: bool, c
     for wait, line in events:
         if wait:
             time.sleep(wait)
-        sys.stdout.write(line.decode() + "\n")
-        sys.stdout.flush()
+        say_json(msgspec.Raw(line))

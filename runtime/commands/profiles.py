@@ -7,11 +7,12 @@ from typing import Any
 import click
 import msgspec
 import tomli_w
-from rich.console import Console
 from rich.table import Table
 
 from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import read_settings
+from runtime.commands.terminal import one_line, say
 
 
 def own_profiles() -> Path | None:
@@ -53,7 +54,7 @@ def list_profiles(folder: Path | None) -> None:
         place = "built in" if path.parent == BUILT_IN else str(path.parent)
         voice = profile.answers.voice or "by setting"
         table.add_row(name, languages, styles, profile.release, voice, verifier, place, profile.description)
-    Console(markup=False, width=None if sys.stdout.isatty() else 200).print(table)
+    plain_console(width=None if sys.stdout.isatty() else 200).print(table)
     _end(wrong)
 
 
@@ -67,7 +68,7 @@ def show_profile(name: str, folder: Path | None) -> None:
     except ProfileError as problem:
         _end([str(problem)])
         return
-    click.echo(to_toml(profile), nl=False)
+    say(to_toml(profile), nl=False)
 
 
 @profiles_group.command("check")
@@ -85,7 +86,7 @@ def check_profiles(which: tuple[str, ...], folder: Path | None) -> None:
         problems = read(path, folder or path.parent)[1]
         wrong += [f"{path}: {problem}" for problem in problems]
         if not problems:
-            click.echo(f"{path.stem}: good")
+            say(f"{path.stem}: good")
     _end(wrong)
 
 
@@ -102,6 +103,6 @@ def _said(raw: dict[str, Any]) -> dict[str, Any]:
 def _end(problems: list[str]) -> None:
     """Print one problem per line; exit with status 2 if there is any."""
     for problem in problems:
-        click.echo(problem, err=True)
+        say(one_line(problem), err=True)
     if problems:
         raise SystemExit(2)

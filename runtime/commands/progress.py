@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from index.build_job import Tell
+from runtime.commands.consoles import plain_console
+from runtime.commands.terminal import say
 
 _LABELS = {
     "read": "Reading files",
@@ -27,10 +27,10 @@ _QUIET_S = 5.0
 def bars() -> Iterator[Tell]:
     """A progress bar per reported task, cleared at the end; lines on standard error where that is no terminal."""
     if not sys.stderr.isatty():
-        yield lines(lambda line: click.echo(line, err=True))
+        yield lines(lambda line: say(line, err=True))
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
         def tell(task: str, done: int, total: int) -> None:

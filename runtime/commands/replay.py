@@ -4,12 +4,12 @@ import secrets
 from pathlib import Path
 
 import click
-import msgspec
 
 from actors.pipeline import ACTORS, pipeline
 from index.languages.toml_check import nearest
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.terminal import say, say_json
 from runtime.engines import ENGINES
 from runtime.replay.difference import parting
 from runtime.replay.fork import NothingToFork, fork
@@ -68,7 +68,10 @@ def replay_command(
         ):
             refuse(f"--{wrong} applies to a fork only; add --from STAGE")
         done = run(lambda: _replayed(source, settings))
-        click.echo(msgspec.json.encode(done).decode() if as_json else told(done))
+        if as_json:
+            say_json(done)
+        else:
+            say(told(done))
         ctx.exit(0 if done.divergence is None else 1)
     check_stage(stage)
     if profile is not None:
@@ -87,11 +90,11 @@ def replay_command(
             "trace": str(place),
             "parts_at": first,
         }
-        click.echo(msgspec.json.encode(made).decode())
+        say_json(made)
         return
-    click.echo(f"run {forked.run_id} forks {forked.parent} at {stage}; its trace is {place}")
-    click.echo(f"it first differs from its parent at {first}" if first else "it has the same messages as its parent")
-    click.echo(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
+    say(f"run {forked.run_id} forks {forked.parent} at {stage}; its trace is {place}")
+    say(f"it first differs from its parent at {first}" if first else "it has the same messages as its parent")
+    say(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
 
 
 def check_stage(stage: str) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-from rich.console import Console
 
 from actors.answer.profile import PROFILES
 from bus.connection import Inbox, connect
@@ -16,6 +15,7 @@ from bus.journal import Journal
 from bus.runs import NoSuchRun
 from bus.subjects import BadId
 from bus.users import OPERATOR
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer
 from runtime.processes.nats_users import bus_as, bus_at
@@ -90,7 +90,7 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
 
 async def _nats_alone(settings: Settings, folder: Path) -> Stack:
     """A stack of nats-server alone, which other commands cannot find."""
-    with Console(stderr=True).status("starting nats-server…"):
+    with plain_console(stderr=True).status("starting nats-server…"):
         stack = Stack(settings, folder, ())
         await stack.start()
     with contextlib.suppress(OSError):

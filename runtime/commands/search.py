@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from index.filters import words_of
 from index.languages import LANGUAGES
@@ -12,6 +11,7 @@ from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors, read_settings
+from runtime.commands.terminal import one_line, say, say_json
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import about_of
 
@@ -43,7 +43,7 @@ def search_command(
         raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
     only, groups = taken_filter(options), taken_groups(options)
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
-        reranker = reranking(read_settings().index, lambda line: click.echo(line, err=True))
+        reranker = reranking(read_settings().index, lambda line: say(line, err=True))
         searcher = Searcher.open(directory, name, embedder=vectors, reranker=reranker)
         depth = max(2 * k, 10)
         hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only, groups=groups)
@@ -51,14 +51,14 @@ def search_command(
         searcher.close()
     for number, hit in enumerate(hits, 1):
         if as_json:
-            click.echo(msgspec.json.encode(hit).decode())
+            say_json(hit)
             continue
         place = f", page {hit.page}" if hit.page is not None else ""
         reranked = "" if hit.rerank_score is None else f", reranked {hit.rerank_score:.4g}"
-        click.echo(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}{reranked}")
+        say(one_line(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}{reranked}"))
         if line := line_about(about_of(hit)):
-            click.echo(f"   {line}")
-        click.echo(f"   {' '.join(hit.text.split())[:300]}")
+            say(f"   {one_line(line)}")
+        say(f"   {one_line(hit.text)[:300]}")
     if not hits and not as_json:
         why = f": no document passes the filter ({words_of(only)})" if only and none_passes else ""
-        click.echo(f"nothing found{why}", err=True)
+        say(f"nothing found{why}", err=True)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
@@ -15,7 +14,9 @@ from bus.connection import connect
 from bus.errors import Failure
 from bus.settings import BusSettings
 from bus.users import OPERATOR
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.terminal import one_line, say
 from runtime.engines.watching import Watched, views
 from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.supervisor import running, state_folder
@@ -43,7 +44,7 @@ def top_command(ctx: click.Context, index: Path | None, config: Path | None, eve
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_watch(bus, every, once))
     except Failure as failure:
-        click.echo(f"error: {failure}", err=True)
+        say(f"error: {one_line(str(failure))}", err=True)
         ctx.exit(1)
 
 
@@ -51,7 +52,7 @@ async def _watch(bus: BusSettings, every_s: float, once: bool) -> None:
     client = await connect(bus, name="groundwire-top")
     try:
         before, then = dict[Key, Watched](), time.monotonic()
-        console = Console()
+        console = plain_console()
         with Live(console=console, auto_refresh=False) as live:
             while True:
                 now_seen, now = await views(client), time.monotonic()

@@ -5,17 +5,18 @@ from datetime import datetime
 from pathlib import Path
 
 import click
-import msgspec
-from rich.console import Console
 from rich.table import Column, Table
+from rich.text import Text
 
 from actors.pipeline import pipeline
 from bus.journal import Stage
 from bus.messages import words_asked
 from bus.run_record import record_of
 from index.masking.parts import masked
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.terminal import json_line, one_line, say, say_json
 from runtime.commands.trace_keep import check_command, pin_command, prune_command, unpin_command
 from runtime.replay.journal_traces import RunListed, latest_runs
 from runtime.replay.masked import masked_trace
@@ -52,7 +53,7 @@ def list_command(index: Path | None, count: int, as_json: bool, raw: bool, confi
     runs = runs if raw else masked(runs)
     if as_json:
         for each in runs:
-            click.echo(msgspec.json.encode(each).decode())
+            say_json(each)
         return
     columns = _columns(runs)
     table = Table(*(Column(name, no_wrap=name in ("run", "asked", "fork of")) for name in columns))
@@ -61,7 +62,7 @@ def list_command(index: Path | None, count: int, as_json: bool, raw: bool, confi
         cells = {"pinned": "pinned" if each.pinned else "", "fork of": each.parent}
         row = (each.run_id, asked, each.outcome or "running", _short(each.question))
         table.add_row(*row, *(cells[name] for name in columns[len(row) :]))
-    Console().print(table)
+    plain_console().print(table)
 
 
 def _columns(runs: list[RunListed]) -> list[str]:
@@ -83,16 +84,20 @@ def export_command(run_id: str, index: Path | None, out: Path | None, raw: bool,
     kept = run(lambda: trace_of(run_id, settings))
     trace = kept if raw else masked_trace(kept)
     if trace is not kept:
-        click.echo("personal data is masked, and what was masked does not replay; --raw writes all of it", err=True)
+        say("personal data is masked, and what was masked does not replay; --raw writes all of it", err=True)
     if str(out) == "-":
-        sys.stdout.buffer.writelines(line + b"\n" for line in dump(trace))
+        for line in dump(trace):
+            if sys.stdout.isatty():
+                say(json_line(line))
+            else:
+                sys.stdout.buffer.write(line + b"\n")
         return
     place = out or Path(f"{trace.run_id}.jsonl")
     try:
         write(place, trace)
     except OSError as error:
         refuse(f"{place}: cannot be written ({error.strerror})")
-    click.echo(f"{place}: {len(trace.records)} records, {len(trace.frames)} frames of events")
+    say(f"{place}: {len(trace.records)} records, {len(trace.frames)} frames of events")
 
 
 @trace_group.command("show")
@@ -105,7 +110,7 @@ def show_command(run_id: str, index: Path | None, raw: bool, config: Path | None
     settings = settings_for(index, config)
     trace = run(lambda: trace_of(run_id, settings))
     trace = trace if raw else masked_trace(trace)
-    console = Console()
+    console = plain_console()
     console.print(stage_table(trace))
     record = record_of(trace.records)
     if record is not None:
@@ -113,11 +118,11 @@ def show_command(run_id: str, index: Path | None, raw: bool, config: Path | None
         took = "" if record.took_s is None else f" in {record.took_s * 1000:.0f} ms"
         fork = f", a fork of {trace.parent} at {trace.forked_at}" if trace.parent else ""
         question = next((words_asked(r.message) for r in trace.records if raw and r.key.type == ASKED), record.question)
-        console.print(f"{_short(question)}\n{end}{took}, profile {record.profile}{fork}", highlight=False)
-        console.print(record.answer, highlight=False, markup=False)
+        console.print(f"{_short(question)}\n{end}{took}, profile {record.profile}{fork}")
+        console.print(record.answer)
         for n, passage in enumerate(record.passages, 1):
             place = f"{passage.source_id} {passage.source_start}-{passage.source_end}"
-            console.print(f"{n}. {place}: {_short(' '.join(passage.text.split()))}", highlight=False, markup=False)
+            console.print(f"{n}. {place}: {_short(passage.text)}")
 
 
 def stage_table(trace: Trace) -> Table:
@@ -136,7 +141,7 @@ def stage_table(trace: Trace) -> Table:
         table.add_row(
             step.actor.name,
             step.lane,
-            gave or "[dim]cut off[/dim]",
+            gave or Text("cut off", style="dim"),
             "" if began is None else f"{max(0.0, began) * 1000:.1f} ms",
             "" if stage is None else f"{stage.took_s * 1000:.1f} ms",
             "\n".join(_asked(stage)) if stage else "",
@@ -158,4 +163,5 @@ def _asked(stage: Stage) -> list[str]:
 
 
 def _short(text: str, most: int = 70) -> str:
+    text = one_line(text)
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -16,6 +16,7 @@ from bus.subjects import check_id, key_of
 from bus.sweeping import sweep
 from runtime.commands.options import ASKED_OVER, BUILT_INDEX, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for
+from runtime.commands.terminal import one_line, say
 from runtime.journal.repair import check, reports
 from runtime.processes.supervisor import state_folder
 from runtime.settings import Settings
@@ -62,7 +63,7 @@ def pin_command(run_id: str, index: Path | None, config: Path | None) -> None:
                 raise no_such_run(run_id)
             return await pin(journal, run_id)
 
-    click.echo(f"run {run_id} is pinned" if run(done) else f"run {run_id} was pinned already")
+    say(f"run {run_id} is pinned" if run(done) else f"run {run_id} was pinned already")
 
 
 @click.command("unpin")
@@ -77,7 +78,7 @@ def unpin_command(run_id: str, index: Path | None, config: Path | None) -> None:
         async with journal_of(settings) as journal:
             return await unpin(journal, check_id(run_id))
 
-    click.echo(f"run {run_id} is no longer pinned" if run(done) else f"run {run_id} was not pinned")
+    say(f"run {run_id} is no longer pinned" if run(done) else f"run {run_id} was not pinned")
 
 
 @click.command("prune")
@@ -104,19 +105,17 @@ def prune_command(
 
     pruned, left = run(done)
     for line in left:
-        click.echo(line)
+        say(one_line(line))
     if dry_run:
         for each in pruned.runs:
-            click.echo(f"{each.run_id}  {datetime.fromtimestamp(each.asked_at).astimezone():%Y-%m-%d %H:%M:%S}")
+            say(f"{each.run_id}  {datetime.fromtimestamp(each.asked_at).astimezone():%Y-%m-%d %H:%M:%S}")
     stay = ", ".join(
         f"{count} {what}"
         for count, what in ((pruned.seen.pinned, "pinned"), (pruned.seen.running, "under way"))
         if count
     )
     what = "would be removed" if dry_run else "removed"
-    click.echo(
-        f"{len(pruned.runs)} runs {what} ({pruned.size_bytes / 1e6:.1f} MB){f'; passed over: {stay}' if stay else ''}"
-    )
+    say(f"{len(pruned.runs)} runs {what} ({pruned.size_bytes / 1e6:.1f} MB){f'; passed over: {stay}' if stay else ''}")
 
 
 @click.command("check")
@@ -128,15 +127,16 @@ def check_command(ctx: click.Context, index: Path, config: Path | None) -> None:
     folder = state_folder(settings_for(index, config))
     for where, damages in reports(folder):
         for each in damages:
-            click.echo(f"{each}; subjects known: {', '.join(each.subjects) or 'none'} (the damaged files: {where})")
+            known = ", ".join(each.subjects) or "none"
+            say(one_line(f"{each}; subjects known: {known} (the damaged files: {where})"))
     try:
         found = check(folder)
     except OSError as error:
         refuse(f"{folder}: cannot be read ({error.strerror})")
     for each in found:
-        click.echo(f"{each}; they are taken out when the stack starts again")
+        say(one_line(f"{each}; they are taken out when the stack starts again"))
     if not found:
-        click.echo("every record in the journal's files is sound")
+        say("every record in the journal's files is sound")
     ctx.exit(1 if found else 0)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import anyio
 import click
-from rich.console import Console
 
 from bus.errors import Failure, Unavailable
+from runtime.commands.consoles import plain_console
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
+from runtime.commands.terminal import one_line, say
 from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
 from runtime.processes.roles import ROLES
@@ -44,13 +45,13 @@ def up_command(
     try:
         ctx.exit(asyncio.run(_up(settings, watches=watches)))
     except (Failure, NoServer) as failure:
-        click.echo(f"error: {failure}", err=True)
+        say(f"error: {one_line(str(failure))}", err=True)
         ctx.exit(1)
 
 
 async def _up(settings: Settings, *, watches: bool) -> int:
-    console = Console(stderr=True)
-    say = partial(say_as_is, console)
+    console = plain_console(stderr=True)
+    say = partial(console.print, soft_wrap=True)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -76,11 +77,6 @@ async def _up(settings: Settings, *, watches: bool) -> int:
         say(f"error: {stack.failed}")
         return 1
     return 0
-
-
-def say_as_is(console: Console, line: str) -> None:
-    """Print the line as one line, and brackets in it, which names of files hold, as brackets."""
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 async def _watch(settings: Settings, say: Callable[[str], None]) -> None:

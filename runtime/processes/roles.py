@@ -15,6 +15,8 @@ from actors.answer.profile import PROFILES, preload
 from bus.errors import Failure, Poison
 from bus.graph import GraphError
 from index.errors import IndexProblem
+from runtime.commands.terminal import one_line, say
+from runtime.processes.log_lines import OneLine
 from runtime.settings import Settings
 
 Role = Literal["search", "inference", "actors", "edge"]
@@ -36,16 +38,18 @@ def run(
     standard input closes, so that it never outlives the process that started it.
     """
     name = name or role
+    handler = logging.StreamHandler()
+    handler.setFormatter(OneLine(f"%(asctime)s {name} %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(
         level=settings.log,
-        format=f"%(asctime)s {name} %(levelname)s %(name)s: %(message)s",
+        handlers=[handler],
     )
     gc.set_threshold(*GARBAGE)
     PROFILES.use(settings.profiles)
     try:
         uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop, only), end_with_stdin))
     except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
-        print(f"groundwire {name}: {problem}", file=sys.stderr)
+        say(one_line(f"groundwire {name}: {problem}"), err=True)
         return CANNOT_START
     return 0
 

@@ -257,7 +257,9 @@ async def test_a_question_given_up_while_the_server_stood_still_is_not_run(machi
     question = QuestionAsked(question="given up", idempotency_key="once")
     process = machine.server.process
     placed = await machine.runs.place(question)
-    await machine.runs.room.check()  # or the server would be asked first whether there is room, and the question never sent
+    await (
+        machine.runs.room.check()
+    )  # or the server would be asked first whether there is room, and the question never sent
     process.send_signal(signal.SIGSTOP)
     await asyncio.to_thread(os.waitpid, process.pid, os.WUNTRACED)
     with pytest.raises(Unavailable):

@@ -16,7 +16,8 @@ from index import languages
 from prompts import notices
 from runtime.cli import COMMANDS
 from runtime.cli import groundwire as groundwire_group
-from runtime.commands.ask import answer_lines, passage_lines
+from runtime.commands.ask import answer_pieces, passage_pieces
+from runtime.commands.terminal import styled
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -112,7 +113,7 @@ def test_words_that_match_are_bold_and_a_document_cannot_steer_the_terminal() ->
         score=0.5,
         headings=("Shop", "Terms"),
     )
-    assert passage_lines(1, near) == (
+    assert styled(*passage_pieces(1, near)) == (
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
 
@@ -145,8 +146,8 @@ def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], an
         lead=(40 + lead[0], 40 + lead[1]),
     )
     record = RunRecord(run_id="r", status="finished", question="", profile="general", citations=(one,))
-    assert answer_lines(answer, record) == shown
-    assert answer_lines(answer, None) == answer
+    assert styled(*answer_pieces(answer, record)) == shown
+    assert answer_pieces(answer, None) == (answer,)
 
 
 @pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])

@@ -1,7 +1,6 @@
 """`groundwire up --watch`: a changed file is searched without anybody doing anything, and `/v1/index` says what is served."""
 
 import asyncio
-import io
 import os
 import signal
 import subprocess
@@ -10,21 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from rich.console import Console
 
 from index.ingest import bring_in
-from runtime.commands.up import say_as_is
 from runtime.processes.nats_server import free_port
 from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent
-
-
-def test_a_line_with_brackets_is_printed_as_it_is() -> None:
-    said = io.StringIO()
-    for name in ("pages/[en]/guide.md", "[/b].md", "a" * 90):
-        say_as_is(Console(file=said, width=80), f"added {name}")
-    assert said.getvalue().splitlines() == ["added pages/[en]/guide.md", "added [/b].md", f"added {'a' * 90}"]
 
 
 async def test_a_changed_file_is_served_by_itself(tmp_path: Path) -> None:

@@ -1,0 +1,24 @@
+"""Names of files and ids of documents: what may stand in them, and how a path is written down as an id."""
+
+import unicodedata
+from urllib.parse import quote
+
+#: Control characters, breaks of lines and paragraphs, what is not UTF-8.
+_UNWRITABLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
+#: Bidirectional embeddings, overrides and isolates.
+_TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+
+
+def unwritable(character: str) -> bool:
+    """Whether a name must not hold this: it steers a terminal, breaks the line or turns the order of what is read.
+
+    Spaces and joiners of any script may be in a name; an emoji of several people holds one.
+    """
+    return unicodedata.category(character) in _UNWRITABLE or unicodedata.bidirectional(character) in _TURNING
+
+
+def printable(path: str) -> str:
+    """The path with what cannot be printed or is not UTF-8 escaped as in a URL."""
+    if path.isprintable() and path.isascii():
+        return path
+    return "".join(c if c.isprintable() else quote(c.encode("utf-8", "surrogateescape")) for c in path)
