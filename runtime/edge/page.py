@@ -47,7 +47,8 @@ HEADERS = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": (
         f"default-src 'none'; script-src {_digest(b'script')}; style-src {_digest(b'style')}; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from bus.messages import NearPassage
 from index.languages.folding import visible
+from runtime.commands.terminal import fit
 
 #: Characters that mean something inside a line, and what makes an address a link by itself.
 _INLINE = re.compile(r"[\\`*\[\]<>~&@]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -23,7 +24,7 @@ def markdown(passages: Sequence[NearPassage]) -> str:
 
 def _heading(n: int, passage: NearPassage) -> str:
     title = _plain(passage.title or passage.source_id)
-    name = f"[{title}](<{passage.url}>)" if _WEB.fullmatch(passage.url) else title
+    name = f"[{title}](<{passage.url}>)" if _WEB.fullmatch(passage.url) and fit(passage.url) == passage.url else title
     page = f"p. {passage.page}" if passage.page is not None else ""
     place = ", ".join(part for part in (_plain(" › ".join(passage.headings)), page) if part)
     return f"**{n}. {name}**" + (f" {place}" if place else "")
@@ -48,7 +49,7 @@ def _as_text(found: re.Match[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _INLINE.sub(lambda found: "\\" + found[0], visible(text))
+    return _INLINE.sub(lambda found: "\\" + found[0], visible(fit(text)))
 
 
 def _plain(text: str) -> str:

@@ -334,6 +334,38 @@ async def test_a_source_tells_what_it_says_of_itself(page: Page, pipeline: Pipel
     await expect(page.locator("#references li")).to_contain_text("Kim · 2026-01-31 · version 2 · read from a picture")
 
 
+async def test_what_turns_the_order_or_hides_is_not_on_the_page(page: Page, pipeline: Pipeline) -> None:
+    """Nor does a text become markup, a link, or bold by the stars of a number that is masked in the document."""
+    nasty = "\u202egnp.exe\u202c <img src=x onerror=alert(1)> \x1b[2J\u200b\x9b javascript:alert(1)"
+    seen = "gnp.exe <img src=x onerror=alert(1)> [2J javascript:alert(1)"
+
+    async def hostile(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
+        answer = f"{nasty} 010-****-**** is **bold** [1]"
+        await emitter.tokens(tokens_of(answer))
+        source = msgspec.structs.replace(SOURCE, title=nasty, source_id=nasty, url="javascript:alert(1)")
+        cited = Citation(
+            n=1, source_id=nasty, title=nasty, url="javascript:alert(1)#x", page=None, source_start=0,
+            source_end=len(nasty), cited_text=nasty, answer_start=0, answer_end=3, headings=(nasty, nasty),
+        )  # fmt: skip
+        settled = Settled(outcome="answered", answer=answer, references=(source,), citations=(cited,))
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), References(items=(source,)), Done())
+
+    pipeline.scripts["hostile"] = hostile
+    await ask(page, "hostile question")
+    await expect(page.locator("#status")).to_have_text("Done.")
+    await expect(page.locator("#answer")).to_have_text(f"{seen} 010-****-**** is bold [1]")
+    await expect(page.locator("#answer strong")).to_have_text(["bold"])
+    item = page.locator("#references li")
+    await expect(item.locator("> span")).to_have_text(seen)
+    await expect(item.locator("blockquote p")).to_have_text(seen)
+    assert await page.locator("#result a, #result img").count() == 0
+    shown = await page.locator("#result").inner_text()
+    assert not set(shown) & set("\u202e\u202c\x1b\u200b\x9b")
+    assert await item.locator("> span").evaluate("it => getComputedStyle(it).unicodeBidi") == "isolate"
+
+
 async def test_stop_ends_the_run(page: Page, pipeline: Pipeline) -> None:
     async def endless(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         await Emitter(pipeline.bus.journal, run_id, everything=True).tokens(tokens_of("on and on "))

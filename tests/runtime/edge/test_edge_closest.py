@@ -1,6 +1,7 @@
 """The closest passages in every form that the edge speaks, and how sure an answer must be, asked in each of them."""
 
 import json
+import re
 from typing import Any
 
 import aiohttp
@@ -130,6 +131,43 @@ def test_whatever_a_document_says_stays_text(text: str) -> None:
     assert "".join(bare.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&").split()) == "".join(
         text.split()
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("[x](https://evil.example)", "![x](https://evil.example/y.png)", "a](<javascript:alert(1)>)", "**a** `b` <b>", "# a"),
+        *("a\n\n# b", "a\r# b", "a\u2028# b", "\u202eexe.md", "\x1b[2J", "https://evil.example", "www.evil.example"),
+    ],
+)  # fmt: skip
+def test_a_title_and_a_path_stay_text(name: str) -> None:
+    """Also in one line, so that nothing of it gets out of the heading."""
+    plain = msgspec.structs.replace(NEAR[0], text="text", marked=(), page=None)
+    for shown in (
+        msgspec.structs.replace(plain, title=name),
+        msgspec.structs.replace(plain, title="", source_id=name, url="javascript:alert(1)"),
+        msgspec.structs.replace(plain, headings=(name,)),
+    ):
+        head, rest = MARKDOWN.render(markdown([shown])).split("\n", 1)
+        assert rest == "<blockquote>\n<p>text</p>\n</blockquote>\n"
+        ours = re.compile(f'</?(?:p|strong)>|<a href="{re.escape(NEAR[0].url)}">|</a>')
+        assert "<" not in ours.sub("", head)
+        assert not set(head) & set("\r\x1b\u2028\u202e")
+
+
+@pytest.mark.parametrize("text", ["a\r# b", "a\u2028\u2029# b", "a\x85# b", "a\x1b[2J\x9b"])
+def test_no_break_of_a_line_gets_out_of_the_quotation(text: str) -> None:
+    shown = msgspec.structs.replace(NEAR[1], text=text, marked=())
+    quoted = markdown([shown]).split("\n\n", 2)[2]
+    assert len(quoted.splitlines()) == 1
+    assert "\x1b" not in quoted
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "https://a.example/\x1b[2J", "https://a.example/> [x](b", "data:text/html,x"]
+)
+def test_an_address_that_is_none_of_the_web_is_no_link(url: str) -> None:
+    assert "<a" not in MARKDOWN.render(markdown([msgspec.structs.replace(NEAR[0], url=url)]))
 
 
 # ---------------------------------------------------------------- how sure an answer must be

@@ -32,6 +32,29 @@ def test_it_takes_nothing_from_elsewhere() -> None:
     assert "innerHTML" not in TEXT  # what documents say is text, never markup
 
 
+def test_texts_get_into_the_page_in_one_place() -> None:
+    """What sets a text anywhere else takes our own words; nothing takes markup or code."""
+    (script,) = re.findall(r"<script>(.*?)</script>", TEXT, re.DOTALL)
+    outside = "\n".join(line for line in script.splitlines() if not line.startswith("function put("))
+    assert set(re.findall(r"\.append\(([^)]*)\)", outside)) <= {"made", '" "', "option"}
+    assert set(re.findall(r"\.textContent *=(?!=) *([^;]*);", outside)) == {
+        "words[each.dataset.t]",
+        'key ? words[key] : ""',
+        'words[$("answer-title").dataset.t]',
+    }
+    assert not re.search(
+        r"\b(innerHTML|outerHTML|insertAdjacentHTML|srcdoc|eval|Function|DOMParser)\b|document\.write", script
+    )
+    for held in (
+        "default-src 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "base-uri 'none'",
+    ):
+        assert held in HEADERS["Content-Security-Policy"]
+    assert (HEADERS["X-Content-Type-Options"], HEADERS["Referrer-Policy"]) == ("nosniff", "no-referrer")
+
+
 def test_every_language_is_on_the_page_with_its_name_and_direction() -> None:
     (spoken,) = re.findall(r"^const WORDS = (.*);$", TEXT, re.MULTILINE)
     words = json.loads(spoken)
