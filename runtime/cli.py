@@ -5,6 +5,7 @@ Exit codes: 0 answered or done, 3 closest passages, refused or declined, 1 faile
 
 import importlib
 import io
+import logging
 import signal
 import sys
 
@@ -69,8 +70,11 @@ def _check_languages() -> None:
 @click.version_option(package_name="groundwire")
 def groundwire() -> None:
     """Answer questions over your own documents; every sentence is checked against its evidence before it is shown."""
+    from runtime.processes.log_lines import OneLine
     from runtime.settings import SettingsError, refuse_unknown_variables
 
+    if logging.lastResort is not None:  # what prints the warnings of a command that sets up no log of its own
+        logging.lastResort.setFormatter(OneLine())
     try:
         refuse_unknown_variables()
     except SettingsError as error:

@@ -165,6 +165,22 @@ def test_a_log_line_cannot_be_forged() -> None:
     assert not FORBIDDEN.search(said.getvalue())
 
 
+WARNED = """
+import logging, sys
+from runtime.cli import main
+from runtime.commands import graph
+graph.say = lambda text: logging.getLogger("x").warning("a\\x1b[2J\\nerror: b")
+sys.argv = ["groundwire", "graph"]
+main()
+"""
+
+
+def test_a_warning_of_a_command_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """A command sets up no log; what its libraries and ours warn of is printed by the last resort of logging."""
+    subprocess.run([sys.executable, "-c", WARNED], cwd=ROOT, check=False)
+    assert capfd.readouterr().err == "a\\u001b[2J\\nerror: b\n"
+
+
 QUESTION = "When does the gate open? [/nope] [bold] :smile: \u202e\u009b2J\u200b\u00e9" + "\u0301" * 500
 EVIL = "\x1b[2J\x1b]8;;https://evil.example\x07\x9b31m\u202e\u2066[/nope][bold]:smile:\x08\r\u200b"
 

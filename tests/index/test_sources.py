@@ -20,6 +20,7 @@ from index.check import verify
 from index.errors import IndexProblem
 from index.files import Finder
 from index.model import Entry
+from index.names import printable
 from index.reading import Pool
 from index.report import Report, read_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
@@ -288,6 +289,25 @@ def test_rules_leave_files_out(
         (tree / "docs" / name).write_text(text)
     for paths in (["docs"], ["docs/**/*.md"], [f"docs/{name}" for name in DOCS]):
         assert ids(plan(paths, [], Rules(**rules), anew=True)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name", ["👩🏽\u200d💻", "نمی\u200cخواهم", "資料\u3000一覧", "a\u00a0b", "❤\ufe0f", "क\u094d\u200dष", "[x]"]
+)
+def test_a_folder_has_a_name_in_any_script(tmp_path: Path, name: str) -> None:
+    write(tmp_path, f"{name}/a.md", "other/a.md")
+    assert ids(plan([str(tmp_path / name)], [], anew=True)) == {"a.md"}
+    both = ids(plan([str(tmp_path / name), str(tmp_path / "other")], [], anew=True))
+    assert both == {f"{printable(name)}/a.md", "other/a.md"}
+
+
+@pytest.mark.parametrize("mark", ["\x1b[2J", "\n", "\x7f", "\x9b", "\u202e", "\u2066", "\u2028"])
+def test_a_folder_whose_name_steers_a_terminal_is_refused_by_a_name_that_does_not(tmp_path: Path, mark: str) -> None:
+    write(tmp_path, f"a{mark}/a.md")
+    with pytest.raises(IndexProblem, match="has control characters; rename it") as refused:
+        plan([str(tmp_path / f"a{mark}")], [], anew=True)
+    assert str(refused.value).isprintable()
+    assert ids(plan([str(tmp_path)], [], anew=True)) == {f"{printable(f'a{mark}')}/a.md"}
 
 
 def test_editors_leave_files_beside_that_are_not_read(tree: Path) -> None:

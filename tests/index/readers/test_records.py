@@ -3,6 +3,8 @@
 import io
 import json
 
+import pytest
+
 from index.model import Document, Metadata
 from index.readers.records import read_records
 
@@ -28,6 +30,17 @@ def test_records_name_the_line_that_is_broken() -> None:
     assert sorted(set(found) - set(good))[:3] == [3, 4, 6]
     assert "broken JSON" in str(found[3])
     assert "source_id" in str(found[4])
+
+
+@pytest.mark.parametrize(
+    ("source_id", "kept"),
+    [("👩\u200d💻", True), ("نمی\u200cخواهم", True), ("資料\u3000一", True), ("[/x] :smile:", True), ("❤\ufe0f", True)]
+    + [(f"a{mark}b", False) for mark in ("\x1b[2J", "\x9b", "\n", "\t", "\x7f", "\u202e", "\u2067", "\u2028")],
+)
+def test_an_id_is_in_any_script_and_steers_no_terminal(source_id: str, kept: bool) -> None:
+    ((_, found),) = read_records(io.BytesIO(json.dumps({"source_id": source_id, "text": "one"}).encode()))
+    assert isinstance(found, Document) is kept
+    assert kept or "control character" in str(found)
 
 
 def test_a_record_says_what_it_is() -> None:
