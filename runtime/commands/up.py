@@ -4,7 +4,6 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -51,12 +50,15 @@ def up_command(
 
 async def _up(settings: Settings, *, watches: bool) -> int:
     console = plain_console(stderr=True)
-    say = partial(console.print, soft_wrap=True)
+
+    def tell(line: str) -> None:
+        console.print(one_line(line), soft_wrap=True)
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    stack = Stack(settings, state_folder(settings), ROLES, say=say, on_broken=stop.set)
+    stack = Stack(settings, state_folder(settings), ROLES, say=tell, on_broken=stop.set)
     with console.status("starting nats-server, search, inference, actors, edge…"):
         try:
             await stack.start()
@@ -65,8 +67,8 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             await stack.stop()
             raise
     url = url_of(addresses_of(settings), settings.edge.port)
-    say(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
-    watching = asyncio.create_task(_watch(settings, say)) if watches else None
+    tell(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
+    watching = asyncio.create_task(_watch(settings, tell)) if watches else None
     await stop.wait()
     with console.status("stopping…"):
         if watching is not None:
@@ -74,12 +76,12 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             await asyncio.gather(watching, return_exceptions=True)
         await stack.stop()
     if stack.failed:
-        say(f"error: {stack.failed}")
+        tell(f"error: {stack.failed}")
         return 1
     return 0
 
 
-async def _watch(settings: Settings, say: Callable[[str], None]) -> None:
+async def _watch(settings: Settings, tell: Callable[[str], None]) -> None:
     """Follow the index's folders in a process of its own, and say what it says."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "runtime", "index", "watch", "--out", settings.index.dir, "--end-with-stdin"),
@@ -91,9 +93,9 @@ async def _watch(settings: Settings, say: Callable[[str], None]) -> None:
     )
     try:
         while process.stdout is not None and (line := await process.stdout.readline()):
-            say(line.decode(errors="replace").rstrip())
+            tell(line.decode(errors="replace").rstrip())
         await process.wait()
-        say("the folders are not watched any more; the index is served as it is")
+        tell("the folders are not watched any more; the index is served as it is")
     finally:
         if process.stdin is not None:
             process.stdin.close()
