@@ -6,6 +6,7 @@ import click
 
 from bus.users import INTEGRATION, USERS
 from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.terminal import say
 from runtime.processes.nats_config import shared_config
 from runtime.processes.nats_users import read, standing_folder
 from runtime.processes.supervisor import state_folder
@@ -31,10 +32,10 @@ def url_command(user: str, index: Path | None, config: Path | None) -> None:
     if kept is None:
         start = f"groundwire up --index {index}" if index is not None else "groundwire serve nats"
         raise click.UsageError(f"no nats-server has run there yet; start it with `{start}`")
-    click.echo(kept.url_of(user))
+    say(kept.url_of(user))
 
 
 @nats_group.command("config")
 def config_command() -> None:
     """Print the accounts, users and permissions for a nats-server or cluster of your own."""
-    click.echo(shared_config(), nl=False)
+    say(shared_config(), nl=False)
