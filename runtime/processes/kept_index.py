@@ -15,8 +15,10 @@ from index.searcher import Searcher
 
 log = logging.getLogger(__name__)
 
-#: At most so often are the files of a snapshot read through because searches in it break, in seconds.
-SUSPECT_AGAIN_S = 30.0
+#: At most so often are the files of a snapshot read through because searches in it break, in seconds, and so small a part of the
+#: time: a large index takes long to read, and what breaks may be the question.
+SUSPECT_AGAIN_S = 2.0
+SHARE = 0.05
 
 #: A snapshot's files as they were when it was found damaged: path, size, time of change.
 type _Seen = tuple[tuple[str, int, int], ...]
@@ -34,7 +36,8 @@ class KeptIndex:
         self._open = open_snapshot
         self._searcher: Searcher | None = None
         self._suspect = True  # what was damaged before the start is found soon after it
-        self._looked_at = -SUSPECT_AGAIN_S
+        self._broke = False
+        self._look_again_at = 0.0
         self._damaged: dict[str, _Seen] = {}
         self.problem = "the index is not open yet"
 
@@ -51,7 +54,7 @@ class KeptIndex:
 
     def suspect(self) -> None:
         """A search broke in a way that it should not: have the files looked at."""
-        self._suspect = True
+        self._suspect = self._broke = True
 
     def look(self) -> bool:
         """Serve the newest whole snapshot; true when that is another than before. Raises nothing for a broken index."""
@@ -90,12 +93,21 @@ class KeptIndex:
         return current
 
     def _found_damaged(self) -> bool:
-        """Whether the snapshot that is served is not as it was written; looked at after a suspicion, now and then."""
-        if not self._suspect or time.monotonic() - self._looked_at < SUSPECT_AGAIN_S:
+        """Whether the snapshot that is served is not as it was written; looked at after a suspicion, now and then.
+
+        If a search broke though the files are whole, they are opened again: what was opened may be what they were before they
+        were mended.
+        """
+        began = time.monotonic()
+        if not self._suspect or began < self._look_again_at:
             return False
-        self._suspect = False
-        self._looked_at = time.monotonic()
-        return not self._is_whole(self.snapshot)
+        whole, broke = self._is_whole(self.snapshot), self._broke
+        self._suspect = self._broke = False
+        if whole and broke:
+            self._use(self.snapshot)
+        now = time.monotonic()
+        self._look_again_at = now + max(SUSPECT_AGAIN_S, (now - began) / SHARE)
+        return not whole
 
     def _is_whole(self, name: str) -> bool:
         """Whether every file of the snapshot is as it was written; one that is not is remembered."""

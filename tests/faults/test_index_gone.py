@@ -122,17 +122,35 @@ def test_the_older_whole_snapshot_is_served_where_the_current_one_cannot_be_open
 def test_a_snapshot_that_breaks_while_it_is_served_is_left_for_the_older_one(
     index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
+    monkeypatch.setattr(kept_index, "SHARE", 1e9)
     assert kept.look()
     assert not kept.look()
     current = kept.snapshot
     mend = damage(next(path for path in files(index, current) if path.suffix == ".bin"))
-    monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
     kept.suspect()
     assert kept.look()
     assert hour(kept) == "six"
     mend()
     assert kept.look()
     assert (kept.snapshot, hour(kept)) == (current, "nine")
+
+
+def test_a_snapshot_that_was_opened_damaged_and_then_mended_is_opened_again(
+    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a search reads is mapped: a file put in its place is not what was opened."""
+    monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
+    monkeypatch.setattr(kept_index, "SHARE", 1e9)
+    mend = damage(next(path for path in files(index, snapshot.current(index)) if path.suffix == ".bin"))
+    assert kept.look()
+    mend()
+    assert not kept.look()
+    with pytest.raises((msgspec.MsgspecError, IndexProblem, UnicodeDecodeError)):
+        hour(kept)
+    kept.suspect()
+    assert not kept.look()
+    assert (kept.problem, hour(kept)) == ("", "nine")
 
 
 def test_a_suspicion_without_damage_changes_nothing_and_reads_the_files_once(
