@@ -29,6 +29,7 @@ from bus.users import OPERATOR
 from runtime.journal.repair import repair
 from runtime.processes import nats_server, nats_users
 from runtime.processes.actor_groups import actor_processes
+from runtime.processes.disk_errors import DiskErrors, has_room
 from runtime.processes.private_files import open_private, private_folder, write_private
 from runtime.processes.roles import CANNOT_START, Role
 from runtime.settings import Settings, child_environ
@@ -37,6 +38,8 @@ from runtime.settings import Settings, child_environ
 LONGEST_PAUSE_S = 2.0
 #: Seconds of running after which the next restart waits 0.1 s again.
 HEALTHY_S = 10.0
+#: How often nats-server's log is read for writes that failed, in seconds.
+LOOK_S = 1.0
 #: Checking whether a stack runs holds the lock for a moment.
 LOCK_TRIES = 10
 #: What a child's own files may not be: readable by others.
@@ -164,6 +167,7 @@ class Stack:
         self._end_orphan()
         await self._repair()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
+        self._keepers.append(asyncio.create_task(self._mend_nats()))
         client = await connect(self.settings.bus, name="groundwire-supervisor")
         if self.roles:
             await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
@@ -269,6 +273,19 @@ class Stack:
             pause = 0.1 if time.monotonic() - began > HEALTHY_S else min(pause * 2, LONGEST_PAUSE_S)
             self.say(f"{name} exited with status {status}; restarting it in {pause:.1f} s (log: {self.log(name)})")
             await asyncio.sleep(pause)
+
+    async def _mend_nats(self) -> None:
+        """Start nats-server again when writes have failed and there is room: until then it stores nothing more."""
+        errors = DiskErrors(self.log("nats"))
+        while not self._stopping:
+            await asyncio.sleep(LOOK_S)
+            if not await asyncio.to_thread(errors.look):
+                continue
+            if await asyncio.to_thread(has_room, self.folder) and not self._stopping:
+                self.say("nats-server could not write to its disk, which has room again; starting it anew")
+                _signal(self.processes["nats"], signal.SIGTERM)
+                await self._gone([self.processes["nats"]])
+                errors.forget()
 
     def _last_line(self, name: str) -> str:
         lines = self.log(name).read_text(errors="replace").strip().splitlines()
