@@ -26,6 +26,7 @@ from bus.admission import Admission
 from bus.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.envelope import place_of, set_aside
 from bus.errors import Failure
+from bus.events import Superseded
 from bus.graph import Graph
 from bus.handling import Delivery, Handling, Verdict
 from bus.journal import Journal
@@ -212,11 +213,14 @@ class Worker:
 
     async def _deliver(self, delivery: Delivery) -> None:
         try:
-            verdict = await self._handling.handle(delivery)
-        except asyncio.CancelledError:
-            if self._stopping:
-                raise
-            verdict = "ack"
+            try:
+                verdict = await self._handling.handle(delivery)
+            except asyncio.CancelledError:
+                if self._stopping:
+                    raise
+                verdict = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
+        except Superseded:  # whoever has ended the run is about to store its end
+            verdict = "nak"
         except Failure as failure:  # what ends the run could not be written either
             log.warning("%s: %s; trying again", delivery.key.subject, failure)
             verdict = "nak"

@@ -40,6 +40,8 @@ log = logging.getLogger("groundwire.actors")
 
 #: How many finished runs to remember; the oldest are forgotten first, and the journal still knows them.
 REMEMBERED = 50_000
+#: An end that was heard of is stored within so long, in seconds, or not at all.
+STORED_S = 2.0
 
 #: How much of a message that cannot be read is kept: with its headers it must still fit into the stream.
 MOST_ASIDE_BYTES = 900_000
@@ -100,15 +102,33 @@ class Handling:
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
         self._ask = AskClient(client, inbox)
-        self._over: OrderedDict[str, None] = OrderedDict()
+        self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = Admission(Limit(slack=SLACK, least=8, first=16, probes=False), brief=False)
 
     def run_over(self, run_id: str) -> None:
-        """Drop all remaining work of that run."""
+        """Drop all remaining work of that run, if the end that was heard of is stored."""
         self.intake.leave(run_id)
-        self._over[run_id] = None
+        self._over[run_id] = time.monotonic()
         if len(self._over) > REMEMBERED:
             self._over.popitem(last=False)
+
+    async def is_over(self, run_id: str) -> bool:
+        """Whether the run has an end. What was heard was sent to the journal, which may have refused it or had no room.
+
+        Raises Superseded while it may still be on its way, and Unavailable.
+        """
+        if run_id not in self._over:
+            return False
+        heard_at = self._over[run_id]
+        if heard_at is None:
+            return True
+        if await self.journal.latest([finished(run_id).subject]):
+            self._over[run_id] = None
+            return True
+        if time.monotonic() - heard_at < STORED_S:
+            raise Superseded("the end of the run is not stored yet")
+        self._over.pop(run_id, None)
+        return False
 
     async def cancel(self, run_id: str) -> None:
         """End a run because its client asked for it."""
@@ -154,7 +174,7 @@ class Handling:
     async def _handle(self, delivery: Delivery) -> None:
         actor, key = delivery.actor, delivery.key
         closes = actor.takes is RunFinished
-        if not closes and key.run_id in self._over:
+        if not closes and await self.is_over(key.run_id):
             return
         message = decode(key.type, delivery.raw.data)
         if isinstance(message, QuestionAsked) and is_canary(key.run_id):

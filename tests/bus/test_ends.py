@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bus import handling
 from bus.actor import Actor, actor
 from bus.delivery import Worker
 from bus.errors import Unavailable
 from bus.events import Emitter
 from bus.graph import Graph
-from bus.journal import DEADLINE
+from bus.journal import DEADLINE, encode
 from bus.messages import (
     MAIN,
     QuestionAsked,
@@ -127,6 +128,26 @@ async def test_a_message_of_a_run_that_is_over_is_not_worked_on(own_settings: Bu
         await ask(own_wire, run_id)
         await settled_with(own_wire, "intake", delivered=1)
     assert hanging.calls == 0
+
+
+async def test_an_end_that_was_sent_and_not_stored_ends_nothing(
+    own_settings: BusSettings, own_wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, or a rule of the stream, refuses it; who listens hears it all the same."""
+    monkeypatch.setattr(handling, "STORED_S", 0.2)
+    hanging = Hanging()
+    not_stored = {"Nats-Expected-Last-Sequence": "999999"}
+    async with working(own_settings, hanging.actor()):
+        before, under_way = secrets.token_hex(6), await ask(own_wire)
+        await hanging.begun.wait()
+        for run_id in (before, under_way):
+            subject = finished(run_id).subject
+            await own_wire.client.publish(subject, encode(answered("nothing")), headers=not_stored)
+        await own_wire.client.flush()
+        await ask(own_wire, before)
+        hanging.go_on.set()
+        for run_id in (before, under_way):
+            assert (await ended(own_wire, run_id)).answer == "14 days"
 
 
 @pytest.mark.parametrize(("fields", "headers"), [({"deadline_s": 0.000_001}, None), ({}, {DEADLINE: "1700000000.000"})])
