@@ -7,10 +7,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nats.aio.client import Client
 
 from bus.envelope import set_aside
-from bus.journal import CAUSE, DEADLINE, encode
+from bus.journal import DEADLINE, encode
 from bus.messages import QuestionAsked
 from bus.run_record import RunRecord
 from bus.runs import NoSuchRun
@@ -18,6 +17,7 @@ from bus.subjects import RUNS, event_subject, key_of
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.journal_traces import latest_runs, read_run
 from runtime.replay.trace import dump
+from tests.bad_messages import ALLOWED, BAD_TIMES, ODD_HEADERS, ONE, TWO, WHOLE, headers_of, put
 from tests.polling import until
 from tests.whole import Whole, whole
 
@@ -29,17 +29,6 @@ OVER = b"NATS/1.0\r\nGw-Deadline: 1\r\n\r\n"
 async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
     async with whole(tmp_path_factory.mktemp("bad"), ExtractiveEngine()) as made:
         yield made
-
-
-async def put(client: Client, subject: bytes, headers: bytes, body: bytes, reply: bytes = b"") -> None:
-    """Send bytes as no client of ours would."""
-    place = subject + (b" " + reply if reply else b"")
-    if headers:
-        line = b"HPUB %s %d %d\r\n" % (place, len(headers), len(headers) + len(body))
-    else:
-        line = b"PUB %s %d\r\n" % (place, len(body))
-    await client._send_command(line + headers + body + b"\r\n")
-    await client.flush()
 
 
 async def ended(run: Whole, run_id: str, within_s: float = 20.0) -> RunRecord:
@@ -64,36 +53,12 @@ def asked() -> bytes:
     return encode(QuestionAsked(question=QUESTION, deadline_s=100.0))
 
 
-BAD_TIMES = ["abc", "nan", "inf", "-inf", "1e400", "9" * 400, "", "one", "0x10", "1e300", "1.7.1"]
-
-
 @pytest.mark.parametrize("deadline", BAD_TIMES)
 async def test_a_bad_deadline_does_not_keep_a_question_from_its_answer(run: Whole, deadline: str) -> None:
     run_id = secrets.token_hex(6)
-    await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), _headers({DEADLINE: deadline}), asked())
+    await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), headers_of({DEADLINE: deadline}), asked())
     assert (await ended(run, run_id)).outcome == "answered"
     await works(run)
-
-
-def _headers(given: dict[str, str]) -> bytes:
-    return b"NATS/1.0\r\n" + b"".join(f"{name}: {value}\r\n".encode() for name, value in given.items()) + b"\r\n"
-
-
-ODD_HEADERS = {
-    "empty": b"NATS/1.0\r\n\r\n",
-    "only the version": b"NATS/1.0",
-    "no version": b"garbage",
-    "an answer of the server": b"NATS/1.0 503\r\n\r\n",
-    "a heartbeat": b"NATS/1.0 100 Idle Heartbeat\r\n\r\n",
-    "an answer that is not text": b"NATS/1.0 \xff\xff\xff \xff\r\n\r\n",
-    "a status": b"NATS/1.0\r\nStatus: 503\r\n\r\n",
-    "a status and a reason": b"NATS/1.0\r\nStatus: 409\r\nDescription: Consumer Deleted\r\n\r\n",
-    "the server's own names": b"NATS/1.0\r\nNats-Subject: gw.run_finished.x.main\r\nNats-Sequence: x\r\nNats-Time-Stamp: z\r\n\r\n",
-    "numbers that are none": _headers(
-        {CAUSE: "x", "Gw-First": "-1", "Gw-Tokens": "1e9", "Gw-Taken-Over": "y", "Gw-Parent": "z"}
-    ),
-    "not text": b"NATS/1.0\r\n\xff\xfe: \xff\r\nGw-Deadline: \xff\r\n\r\n",
-}
 
 
 @pytest.mark.parametrize("name", ODD_HEADERS)
@@ -161,16 +126,11 @@ async def test_what_cannot_be_read_is_counted(run: Whole) -> None:
 
 # ---------------------------------------------------------------- anything at all
 
-ADVISORY = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.".encode()
-#: Whatever the server takes in a part of a subject.
-ALLOWED = [byte for byte in range(33, 256) if byte not in b".*>"]
 TOKEN = st.lists(st.sampled_from(ALLOWED), min_size=1, max_size=8).map(bytes)
-ONE = [b"gw.question_asked.", b"gw.event.", b"gw.progress.", b"gw.cancel.", ADVISORY]
-TWO = [b"gw.run_finished.", b"gw.passages_ready.", b"gw.answer_settled.", b"gw.access.", b"gw.unheard_of."]
 SUBJECT = st.one_of(
     st.builds(bytes.__add__, st.sampled_from(ONE), TOKEN),
     st.builds(lambda kind, run, lane: kind + run + b"." + lane, st.sampled_from(TWO), TOKEN, TOKEN),
-    st.sampled_from([b"gw.ask", b"gw.ask.stop", b"gw.search", b"gw.index", b"gw.embed", b"gw.health.actors"]),
+    st.sampled_from(WHOLE),
 )
 NAME = st.sampled_from(
     [b"Gw-Deadline", b"Gw-First", b"Gw-Tokens", b"Gw-Phase", b"Gw-Cause", b"Status", b"Description", b"Nats-Subject"]
