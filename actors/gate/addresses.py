@@ -63,6 +63,8 @@ _SIGN: Final = re.compile(rf"[./@\\:`]|\d(?:[\s().\u2013-]*\d){{6}}|[a-z0-9]{{20
 _FILE: Final = re.compile(
     r"\.(?:pdf|docx?|odt|rtf|md|rst|txt|html?|epub|csv|tsv|xlsx?|ods|pptx?|json|xml|ya?ml|eml|ipynb)\Z"
 )
+#: What stands so often within longer names, and never alone, does not stand there.
+_MOST_PLACES: Final = 200
 _TRAILING: Final = ".,;:!?-"
 _DATE: Final = re.compile(
     r"\d{1,2}([.\s-])\d{1,2}\1\d{2,4}|\d{4}([.\s-])\d{1,2}\2\d{1,2}|(?:1\d|20)\d\d(?:\D{1,3}(?:1\d|20)\d\d)+"
@@ -150,14 +152,16 @@ def _bare(kind: str, words: str) -> str:
 
 def _stands(words: str, text: str, *, parent: bool) -> bool:
     """Whether `words` are in `text` and no part of a longer name. `parent`: a domain may stand there with a subdomain."""
-    at = text.find(words)
-    while at >= 0:
+    at = -1
+    for _ in range(_MOST_PLACES):
+        at = text.find(words, at + 1)
+        if at < 0:
+            return False
         before, after = text[at - 1 : at], text[at + len(words) : at + len(words) + 2]
         begins = not _joins(before) or not words[0].isalnum() or (parent and before == ".")
         ends = not _joins(after[:1]) or (after[:1] == "." and not after[1:].isalnum())
         if begins and ends:
             return True
-        at = text.find(words, at + 1)
     return False
 
 

@@ -16,7 +16,6 @@ from faststream.nats import JStream, NatsBroker, NatsMessage
 from bus.connection import Client, connect
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
-from bus.runs import run_id_for
 from bus.settings import BusSettings
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import Whole, whole
@@ -48,7 +47,8 @@ async def sizes(run: Whole) -> list[tuple[int, int]]:
 async def test_what_a_client_sees_is_what_was_recorded_whoever_shouts(run: Whole, integration: Client) -> None:
     with pytest.raises(Unavailable, match="does not let us in"):
         await connect(run.users.url, name="stranger")
-    shouting = asyncio.create_task(_shout(integration))
+    victim = QuestionAsked(question=QUESTION, idempotency_key=VICTIM)
+    shouting = asyncio.create_task(_shout(integration, run.runs.run_id_for(victim)))
     events, record = await run.ask(QUESTION, idempotency_key=VICTIM)
     shouting.cancel()
     run_id = record.run_id
@@ -56,8 +56,7 @@ async def test_what_a_client_sees_is_what_was_recorded_whoever_shouts(run: Whole
     assert "evil.example" not in json.dumps(events) + "".join(f"{f.data!r}" for f in await run.journal.frames(run_id))
 
 
-async def _shout(client: Client) -> None:
-    run_id = run_id_for(QuestionAsked(question=QUESTION, idempotency_key=VICTIM))
+async def _shout(client: Client, run_id: str) -> None:
     while True:
         await client.publish(f"gw.event.{run_id}", FORGED)
         await client.publish(f"gw.event.{run_id}", FORGED, reply="_INBOX.x")

@@ -150,10 +150,11 @@ async def test_the_terminal_shows_nothing_personal(house: Whole, capsys: pytest.
 
 
 @contextlib.asynccontextmanager
-async def door(house: Whole) -> AsyncIterator[str]:
+async def door(house: Whole, state: Path) -> AsyncIterator[str]:
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    settings = Settings(bus=house.worker.settings, edge=EdgeSettings(port=0))
+    bus = house.users.bus(house.worker.settings, "edge")
+    settings = Settings(bus=bus, edge=EdgeSettings(port=0), state=str(state))
     task = asyncio.create_task(serve(settings, stop, listening=listening))
     await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
     try:
@@ -163,8 +164,8 @@ async def door(house: Whole) -> AsyncIterator[str]:
         await task
 
 
-async def test_http_and_openai_clients_see_nothing_personal(house: Whole) -> None:
-    async with door(house) as address, aiohttp.ClientSession(address) as session:
+async def test_http_and_openai_clients_see_nothing_personal(house: Whole, tmp_path: Path) -> None:
+    async with door(house, tmp_path) as address, aiohttp.ClientSession(address) as session:
         for language in LANGUAGES:
             question = DESKS[language][0]
             body = {"model": "general", "messages": [{"role": "user", "content": question}], "language": language}

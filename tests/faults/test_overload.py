@@ -36,6 +36,7 @@ from tests.polling import until
 class Machine:
     """A bus, a client of it, and a pipeline that does one question at a time. `done`: what it has answered, in order."""
 
+    folder: Path
     server: Server
     settings: BusSettings
     wire: Wire
@@ -57,7 +58,7 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
     wire = Wire(client, inbox, Journal(client, inbox))
     runs = Runs(client, inbox, wire.journal, patience_s=0.3)
     await runs.start()
-    made = Machine(server, settings, wire, runs, [])
+    made = Machine(tmp_path, server, settings, wire, runs, [])
     turn = asyncio.Lock()
 
     @actor()
@@ -84,7 +85,8 @@ async def door(machine: Machine) -> AsyncIterator[aiohttp.ClientSession]:
     """An edge in front of the machine, which has answered a few questions."""
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    settings = Settings(bus=machine.settings, edge=EdgeSettings(port=0, canary_s=0))
+    edge = EdgeSettings(port=0, canary_s=0)
+    settings = Settings(bus=machine.settings, edge=edge, state=str(machine.folder / "state"))
     serving = asyncio.create_task(serve(settings, stop, listening=listening))
     await asyncio.wait([serving, listening], return_when=asyncio.FIRST_COMPLETED)
     connector = aiohttp.TCPConnector(limit=0)
@@ -257,9 +259,7 @@ async def test_a_question_given_up_while_the_server_stood_still_is_not_run(machi
     question = QuestionAsked(question="given up", idempotency_key="once")
     process = machine.server.process
     placed = await machine.runs.place(question)
-    await (
-        machine.runs.room.check()
-    )  # or the server would be asked first whether there is room, and the question never sent
+    await machine.runs.room.check()  # or the question would not even be sent
     process.send_signal(signal.SIGSTOP)
     await asyncio.to_thread(os.waitpid, process.pid, os.WUNTRACED)
     with pytest.raises(Unavailable):

@@ -80,7 +80,7 @@ async def house(folder: Path, *, period_s: float = PERIOD_S) -> AsyncIterator[Ho
         await answer_health(client, "actors", here, pipeline.worker.watch, pipeline.janitor.watch)
         stop, listening = asyncio.Event(), asyncio.get_running_loop().create_future()
         bus = pipeline.users.bus(pipeline.settings, "edge")
-        settings = Settings(bus=bus, edge=EdgeSettings(port=0, canary_s=period_s))
+        settings = Settings(bus=bus, edge=EdgeSettings(port=0, canary_s=period_s), state=str(folder))
         task = asyncio.create_task(serve(settings, stop, timeouts=Timeouts(health_s=5.0), listening=listening))
         await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
         async with aiohttp.ClientSession(f"http://127.0.0.1:{listening.result()}") as http:
