@@ -57,7 +57,7 @@ class Connection(Client):
     def _build_message(
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
     ) -> Msg:
-        if headers and reply.startswith(b"$JS.ACK."):
+        if headers and "Status" in headers and reply.startswith(b"$JS.ACK."):
             headers = {name: value for name, value in headers.items() if name != "Status"}
         return self.msg_class(
             subject=subject.decode(errors="replace"),

@@ -5,7 +5,6 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
@@ -22,8 +21,7 @@ EXPIRES_S = 20.0
 LOOKS = 5  # checks of the connection per heartbeat
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True, gc=False):
     """A message as a stream delivers it. `pending`: how many more were stored when it was sent."""
 
     subject: str
@@ -122,7 +120,7 @@ async def _follow_once(
                 raise TimeoutError("a message was lost")
             expected += 1
             left -= 1
-            yield Stored(msg.subject, place.sequence, msg.data, dict(msg.headers or {}), place.time, place.pending)
+            yield Stored(msg.subject, place.sequence, msg.data, msg.headers or {}, place.time, place.pending)
     finally:
         with contextlib.suppress(nats.errors.Error):
             await subscription.unsubscribe()
