@@ -50,6 +50,16 @@ def test_a_link_leads_to_a_file(page: Path) -> None:
     assert missing == []
 
 
+def test_each_promise_has_its_test() -> None:
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z_/]+\.py)(?:::(test_\w+))?`", text)
+    assert named
+    for path, test in named:
+        file = ROOT / "tests" / path
+        assert file.exists(), path
+        assert f"def {test}(" in file.read_text(encoding="utf-8") if test else True, f"{path}::{test}"
+
+
 def test_every_guide_is_in_the_menu() -> None:
     menu = set(re.findall(r": (\w+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
     assert menu == {page.name for page in (ROOT / "docs").glob("*.md")}
