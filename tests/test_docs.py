@@ -13,7 +13,7 @@ import pytest
 from runtime.cli import groundwire
 from tests.readme_tables import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 INLINE = re.compile(r"`((?:uv run )?groundwire [a-z][^`<{]*)`")
 BLOCK = re.compile(r"^ {4}(?:\w+=\S+ (?:\\\n\s+)?)*uv run groundwire (.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
