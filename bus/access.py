@@ -54,6 +54,11 @@ async def access_of(journal: Journal, run_id: str) -> Access | None:
     return access_in(await journal.latest([access_key(run_id).subject]))
 
 
+def covers(groups: Groups, other: Groups) -> bool:
+    """Whether these groups see every document that the others do."""
+    return groups is None or (other is not None and {*other} <= {*groups})
+
+
 def groups_named(setting: str) -> Groups:
     """The groups that a setting names, separated by commas; `*` is every document."""
     return None if setting.strip() == "*" else tuple(name for each in setting.split(",") if (name := each.strip()))

@@ -94,7 +94,7 @@ class Runs:
 
     # ------------------------------------------------------------ ask
 
-    async def place(self, question: QuestionAsked, asker: str = "") -> Submitted:
+    async def place(self, question: QuestionAsked, access: Access | None = None) -> Submitted:
         """The id of the question's run, and whether it is still to be created. Raises Unavailable.
 
         With an idempotency key, the id is derived from it and the secret, so that a repeated request is the same run; but a run
@@ -103,7 +103,7 @@ class Runs:
         if question.idempotency_key is None:
             return Submitted(self.run_id_for(question), created=True)
         for attempt in itertools.count():
-            run_id = self.run_id_for(question, asker, attempt)
+            run_id = self.run_id_for(question, access, attempt)
             found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
             if not any(_is_unrun(record) for record in found):
                 return Submitted(run_id, created=not found)
@@ -139,9 +139,9 @@ class Runs:
     ) -> tuple[Submitted, Reader]:
         """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise.
 
-        `access` is written before the question; idempotency keys are those of its key.
+        `access` is written before the question; idempotency keys are those of its key and groups.
         """
-        placed = placed or await self.place(question, access.key if access else "")
+        placed = placed or await self.place(question, access)
         reader = self.router.reader(placed.run_id)
         try:
             if access is not None and placed.created:
@@ -156,13 +156,18 @@ class Runs:
             raise
         return submitted, reader
 
-    def run_id_for(self, question: QuestionAsked, asker: str = "", attempt: int = 0) -> str:
+    def run_id_for(self, question: QuestionAsked, access: Access | None = None, attempt: int = 0) -> str:
         """A new id, or the one that only this secret derives from the asker's idempotency key.
 
-        `attempt`: how many runs of that key were not run.
+        A key that sees other documents than before is another asker: what it repeats is not what it may read. `attempt`: how many
+        runs of that key were not run.
         """
         if question.idempotency_key is None:
             return secrets.token_hex(12)
+        asker = ""
+        if access is not None:
+            groups = None if access.groups is None else sorted(access.groups)
+            asker = msgspec.json.encode((access.key, groups)).decode()
         named = f"{asker}\0{question.idempotency_key}" + (f".{attempt}" if attempt else "")  # a key holds no dot
         return hashlib.blake2b(named.encode(), key=self._secret, digest_size=12, person=b"groundwire-run").hexdigest()
 

@@ -18,7 +18,7 @@ from functools import partial
 from aiohttp import hdrs, web
 from anyio import to_thread
 
-from bus.access import Access, Groups
+from bus.access import Access, Groups, covers
 from bus.watched import Watch
 from runtime.edge.limits import Limits
 from runtime.edge.origins import Origins
@@ -57,10 +57,15 @@ class Caller:
         return Access(key=self.name, groups=self.groups) if self.name else None
 
     def may_see(self, access: Access | None) -> bool:
-        """Whether a run with this access is theirs. One whose access names no key is nobody's."""
+        """Whether a run with this access is theirs. One whose access names no key is nobody's.
+
+        Their own of before is not theirs when it may have seen documents that they may no longer.
+        """
         if access is None:
             return not self.name or "admin" in self.scopes
-        return bool(access.key) and (access.key == self.name or (bool(self.name) and "admin" in self.scopes))
+        if self.name and "admin" in self.scopes:
+            return bool(access.key)
+        return bool(access.key) and access.key == self.name and covers(self.groups, access.groups)
 
 
 CALLER = web.RequestKey("caller", Caller)

@@ -96,7 +96,7 @@ class Edge:
         """Ask the question once there is room for it; a repeated one, whose run exists, at once."""
         access = caller.access
         key = access.key if access else ""
-        placed = await self.runs.place(question, key)
+        placed = await self.runs.place(question, access)
         if not placed.created:
             return (await self.runs.ask(question, deadline_s, access=access, placed=placed))[1]
         run_id, router = placed.run_id, self.runs.router

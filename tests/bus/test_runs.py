@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from nats.aio.client import Client
 
+from bus.access import Access
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
 from bus.events import Done, Emitter, StageEvent, Superseded, TokensEnd
@@ -138,7 +139,16 @@ async def test_an_idempotency_key_is_one_run(runs: Runs) -> None:
         with pytest.raises(KeyReused):
             await runs.submit(QuestionAsked(**other, idempotency_key="key-1"))
     assert runs.run_id_for(ASKED) != runs.run_id_for(ASKED)
-    assert len({runs.run_id_for(asked), runs.run_id_for(asked, "ann"), runs.run_id_for(asked, "eve")}) == 3
+    askers = (
+        None,
+        Access(key="ann"),
+        Access(key="eve"),
+        Access(key="ann", groups=()),
+        Access(key="ann", groups=("sales",)),
+    )
+    assert len({runs.run_id_for(asked, access) for access in askers}) == len(askers)
+    there, back = Access(key="ann", groups=("sales", "hr")), Access(key="ann", groups=("hr", "sales"))
+    assert runs.run_id_for(asked, there) == runs.run_id_for(asked, back)
 
 
 async def test_cancel_ends_a_run_once_with_its_question(runs: Runs) -> None:

@@ -514,6 +514,26 @@ async def test_a_run_is_its_keys_at_every_edge_and_admins(http: aiohttp.ClientSe
         assert response.status == 200
 
 
+async def test_a_key_with_fewer_groups_has_nothing_of_what_it_asked_with_more(
+    http: aiohttp.ClientSession, world: World
+) -> None:
+    async def renew(groups: tuple[str, ...] | None) -> None:
+        if "moved" in world.tokens:
+            world.keys.revoke("moved")
+        world.tokens["moved"] = world.keys.add("moved", ("ask", "read"), now=time.time(), groups=groups)
+        await until(lambda: accepted(http, world, "moved"))
+
+    await renew(("sales",))
+    mine = await world.ask(http, "moved", idempotency_key="then")
+    for groups, seen in (((), False), (("hr",), False), (("hr", "sales"), True), (None, True)):
+        await renew(groups)
+        for path in ("", "/events"):
+            async with http.get(f"{world.locked}/v1/runs/{mine}{path}", headers=world.bearer("moved")) as response:
+                assert (response.status == 200) is seen
+        assert await world.ask(http, "moved", idempotency_key="then") != mine
+    world.keys.revoke("moved")
+
+
 async def test_nothing_that_was_refused_is_written(http: aiohttp.ClientSession, world: World, bus: Bus) -> None:
     before = await bus.journal.last_sequence("RUNS")
     for headers in ({}, world.bearer("searcher"), world.bearer("ann") | {"Origin": "https://evil.example"}):
