@@ -12,9 +12,10 @@ import hmac
 import os
 import re
 import secrets
+import stat
 import unicodedata
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -31,6 +32,8 @@ EVERY_GROUP = "*"
 #: Who asks the questions of the installation itself: no key may have this name, and nobody may read its runs.
 INTERNAL = "canary"
 
+#: The end of the calendar: later times are no dates.
+_LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _TOKEN = re.compile(rf"{PREFIX}([0-9a-f]{{8}})_([A-Za-z0-9_-]{{43}})")
 
@@ -93,6 +96,8 @@ class KeyFile:
     def read(self) -> Keys:
         """The keys; made with a new secret and none when there is no file yet. Raises KeysProblem."""
         try:
+            if not stat.S_ISREG(self.path.stat().st_mode):  # whoever reads a pipe may wait for ever
+                raise ValueError("it is no file")
             return _decode(self.path.read_bytes())
         except FileNotFoundError:
             return self._change(lambda keys: keys)
@@ -203,6 +208,16 @@ def _decode(data: bytes) -> Keys:
     keys = msgspec.json.decode(data, type=Keys)
     if len(bytes.fromhex(keys.secret)) != 32:
         raise ValueError("its secret is not 32 bytes in hex")
+    for what, values in (("id", [key.id for key in keys.keys]), ("name", [key.name for key in keys.keys])):
+        if len({*values}) != len(values):
+            raise ValueError(f"two keys have the same {what}")
+    for key in keys.keys:
+        if not re.fullmatch(r"[0-9a-f]{64}", key.digest):
+            raise ValueError(f"the digest of {key.name[:80]!r} is not 32 bytes in hex")
+        if key.rate:
+            rate_of(key.rate)
+        if key.concurrency < 0 or (key.expires_at or 0) > _LATEST:
+            raise ValueError(f"the limits of {key.name[:80]!r} are none")
     return keys
 
 
@@ -217,9 +232,11 @@ def duration_s(text: str) -> int:
 def expiry(text: str, now: float) -> float:
     """When a key expires: after a duration like `90d`, or at the end of a day like `2026-12-31`, UTC. Raises ValueError."""
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()):
-        at = (datetime.fromisoformat(text.strip()).replace(tzinfo=UTC) + timedelta(days=1)).timestamp()
+        at = datetime.fromisoformat(text.strip()).replace(tzinfo=UTC).timestamp() + _UNITS_S["d"]
         if at <= now:
             raise ValueError(f"{text.strip()} is over; name a day to come")
+        if at > _LATEST:
+            raise ValueError(f"{text.strip()} is too far; name an earlier day, or leave it out for never")
         return at
     return now + duration_s(text)
 

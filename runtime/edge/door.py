@@ -216,8 +216,8 @@ class Door:
             self._take(keys)
 
     def _take(self, keys: Keys) -> None:
-        self._keys = keys
-        self._callers = {key.id: self._caller_with(key) for key in keys.keys}
+        callers = {key.id: self._caller_with(key) for key in keys.keys}
+        self._keys, self._callers = keys, callers
         self.limits.forget(set(self._callers))
         for key_id in self._transports.keys() - self._callers.keys():
             self._cut(key_id)

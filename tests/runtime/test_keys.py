@@ -1,5 +1,7 @@
 """The file of the keys: what is kept, who may read it, and that writers do not undo each other."""
 
+import json
+import os
 import stat
 import subprocess
 import sys
@@ -112,6 +114,36 @@ def test_durations_days_and_rates() -> None:
             rate_of(wrong)
     with pytest.raises(ValueError, match="is over"):
         expiry("2020-01-01", time.time())
+    with pytest.raises(ValueError, match="too far"):
+        expiry("9999-12-31", time.time())
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"id": "the other's"}, "same id"),
+        ({"name": "ann"}, "same name"),
+        ({"digest": "é" * 64}, "digest"),
+        ({"rate": "often"}, "no rate"),
+        ({"concurrency": -1}, "limits"),
+        ({"expires_at": 10**18}, "limits"),
+    ],
+)
+def test_a_file_that_would_mean_two_things_is_refused(tmp_path: Path, changed: dict[str, object], why: str) -> None:
+    file = KeyFile(tmp_path / "keys.json")
+    for name in ("ann", "eve"):
+        file.add(name, ("ask",), now=time.time())
+    raw = json.loads(file.path.read_bytes())
+    raw["keys"][1] |= changed if "id" not in changed else {"id": raw["keys"][0]["id"]}
+    file.path.write_text(json.dumps(raw))
+    with pytest.raises(KeysProblem, match=why):
+        file.read()
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "keys.json")
+    with pytest.raises(KeysProblem, match="no file"):
+        KeyFile(tmp_path / "keys.json").read()
 
 
 @pytest.mark.parametrize("name", ["", " ", "a,b", "a\x1b[0m", "a\u202eb"])
