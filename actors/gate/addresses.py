@@ -86,7 +86,11 @@ def made_up(
     if not _SIGN.search(text):
         return
     written = visible(unicodedata.normalize("NFKC", sentence))
+    looked_at: set[tuple[str, str]] = set()  # what is said a thousand times is looked for once
     for found in _FOUND.finditer(text):
+        if (one := (str(found.lastgroup), found[0])) in looked_at:
+            continue
+        looked_at.add(one)
         if not _is_one(str(found.lastgroup), found[0], written):
             continue
         words = _bare(str(found.lastgroup), found[0])

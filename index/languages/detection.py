@@ -17,9 +17,10 @@ from index.languages.tables.kinds import words_in
 if TYPE_CHECKING:
     from lingua import LanguageDetector
 
-_MAIL = r"\S+@\S+\.\S+|"
-_NOT_LANGUAGE = re.compile(rf"https?://\S+|www\.\S+|{_MAIL}`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{{1,40}}[\]］】]")
-_NOR_MAIL = re.compile(_NOT_LANGUAGE.pattern.replace(_MAIL, ""))
+_NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
+_TOKEN = re.compile(r"\S+")
+#: A whole token, looked at once and without going back: whatever people write, this takes no longer than it is.
+_MAIL = re.compile(r"\S[^@]*+@\S[^.]*+\..++", re.DOTALL)
 _LETTERS: Final = {script: re.compile(f"[{letters}]+") for script, letters in LETTERS.items()}
 _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for script, letters in LETTERS.items()}
 #: The share of function words from which Latin words beside another script are running text.
@@ -65,8 +66,10 @@ def same_script(language: str) -> tuple[str, ...]:
 
 
 def _language_in(text: str) -> str:
-    # Where there is no mail address, looking for one costs more than all the rest.
-    return (_NOT_LANGUAGE if "@" in text else _NOR_MAIL).sub(" ", text)
+    text = _NOT_LANGUAGE.sub(" ", text)
+    if "@" not in text:
+        return text
+    return _TOKEN.sub(lambda token: " " if _MAIL.fullmatch(token[0]) else token[0], text)
 
 
 def _script_weights(text: str) -> dict[Script, float]:

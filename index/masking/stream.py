@@ -17,6 +17,9 @@ _WORD_CLOSED = re.compile(r"[.!?:;,\"'”’»)…]\Z")
 _MARKER_CLOSED = re.compile(r"\d[\]］】〕][.!?:;,)]*\Z")
 _CAPITALS_ONLY = re.compile(r"[A-ZＡ-Ｚ]{1,4}\Z")
 _WORDLESS = re.compile(r"[^\w]+\Z")
+#: What waits and is longer than this is looked at again only when it has grown by a share of itself: a look reads all of it.
+_LONG: Final = 256
+_GROWN: Final = 1.125
 
 
 class MaskStream:
@@ -28,13 +31,18 @@ class MaskStream:
         self.before = ""
         self._active = active
         self._waiting = ""
+        self._look_at = 0.0  # the length from which it is looked at again
 
     def feed(self, piece: str) -> str:
         """What can be shown now; may be empty."""
         if not self._active:
             return piece
         self._waiting += piece
-        return self._take(certain(self._waiting))
+        if len(self._waiting) < self._look_at:
+            return ""
+        shown = self._take(certain(self._waiting))
+        self._look_at = _GROWN * len(self._waiting) if len(self._waiting) > _LONG else 0.0
+        return shown
 
     def finish(self) -> str:
         """The rest."""

@@ -15,6 +15,9 @@ from actors.evidence.amounts import amounts
 from actors.evidence.spans import numbered
 from actors.evidence.statements import statements
 from actors.gate.check import check_answer
+from index.languages.detection import detect
+from index.masking.stream import MaskStream
+from index.masking.text import mask
 from index.sentences import split
 from prompts.contracts import Evidence
 from runtime.engines.extractive.features import features, read_question, read_sentences
@@ -32,6 +35,7 @@ UNITS = (
     *("a ", "a.b ", "A.", "Mr. ", "A b ", "and ", "not ", "must ", "不", "못", "is "),
     *("(", "[", "[1] ", "[^1] ", '"a" ', '"', "“", "“a", "‘", "«", "**", "`a` ", "`", "```\n", "|", "| a | b |\n"),
     *("# a\n", "- a\n"),
+    *("a@", "@", "a @ ", " at ", "a.b@", "www.", "![", "&#"),
     *("http://a ", "a@b.c ", "<a>", "&amp;", "\u200f", "\n", " ", "ㅋ", "é", "a\u0301", "\\", "_", "$x$ "),
 )  # fmt: skip
 
@@ -57,6 +61,11 @@ def read_for_an_answer(text: str) -> object:
     return features(read_question("How many days until refunds are paid?"), read_sentences((text,)))
 
 
+def masked_in_pieces(text: str) -> object:
+    stream = MaskStream()
+    return [stream.feed(text[at : at + 3]) for at in range(0, len(text), 3)], stream.finish()
+
+
 WORK: tuple[Callable[[str], object], ...] = (
     gate_of_sentence,
     gate_of_evidence,
@@ -64,6 +73,9 @@ WORK: tuple[Callable[[str], object], ...] = (
     stated,
     split,
     read_for_an_answer,
+    detect,
+    mask,
+    masked_in_pieces,
 )
 
 
