@@ -54,14 +54,17 @@ def repair(folder: Path) -> list[Damage]:
         found += _mended_meta(folder, stream, aside)
         changed = [block for block in _blocks(stream) if seen.get(_name(folder, block)) != _stamp(block)]
         for block in changed:
-            damage = _mend(stream.name, block, aside)
-            found += damage
-            seen[_name(folder, block)] = _stamp(block)
+            kept, damage = _damage(stream.name, block)
             if damage:
-                (stream / "msgs" / "index.db").unlink(missing_ok=True)  # it lists what is no longer there
+                found += damage
+                _copy(block, aside / stream.name)
+                # The block last: what a crash leaves undone before that is found again.
+                _report(aside, found)
+                (stream / "msgs" / "index.db").unlink(missing_ok=True)  # it lists what will no longer be there
+                _write(block, kept)
+            seen[_name(folder, block)] = _stamp(block)
     if found:
-        aside.mkdir(exist_ok=True, mode=0o700)
-        _write(aside / REPORT, msgspec.json.encode(found))
+        _report(aside, found)
     there = {_name(folder, block) for stream in _streams(folder) for block in _blocks(stream)}
     if seen:
         _write(folder / _SEEN, msgspec.json.encode({name: stamp for name, stamp in seen.items() if name in there}))
@@ -94,12 +97,9 @@ def lost(folder: Path) -> list[Key]:
     return found
 
 
-def _mend(stream: str, block: Path, aside: Path) -> list[Damage]:
-    kept, damage = _damage(stream, block)
-    if damage:
-        _copy(block, aside / stream)
-        _write(block, kept)
-    return damage
+def _report(aside: Path, found: list[Damage]) -> None:
+    aside.mkdir(exist_ok=True, mode=0o700)
+    _write(aside / REPORT, msgspec.json.encode(found))
 
 
 def _damage(stream: str, block: Path) -> tuple[bytes, list[Damage]]:

@@ -1,5 +1,7 @@
 """Flipped bytes, zeroed and cut blocks, a lost description: what is broken is told, the rest is kept, and every run has an end."""
 
+import contextlib
+import errno
 import os
 import random
 import re
@@ -243,3 +245,34 @@ def test_bytes_that_are_no_block_are_one_hole() -> None:
     found, (hole,) = read(os.urandom(5000), "RUNS", 1)
     assert (found, hole.start, hole.end, hole.after, hole.before) == ([], 0, 5000, 0, 0)
     assert read(b"", "RUNS", 1) == ([], [])
+
+
+@pytest.mark.parametrize("step", range(1, 11))
+def test_a_repair_that_is_cut_off_is_made_whole_by_the_next(
+    before: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Wherever the disk becomes full: what was lost is reported, and nothing lists what is no longer there."""
+    folder = tmp_path / "nats"
+    shutil.copytree(before, folder)
+    runs = folder / STREAMS / "RUNS"
+    flip(blocks(runs)[0], size(runs, 0) // 2)
+    steps = 0
+
+    def cut(does: Callable[..., object]) -> Callable[..., object]:
+        def once(*given: object, **named: object) -> object:
+            nonlocal steps
+            steps += 1
+            if steps == step:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return does(*given, **named)
+
+        return once
+
+    with monkeypatch.context() as patched, contextlib.suppress(OSError):
+        for holder, name in ((shutil, "copy2"), (os, "fsync"), (Path, "replace"), (Path, "unlink")):
+            patched.setattr(holder, name, cut(getattr(holder, name)))
+        repair(folder)
+    repair(folder)
+    assert check(folder) == []
+    assert [each.stream for _, found in reports(folder) for each in found][:1] == ["RUNS"]
+    assert not (runs / "msgs" / "index.db").exists()
