@@ -229,7 +229,8 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
     await stack.start()
     try:
         await stack.ready()
-        url = stack.settings.bus.url
+        bus = stack.settings.bus
+        url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
         await loaded(port, 4.0, 10.0)
         alone = await loaded(port, 2.0, 2 * seconds)
         alone_s = quantile(alone.answered_s, 0.95)
