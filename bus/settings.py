@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 Seconds = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(gt=0, le=0.9)]
 
 
 class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -21,9 +22,7 @@ class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     tls_key: str = ""  #: and its key
     runs_max_age_s: Seconds = 7 * 86400.0  #: how long the journal keeps a finished run that is not pinned
     runs_max_bytes: int = 1024**3  #: the most that the journal holds
-    runs_prune_from: Annotated[float, Meta(gt=0, le=0.9)] = (
-        0.8  #: share of it from which the oldest finished runs leave
-    )
+    runs_prune_from: Share = 0.8  #: share of it from which the oldest finished runs leave
     events_max_age_s: Seconds = 3600.0  #: how long a client can resume
     events_max_bytes: int = 256 * 1024**2
     ack_wait_s: Seconds = 4.0  #: a dead actor's messages are redelivered after this

@@ -21,6 +21,7 @@ from prompts.vocabulary import Voice
 from runtime.engines import EngineName
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
+Rate = Annotated[str, Meta(pattern=r"^([0-9]{1,6}/[smhd])?\Z")]
 PREFIX = "GROUNDWIRE_"
 #: The environment variable with the path of the settings file.
 CONFIG = PREFIX + "CONFIG"
@@ -87,9 +88,7 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     integrations: str = "*"  #: groups whose documents a question without a key sees, `sales,hr`; `*` for all documents
     keys: str = ""  #: file of the keys; empty for `keys.json` in the state folder. Edges of one bus share it
     required: bool = False  #: a key is needed on loopback too, as behind a reverse proxy
-    rate: Annotated[str, Meta(pattern=r"^([0-9]{1,6}/[smhd])?\Z")] = (
-        ""  #: most requests of a key that names no rate: `5/s`
-    )
+    rate: Rate = ""  #: most requests of a key that names no rate: `5/s`
     concurrency: Annotated[int, Meta(ge=0)] = 0  #: most requests at a time of a key that names none; 0 for no limit
 
 

@@ -73,6 +73,8 @@ class NatsProcess(msgspec.Struct, frozen=True, kw_only=True):
 
 def state_home(settings: Settings) -> Path:
     """The folder of Groundwire's state. Raises Unavailable when there is no home folder to hold it."""
+    if not settings.state:
+        raise Unavailable("the setting `state` is empty; name a folder, or leave GROUNDWIRE_STATE out")
     try:
         return Path(settings.state).expanduser()
     except RuntimeError:
