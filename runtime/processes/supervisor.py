@@ -222,6 +222,7 @@ class Stack:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
+        await self._close_pipes()
         if self._lock is not None:
             self._lock.close()
 
@@ -237,6 +238,14 @@ class Stack:
                 log.writelines(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {each}\n".encode() for each in found)
         for each in found:
             self.say(f"the journal was damaged: {each} (log: {self.log('journal')})")
+
+    async def _close_pipes(self) -> None:
+        """Close our ends of the pipes while there is a loop to do it; at the interpreter's end that is an error on the terminal."""
+        for process in self.processes.values():
+            if process.stdin is not None:
+                process.stdin.close()
+                with contextlib.suppress(OSError):
+                    await process.stdin.wait_closed()
 
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"
