@@ -41,11 +41,13 @@ from tests.chaos.truth import Readiness, Witness
 from tests.polling import until
 
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "60"))
-SEED = int(os.environ.get("CHAOS_SEED") or secrets.randbelow(10**6))
+#: A seed for the suite, so that a change does not fail by a schedule that nobody has seen; `-m slow` draws a fresh one.
+SEED = int(os.environ.get("CHAOS_SEED") or 5)
 #: Seeds whose schedules found a fault, with their seconds; each fault has a small test of its own, so these are slow ones.
 FOUND: dict[int, float] = {
     2: 60.0,  # a snapshot damaged, opened and mended; a disk that was full
     3: 60.0,  # an end that was sent while the disk was full
+    546493: 60.0,  # events beside a stream whose beginning was purged
 }
 
 #: nats-py leaves the socket of a connection attempt that a kill cut off for the garbage collector.
@@ -63,6 +65,12 @@ AROUND_S = 5.0
 @pytest.mark.timeout(max(300.0, 4 * SECONDS))
 async def test_a_random_run(tmp_path: Path) -> None:
     await chaos(tmp_path, SEED, SECONDS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(max(300.0, 4 * SECONDS))
+async def test_a_fresh_seed(tmp_path: Path) -> None:
+    await chaos(tmp_path, secrets.randbelow(10**6), SECONDS)
 
 
 @pytest.mark.slow

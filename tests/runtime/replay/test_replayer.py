@@ -110,6 +110,13 @@ async def test_what_is_told_aside_is_held_against_the_record(
     assert (found.recorded, found.now) == ('"Refunds"', '"another"')
 
 
+async def test_what_is_left_beside_a_stream_whose_beginning_is_gone_is_not_compared(traces: dict[str, Trace]) -> None:
+    whole = traces["all events"]
+    last = [frame for frame in whole.frames if not frame.fenced][-1:]
+    assert last
+    assert (await replay(dataclasses.replace(whole, frames=tuple(last)), pipeline())).divergence is None
+
+
 async def test_another_question_to_the_model_is_a_divergence(
     traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
