@@ -14,6 +14,7 @@ from nats.aio.client import Client
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.connection import Inbox, connect, declare_streams, keep_trying
+from bus.errors import Unavailable
 from bus.events import Done, Emitter, References, TokensEnd, tokens_of
 from bus.follow import cancel, follow
 from bus.journal import Journal
@@ -171,7 +172,7 @@ class Pipeline:
 
 
 async def _quietly(work: Awaitable[None]) -> None:
-    with contextlib.suppress(asyncio.CancelledError):
+    with contextlib.suppress(asyncio.CancelledError, Unavailable):  # a test may have taken the stream away
         await work
 
 
