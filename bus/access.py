@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from bus.journal import Journal, Record
+from bus.journal import Journal
+from bus.records import Record
 from bus.subjects import Key
 
 ACCESS = "access"

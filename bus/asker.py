@@ -10,8 +10,8 @@ import msgspec
 
 from bus.asking import Answer, AskRequest
 from bus.errors import BadReply, Failure, NoReply
-from bus.journal import AskRecord
 from bus.powers import Variables
+from bus.records import AskRecord
 from prompts.vocabulary import Priority
 
 

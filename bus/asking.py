@@ -20,7 +20,7 @@ from nats.aio.msg import Msg
 from bus.connection import Inbox, status_of
 from bus.envelope import read, set_aside
 from bus.errors import BadReply, Busy, Failure, NoReply, Poison, Unavailable
-from bus.journal import AskRecord
+from bus.records import AskRecord
 from bus.subjects import ASK
 from bus.watched import Watch
 from prompts.vocabulary import Priority

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from bus.envelope import moment
-from bus.journal import DEADLINE
+from bus.records import DEADLINE
 from bus.settings import BusSettings
 
 #: No message may keep its run open for longer, in seconds: what a question may ask for at most.

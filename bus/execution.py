@@ -14,9 +14,9 @@ from bus.asking import Answer
 from bus.errors import Failure
 from bus.events import Emitter, EventStore, StageEvent
 from bus.graph import Graph
-from bus.journal import CAUSE, Record, Stage
 from bus.messages import BY_TYPE, EvidenceSelected, Message, question_about
 from bus.powers import Powers
+from bus.records import CAUSE, Record, Stage
 from bus.searching import Find, Finder
 from bus.subjects import Key
 

@@ -28,9 +28,10 @@ from bus.events import Superseded
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
 from bus.joins import joined
-from bus.journal import CAUSE, DEADLINE, TRACEPARENT, Journal, Stage, decode, only_while_there
+from bus.journal import Journal
 from bus.limit import Limit
 from bus.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
+from bus.records import CAUSE, DEADLINE, TRACEPARENT, Stage, decode, only_while_there
 from bus.searching import SearchClient
 from bus.settings import BusSettings
 from bus.subjects import POISON, BadId, Key, finished, is_canary, key_of

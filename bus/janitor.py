@@ -20,8 +20,9 @@ from bus.deadlines import LONGEST_S, deadline_of
 from bus.envelope import read, set_aside
 from bus.errors import Failure, Poison
 from bus.follow import Stored, follow
-from bus.journal import Journal, decode
+from bus.journal import Journal
 from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.records import decode
 from bus.settings import BusSettings
 from bus.subjects import RUNS, BadId, consumed_subject, finished, is_canary, parse
 from bus.watched import Watch

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from bus.errors import Poison
-from bus.journal import Record
 from bus.messages import Message, message_type
+from bus.records import Record
 
 
 def joined(records: Sequence[Record], last: Message, sequence: int) -> tuple[Record, ...]:

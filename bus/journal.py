@@ -1,8 +1,7 @@
 """The journal: every record of every run, each key written once.
 
-A record is one or two lines of JSON: the message, then what the powers returned while it was produced (`Stage`). The server
-refuses a second write to a key, which gives at-least-once execution with exactly one kept result; a refused write counts as
-success. Long records are stored packed (`bus.packing`); a `Record` holds them as they were written.
+The server refuses a second write to a key, which gives at-least-once execution with exactly one kept result; a refused write
+counts as success. What a record is stands in `bus.records`; long ones are stored packed (`bus.packing`).
 """
 
 import asyncio
@@ -19,12 +18,12 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError, ServiceUnavailableError
 
 from bus.connection import Inbox, status_of
-from bus.envelope import count_in, read, set_aside
-from bus.errors import Poison, Unavailable
-from bus.messages import BY_TYPE, Message
+from bus.envelope import count_in, set_aside
+from bus.errors import Unavailable
+from bus.messages import Message
 from bus.packing import pack, unpack
+from bus.records import Record, Stage, encode
 from bus.subjects import EVENTS, RUNS, BadId, Key, event_subject, parse, progress_subject, run_filters
-from index.filters import Filter
 
 STORE_FAILED = 10077  # a limit of the stream was hit; only the description says which
 KEY_EXISTS = "maximum messages per subject exceeded"
@@ -33,128 +32,8 @@ NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memor
 
 NOT_THERE = {10043, 10057}  # sequence not found, no message found
 
-DEADLINE = "Gw-Deadline"
-CAUSE = "Gw-Cause"
-TRACEPARENT = "traceparent"
 #: What the server says of a message that is read back; of two headers with one name, its own comes last and counts.
 SUBJECT, SEQUENCE, TIME = "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"
-
-_encoder = msgspec.json.Encoder()
-_decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decoder(t) for name, t in BY_TYPE.items()}
-
-
-class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One reply of a model, as kept in the trace. `variables` is a digest; times are in seconds.
-
-    `already_shown` is the text the device was told to continue: `text` begins with it, unless the model started over.
-    """
-
-    prompt: str
-    variables: str
-    text: str
-    already_shown: str = ""
-    version: str = ""
-    schema: str = ""  # digest, empty for prose
-    seed: int = 0
-    probability: float | None = None  # of a verdict given in one token
-    engine: str = ""
-    model: str = ""
-    model_digest: str = ""
-    finish_reason: str = ""
-    tokens_in: int = 0
-    tokens_in_cached: int = 0
-    tokens_out: int = 0
-    queue_s: float = 0.0
-    prefill_s: float = 0.0
-    decode_s: float = 0.0
-    took_s: float = 0.0
-    cached: bool = False
-    shortened: str = ""
-    failure: str = ""
-
-    @property
-    def said(self) -> str:
-        """The whole text as streamed: `text`, or what was shown before followed by `text`."""
-        return self.text if self.text.startswith(self.already_shown) else self.already_shown + self.text
-
-
-class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One search: its parameters, and the hits as they came (JSON). Old records hold the query alone: there `k` is 0."""
-
-    query: str
-    hits: msgspec.Raw
-    language: str = ""
-    k: int = 0
-    bm25_k: int = 0
-    vector_k: int = 0
-    filter: Filter | None = None
-    rerank: bool = True
-    topic: str = ""
-    groups: tuple[str, ...] | None = None
-    took_s: float = 0.0
-
-
-class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a record was produced: the actor, how long it took, and what its powers returned."""
-
-    actor: str
-    took_s: float = 0.0
-    attempt: int = 1
-    fallback: str = ""
-    asks: tuple[AskRecord, ...] = ()
-    searches: tuple[SearchRecord, ...] = ()
-    first_shown_at: float = 0.0  # epoch seconds of the first token; 0 if none
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A record as stored in the stream. `time` is the server's, in epoch seconds."""
-
-    key: Key
-    sequence: int
-    time: float
-    data: bytes
-    headers: Mapping[str, str]
-
-    @property
-    def message(self) -> Message:
-        return decode(self.key.type, self.data)
-
-    @property
-    def stage(self) -> Stage | None:
-        """None when there is none, or none that can be read."""
-        _, _, rest = self.data.partition(b"\n")
-        if not rest.strip():
-            return None
-        try:
-            return read(_stages, rest, "this stage")
-        except Poison as poison:
-            set_aside("stage", self.key.subject, poison)
-            return None
-
-
-def encode(message: Message, stage: Stage | None = None) -> bytes:
-    data = _encoder.encode(message)
-    return data if stage is None else data + b"\n" + _encoder.encode(stage)
-
-
-def decode(type_name: str, data: bytes) -> Message:
-    """The message of a record, packed or not. Raises Poison when it does not match its subject."""
-    decoder = _decoders.get(type_name)
-    if decoder is None:
-        raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
-    return read(decoder, unpack(data).partition(b"\n")[0], f"this {type_name}")
-
-
-_stages = msgspec.json.Decoder(Stage)
-
-
-def only_while_there(key: Key, sequence: int) -> dict[str, str]:
-    """Headers with which a write is refused once that record has left the journal: a pruned run is not continued."""
-    return {
-        "Nats-Expected-Last-Subject-Sequence": str(sequence),
-        "Nats-Expected-Last-Subject-Sequence-Subject": key.subject,
-    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from typing import Literal
 import msgspec
 
 from bus.errors import Poison
-from bus.journal import AskRecord, Record, Stage
 from bus.messages import (
     Citation,
     Conflict,
@@ -23,6 +22,7 @@ from bus.messages import (
     WithheldSentence,
     question_about,
 )
+from bus.records import AskRecord, Record, Stage
 from index.masking.text import mask
 from prompts.vocabulary import Confidence, Outcome, Reason, Unrun
 

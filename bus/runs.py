@@ -18,8 +18,9 @@ from nats.aio.client import Client
 from bus.access import Access, access_in, access_key, grant
 from bus.connection import Inbox
 from bus.errors import Unavailable
-from bus.journal import Journal, Record
+from bus.journal import Journal
 from bus.messages import Message, QuestionAsked, RunFinished, Settled
+from bus.records import Record
 from bus.room import Room
 from bus.router import EventRouter, Numbered, Reader
 from bus.run_record import RunRecord, readable, record_of

@@ -16,8 +16,8 @@ from nats.aio.msg import Msg
 
 from bus.envelope import read, set_aside
 from bus.errors import Poison, Unavailable
-from bus.journal import SearchRecord
 from bus.messages import Collection, Passage
+from bus.records import SearchRecord
 from bus.subjects import SEARCH
 from index.filters import Filter
 

@@ -7,10 +7,11 @@ import msgspec
 
 from bus.access import ACCESS, Access, access_key
 from bus.errors import Poison
-from bus.journal import DEADLINE, Journal, Record
+from bus.journal import Journal
 from bus.messages import Message, QuestionAsked, RunFinished, Settled, message_type, question_about, words_asked
 from bus.pins import PINNED
 from bus.pruning import remove_run
+from bus.records import DEADLINE, Record
 from bus.subjects import BadId, Key, consumed_subject, finished, key_of, parse
 
 #: What is younger may still be written to: a question follows the record of its owner.

@@ -4,7 +4,7 @@ import random
 
 from nats.aio.client import Client
 
-from bus.journal import CAUSE, DEADLINE
+from bus.records import CAUSE, DEADLINE
 from bus.subjects import RUNS
 
 BAD_TIMES = ["abc", "nan", "inf", "-inf", "1e400", "9" * 400, "", "one", "0x10", "1e300", "1.7.1"]

@@ -9,8 +9,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from actors.pipeline import pipeline
-from bus.journal import Stage
 from bus.messages import words_asked
+from bus.records import Stage
 from bus.run_record import record_of
 from index.masking.parts import masked
 from runtime.commands.consoles import plain_console

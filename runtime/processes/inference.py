@@ -21,7 +21,7 @@ from bus.connection import Client, connect, keep_trying
 from bus.embedding import serve_vectors
 from bus.errors import BadReply
 from bus.health import answer_health, answer_text
-from bus.journal import AskRecord
+from bus.records import AskRecord
 from bus.subjects import is_canary
 from bus.users import INFERENCE
 from bus.watched import Watch

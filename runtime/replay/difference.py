@@ -8,7 +8,7 @@ from typing import Literal
 
 from bus.errors import Poison
 from bus.graph import Graph
-from bus.journal import Record
+from bus.records import Record
 from bus.run_record import RunRecord, record_of
 from index.languages.scripts import HAN, HANGUL
 from runtime.replay.json_difference import Difference, first_difference

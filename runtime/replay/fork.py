@@ -15,8 +15,8 @@ from bus.envelope import count_in
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
 from bus.joins import joined
-from bus.journal import CAUSE, Record, encode
 from bus.messages import Message, Question, QuestionAsked, lane_of
+from bus.records import CAUSE, Record, encode
 from bus.subjects import Key, key_of
 from runtime.replay.live_powers import Live
 from runtime.replay.recorded_powers import EventMemory

@@ -3,7 +3,8 @@
 import time
 
 from bus.events import Emitter, decode_event
-from bus.journal import CAUSE, DEADLINE, Journal
+from bus.journal import Journal
+from bus.records import CAUSE, DEADLINE
 from bus.subjects import finished
 from runtime.replay.trace import Trace, own
 

@@ -8,9 +8,10 @@ import msgspec
 from bus.envelope import set_aside
 from bus.errors import Poison
 from bus.follow import Stored, follow
-from bus.journal import EventFrame, Journal, Record, time_of
+from bus.journal import EventFrame, Journal, time_of
 from bus.messages import QuestionAsked, RunFinished
 from bus.pins import PINNED
+from bus.records import Record
 from bus.runs import NoSuchRun
 from bus.subjects import RUNS, RUNS_SUBJECTS, BadId, check_id, is_canary, parse
 from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace

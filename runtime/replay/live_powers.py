@@ -9,7 +9,7 @@ import msgspec
 from bus.asker import digest
 from bus.asking import AskRequest
 from bus.errors import Unavailable
-from bus.journal import AskRecord, SearchRecord, Stage
+from bus.records import AskRecord, SearchRecord, Stage
 from bus.searching import SearchReply, SearchRequest, answers, record_of, reply_of
 from runtime.processes.inference import Inference
 from runtime.replay.recorded_powers import words

@@ -5,8 +5,8 @@ from dataclasses import replace
 import msgspec
 
 from bus.errors import Poison
-from bus.journal import Record
 from bus.messages import Question, question_about
+from bus.records import Record
 from index.masking.parts import masked
 from runtime.replay.trace import Trace
 

@@ -11,7 +11,8 @@ from bus.asker import digest
 from bus.asking import AskRequest
 from bus.errors import Failure, Unavailable
 from bus.events import AFTER, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
-from bus.journal import AskRecord, EventFrame, SearchRecord, Stage
+from bus.journal import EventFrame
+from bus.records import AskRecord, SearchRecord, Stage
 from bus.searching import SearchReply, SearchRequest, answers, reply_of
 from index.filters import words_of
 from runtime.replay.trace import Shown, own

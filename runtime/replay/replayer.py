@@ -12,8 +12,8 @@ from bus.errors import Poison
 from bus.events import DONE_LINE, StageEvent, decode_event
 from bus.execution import Services, execute
 from bus.graph import Graph
-from bus.journal import Record, decode, encode
 from bus.messages import Message, lane_of, message_type
+from bus.records import Record, decode, encode
 from runtime.replay.json_difference import first_difference
 from runtime.replay.recorded_powers import Astray, EventMemory, Replies, text_of
 from runtime.replay.steps import Orphan, Step, steps_of

@@ -11,8 +11,8 @@ from bus.envelope import count_in
 from bus.errors import Poison
 from bus.graph import Graph
 from bus.joins import joined
-from bus.journal import CAUSE, Record, Stage
 from bus.messages import BY_TYPE
+from bus.records import CAUSE, Record, Stage
 from bus.subjects import POISON
 from runtime.replay.trace import FINISHED, PARENT, Trace
 

@@ -14,8 +14,8 @@ from actors.answer.question import Defaults
 from bus.envelope import count_in
 from bus.errors import Poison
 from bus.events import FIRST
-from bus.journal import CAUSE, Record
 from bus.messages import Question, QuestionAsked, RunFinished, message_type, question_about
+from bus.records import CAUSE, Record
 from bus.subjects import BadId, check_id, event_subject, parse, progress_subject
 
 VERSION = 1

@@ -9,7 +9,6 @@ import pytest
 from actors.pipeline import ACTORS
 from bus.actor import Actor
 from bus.errors import BadReply, Failure, NoReply, Unavailable
-from bus.journal import decode, encode
 from bus.messages import (
     AnswerSettled,
     Message,
@@ -18,6 +17,7 @@ from bus.messages import (
     message_type,
 )
 from bus.powers import Ask, Powers, Search
+from bus.records import decode, encode
 from index.languages import LANGUAGES
 from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk

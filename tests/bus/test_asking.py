@@ -14,7 +14,7 @@ from bus.asker import Asker, digest
 from bus.asking import Answer, AskClient, AskRequest, AskServer, Piece, Whole
 from bus.connection import Msg
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
-from bus.journal import AskRecord
+from bus.records import AskRecord
 from bus.subjects import ASK
 from prompts.vocabulary import Priority
 from tests.bus.wires import Opener, Wire

@@ -10,13 +10,13 @@ import pytest
 
 from bus.actor import Actor, actor
 from bus.errors import BadReply, Failure, NoReply, Poison, Unavailable
-from bus.journal import CAUSE, DEADLINE
 from bus.messages import (
     QuestionAsked,
     QuestionReady,
     RunFinished,
 )
 from bus.powers import Ask
+from bus.records import CAUSE, DEADLINE
 from bus.settings import BusSettings
 from bus.subjects import RUNS, Key, finished, key_of
 from tests.bus import toys

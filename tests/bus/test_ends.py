@@ -16,7 +16,6 @@ from bus.delivery import Worker
 from bus.errors import Unavailable
 from bus.events import Emitter
 from bus.graph import Graph
-from bus.journal import DEADLINE, encode
 from bus.messages import (
     MAIN,
     QuestionAsked,
@@ -25,6 +24,7 @@ from bus.messages import (
     Settled,
 )
 from bus.powers import Emit
+from bus.records import DEADLINE, encode
 from bus.settings import BusSettings
 from bus.subjects import Key, cancel_subject, finished
 from tests.bus import toys

@@ -14,8 +14,8 @@ from bus.actor import actor
 from bus.deadlines import LONGEST_S
 from bus.errors import Unavailable
 from bus.janitor import Janitor
-from bus.journal import DEADLINE
 from bus.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.records import DEADLINE
 from bus.settings import BusSettings
 from bus.subjects import RUNS, finished, key_of
 from tests.bus.toys import ask, closed, done, ended, working

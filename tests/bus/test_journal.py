@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from bus.connection import Inbox, connect
 from bus.errors import Unavailable
-from bus.journal import AskRecord, Journal, SearchRecord, Stage, decode, encode
+from bus.journal import Journal
 from bus.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.records import AskRecord, SearchRecord, Stage, decode, encode
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, RUNS, Key, event_subject, finished, key_of, progress_subject
 from tests.bus.wires import Opener, Server, Wire

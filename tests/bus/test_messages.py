@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from bus.errors import Poison
-from bus.journal import AskRecord, Stage, decode, encode
 from bus.messages import (
     BY_TYPE,
     CATALOGUE,
@@ -18,6 +17,7 @@ from bus.messages import (
     lane_of,
     message_type,
 )
+from bus.records import AskRecord, Stage, decode, encode
 from tests.message_samples import SAMPLES
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.journal import encode
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.packing import pack, unpack
+from bus.records import encode
 from bus.subjects import finished, key_of
 from tests.bus.toys import READY
 from tests.bus.wires import Wire

@@ -10,7 +10,7 @@ from bus.access import Access
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
 from bus.events import Done, Emitter, StageEvent, Superseded, TokensEnd
-from bus.journal import AskRecord, Journal, Stage
+from bus.journal import Journal
 from bus.messages import (
     AnswerDrafted,
     Constraints,
@@ -21,6 +21,7 @@ from bus.messages import (
     Settled,
     WithheldSentence,
 )
+from bus.records import AskRecord, Stage
 from bus.router import WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
 from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs
 from bus.settings import BusSettings

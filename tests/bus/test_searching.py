@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bus.errors import Unavailable
-from bus.journal import SearchRecord
+from bus.records import SearchRecord
 from bus.searching import Finder, SearchClient, SearchReply, SearchRequest, answers, serve_search
 from bus.subjects import SEARCH
 from index.filters import Filter

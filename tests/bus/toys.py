@@ -11,7 +11,6 @@ from bus.actor import Actor, actor
 from bus.delivery import Worker
 from bus.events import Done, TokensEnd
 from bus.graph import Graph
-from bus.journal import Record
 from bus.messages import (
     PassagesJudged,
     QuestionAsked,
@@ -22,6 +21,7 @@ from bus.messages import (
     SubQueryPlanned,
 )
 from bus.powers import Emit
+from bus.records import Record
 from bus.settings import BusSettings
 from bus.subjects import RUNS, finished, key_of
 from tests.bus.wires import Wire

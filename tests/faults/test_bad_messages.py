@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bus.envelope import set_aside
-from bus.journal import DEADLINE, encode
 from bus.messages import QuestionAsked
+from bus.records import DEADLINE, encode
 from bus.run_record import RunRecord
 from bus.runs import NoSuchRun
 from bus.subjects import RUNS, event_subject, key_of

@@ -6,8 +6,9 @@ from actors.evidence import spans
 from actors.evidence.contexts import given as given_passages
 from actors.pipeline import ACTORS, pipeline
 from bus.errors import Unavailable
-from bus.journal import Journal, Record, encode
+from bus.journal import Journal
 from bus.messages import QuestionAsked
+from bus.records import Record, encode
 from bus.searching import SearchReply, SearchRequest
 from bus.subjects import Key
 from runtime.engines.engine import Request

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
-from bus.journal import Record, encode
 from bus.messages import Context, ContextMetadata, QuestionAsked, Turn
+from bus.records import Record, encode
 from bus.subjects import Key
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference

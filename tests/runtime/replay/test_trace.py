@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.pipeline import pipeline
-from bus.journal import Record
+from bus.records import Record
 from bus.subjects import Key
 from runtime.replay.replayer import replay
 from runtime.replay.trace import BrokenTrace, Trace, dump, load, own, read, write
