@@ -146,9 +146,8 @@ class Admission:
 
     def _entry(self, run_id: str, rank: int, key: str, now: float, deadline_s: float) -> Waiting:
         turn = max(self._turn[rank], self._turns.get((rank, key), 0)) + 1
-        full_s = (
-            len(self.limit.runs) / self.limit.per_s if self.limit.per_s else 0.0
-        )  # what one takes beside those under way
+        # What one takes beside those under way.
+        full_s = len(self.limit.runs) / self.limit.per_s if self.limit.per_s else 0.0
         latest = now + max(0.0, deadline_s - max(self.limit.took_s, full_s))
         return Waiting(
             rank=rank,

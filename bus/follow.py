@@ -65,10 +65,7 @@ async def follow(
                 async for stored in found:
                     last, since = stored.sequence, None
                     yield stored
-        except (
-            TimeoutError,
-            nats.errors.Error,
-        ):  # whatever it was, the next consumer begins after the last message seen
+        except (TimeoutError, nats.errors.Error):  # the next consumer begins after the last message seen
             if last is None and since is None:
                 since = time.time() - 4 * HEARTBEAT_S
             await asyncio.sleep(0.1)

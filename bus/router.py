@@ -9,7 +9,7 @@ import asyncio
 import logging
 import math
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -29,6 +29,8 @@ log = logging.getLogger("groundwire.events")
 #: How many events may queue for a slow reader before it is dropped; it can resume from its last event's number.
 WAITING_FRAMES = 4096
 WAITING_BYTES = 16 * 1024 * 1024
+#: How many runs' ends may be awaited at a time.
+AWAITED = 50_000
 
 #: What the last frame of a run holds that found something.
 _ANSWERED = (b'{"type":"references"', b'{"type":"passages"')
@@ -149,7 +151,7 @@ class EventRouter:
         self.position = 0
         self._client = client
         self._readers: dict[str, list[Reader]] = {}
-        self._when_done: dict[str, Callable[[str], None]] = {}
+        self._when_done: OrderedDict[str, Callable[[str], None]] = OrderedDict()
         self.watch = Watch()
         self._open = False
         #: When a question of a client was last answered, or its closest passages shown, on the loop's clock.
@@ -181,6 +183,8 @@ class EventRouter:
     def when_done(self, run_id: str, tell: Callable[[str], None]) -> None:
         """Call `tell` with the run's id once its DONE arrives, however slowly its readers read."""
         self._when_done[run_id] = tell
+        if len(self._when_done) > AWAITED:  # the DONE of the oldest was lost with the stream
+            self._when_done.popitem(last=False)
 
     def not_awaited(self, run_id: str) -> None:
         """Take `when_done` back."""

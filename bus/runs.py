@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import hashlib
-import itertools
 import logging
 import math
 import secrets
@@ -103,12 +102,13 @@ class Runs:
         """
         if question.idempotency_key is None:
             return Submitted(self.run_id_for(question), created=True)
-        for attempt in itertools.count():
+        attempt = 0
+        while True:
             run_id = self.run_id_for(question, access, attempt)
             found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
             if not any(_is_unrun(record) for record in found):
                 return Submitted(run_id, created=not found)
-        raise AssertionError("unreachable")
+            attempt += 1
 
     async def submit(
         self, question: QuestionAsked, run_id: str | None = None, deadline_s: float | None = None

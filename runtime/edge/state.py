@@ -112,6 +112,7 @@ class Edge:
                 router.not_awaited(run_id)
                 raise
         if not submitted.created:  # another request with its idempotency key came first
+            router.not_awaited(run_id)
             self.admission.forget(run_id)
         return reader
 

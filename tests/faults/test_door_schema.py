@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import ServedIndex, answer_served_index
-from tests.faults.test_door import World, bus, bus_settings, pipeline, runs, world
+from tests.faults.door import World, bus, bus_settings, pipeline, runs, world
 from tests.runtime.edge.conftest import Bus
 
 __all__ = ["bus", "bus_settings", "pipeline", "runs", "world"]  # fixtures
