@@ -7,10 +7,11 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.runs import Runs
-from runtime.edge import asyncapi, chat, health, index, openapi, page, runs, search, websocket
+from runtime.edge import asyncapi, health, index, openapi, page, runs, search, websocket
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
+from runtime.edge.openai import chat, models
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.problems import ERRORS, problems_middleware
@@ -22,7 +23,7 @@ from runtime.settings import EdgeSettings
 
 def all_routes() -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json."""
-    modules = (runs, websocket, search, index, chat, health, page, openapi, asyncapi)
+    modules = (runs, websocket, search, index, chat, models, health, page, openapi, asyncapi)
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
 
 

@@ -1,68 +1,33 @@
-"""/v1/chat/completions and /v1/models: runs for OpenAI clients, where a model name is a profile name."""
+"""/v1/chat/completions: runs for OpenAI clients, where a model name is a profile name."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 
 import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
-from bus.messages import Constraints, NearPassage, QuestionAsked, Reference, Turn
+from bus.messages import Constraints, QuestionAsked, Turn
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
 from prompts.profiles import ProfileError
-from runtime.edge import chat_schemas as schemas
 from runtime.edge.door import CALLER
+from runtime.edge.following import Followed
+from runtime.edge.openai import schemas
+from runtime.edge.openai.errors import OPENAI_ERRORS, openai_error
 from runtime.edge.passages_markdown import markdown
-from runtime.edge.problems import EXPECTED, ErrorFormat, Problem, problem_of
+from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route
-from runtime.edge.sse import COMMENT, HEADERS, disconnect, next_batch, write
+from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE, Edge
 
 #: How many turns of the conversation a question keeps, and how many characters of each.
 TURNS = 50
 TURN_CHARS = 4000
 
-#: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
-FAILURES = {
-    "timeout": 504,
-    "model_unavailable": 503,
-    "internal": 500,
-    "cancelled": 409,
-    "overloaded": 429,
-    "unavailable": 503,
-}
-
-#: The type and code that OpenAI gives with a status, where clients look for it.
-CHAT_ERRORS = {
-    401: ("authentication_error", "invalid_api_key"),
-    403: ("permission_error", "insufficient_permissions"),
-    429: ("rate_limit_error", "rate_limit_exceeded"),
-}
-
 _encode = msgspec.json.Encoder().encode
-
-
-def _chat_error(problem: Problem) -> schemas.ChatError:
-    kind, code = CHAT_ERRORS.get(problem.status, ("", problem.code))
-    kind = kind or ("invalid_request_error" if problem.status < 500 else "server_error")
-    code = problem.code if problem.code == "overloaded" else code
-    return schemas.ChatError(error=schemas.ChatErrorBody(message=problem.detail, type=kind, code=code))
-
-
-#: Errors in the form that OpenAI clients read.
-OPENAI_ERRORS = ErrorFormat(schemas.ChatError, "application/json", _chat_error, {422: 400})
-
-
-@Route("GET", "/v1/models", {200: Reply("The profiles, as models.", schemas.ModelList)}, "any", errors=OPENAI_ERRORS)
-async def models(request: web.Request) -> web.StreamResponse:
-    """List the profiles, as models."""
-    names = await request.app[EDGE].profiles.names()
-    return json_response(schemas.ModelList(data=tuple(schemas.ModelCard(id=name) for name in names)))
 
 
 @Route(
@@ -123,6 +88,7 @@ class ChatAnswer:
     def __init__(self, edge: Edge, reader: Reader, asked: schemas.ChatAsked) -> None:
         self.edge = edge
         self.reader = reader
+        self.run = Followed(reader, edge.timeouts.keepalive_s)
         self.asked = asked
         self.chunk = schemas.Chunk(
             id=f"chatcmpl-{reader.run_id}",
@@ -131,33 +97,30 @@ class ChatAnswer:
             model=asked.model,
             choices=(),
         )
-        self.references: tuple[Reference, ...] = ()
-        self.passages: tuple[NearPassage, ...] = ()
-        self.withdrawn = ""  # why the answer shown was withdrawn; empty if it was not
 
     @property
     def finish(self) -> schemas.Finish:
-        return "content_filter" if self.withdrawn else "stop"
+        return "content_filter" if self.run.withdrawn else "stop"
 
     async def whole(self, deadline_s: float | None) -> web.Response:
         """The answer in one piece. Raises Unavailable, or Problem when there is no answer."""
         timeout_s = (deadline_s or self.edge.settings.json_deadline_s) + self.edge.timeouts.grace_s
         try:
             async with asyncio.timeout(timeout_s):
-                text = "".join([piece async for piece in self._pieces() if piece is not None])
+                text = "".join([piece async for piece in self.run.pieces() if piece is not None])
         except (TimeoutError, TooSlow):
             detail = f"run {self.reader.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
             raise Problem(504, "timeout", detail) from None
         record = await self.edge.runs.record(self.reader.run_id)
-        said = schemas.Said(content=self.withdrawn or text + markdown(self.passages))
+        said = schemas.Said(content=self.run.withdrawn or text + markdown(self.run.passages))
         completion = schemas.Completion(
             id=self.chunk.id,
             created=self.chunk.created,
             model=self.chunk.model,
             choices=(schemas.Choice(message=said, finish_reason=self.finish),),
             usage=_usage(record),
-            references=self.references,
-            passages=self.passages,
+            references=self.run.references,
+            passages=self.run.passages,
             outcome=record.outcome or "" if record else "",
         )
         return json_response(completion, headers=run_headers(self.reader.run_id))
@@ -172,55 +135,27 @@ class ChatAnswer:
 
         try:
             await send(self._chunk(schemas.Delta(role="assistant", content="")))
-            async for piece in self._pieces():
+            async for piece in self.run.pieces():
                 if piece is None:
                     await write(request, response, COMMENT, self.edge)
                 else:
                     await send(self._chunk(schemas.Delta(content=piece)))
-            if self.withdrawn:
-                await send(self._chunk(schemas.Delta(content=f"\n\n{self.withdrawn}")))
-            if self.passages:
-                await send(self._chunk(schemas.Delta(content=markdown(self.passages))))
+            if self.run.withdrawn:
+                await send(self._chunk(schemas.Delta(content=f"\n\n{self.run.withdrawn}")))
+            if self.run.passages:
+                await send(self._chunk(schemas.Delta(content=markdown(self.run.passages))))
             last = self._chunk(schemas.Delta(), self.finish)
-            await send(replace(last, references=self.references, passages=self.passages or None))
+            await send(replace(last, references=self.run.references, passages=self.run.passages or None))
             if self.asked.stream_options and self.asked.stream_options.include_usage:
                 record = await self.edge.runs.record(self.reader.run_id)
                 await send(replace(self.chunk, usage=_usage(record)))
         except EXPECTED as error:
-            await send(_chat_error(problem_of(error)))
+            await send(openai_error(problem_of(error)))
         except (TooSlow, TimeoutError):
             raise disconnect(request, self.edge) from None
         await write(request, response, b"data: [DONE]\n\n", self.edge)
         await response.write_eof()
         return response
-
-    async def _pieces(self) -> AsyncIterator[str | None]:
-        """Text as it arrives, whatever is ready in one piece; None after a silence. Raises Problem for a failure."""
-        while (batch := await next_batch(self.reader, self.edge.timeouts.keepalive_s)) != []:
-            if batch is None:
-                yield None
-                continue
-            events = [event for _, line in batch if (event := event_in(line)) is not None]
-            if text := "".join(event.content for event in events if isinstance(event, Token)):
-                yield text
-            for event in events:
-                self._note(event)
-
-    def _note(self, event: StreamEvent) -> None:
-        """Record an event other than text. Raises Problem for a failure."""
-        match event:
-            case Error() if event.code in FAILURES:
-                raise Problem(FAILURES[event.code], event.code, event.content)
-            case Error():
-                self.withdrawn = event.content
-            case References():
-                self.references = event.items
-            case Passages():
-                self.passages = event.items
-            case Token() | TokensEnd() | Done():
-                pass
-            case _:
-                _: ProgressEvent = event  # never requested; mypy refuses any other event here
 
     def _chunk(self, delta: schemas.Delta, finish: schemas.Finish | None = None) -> schemas.Chunk:
         return replace(self.chunk, choices=(schemas.ChunkChoice(delta=delta, finish_reason=finish),))

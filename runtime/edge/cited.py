@@ -1,0 +1,48 @@
+"""The citations of a text that was shown, each with its place in the text and an address that opens."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from actors.gate.citations import markers
+from bus.messages import Reference
+from runtime.source_links import absolute, source_path
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One number of one marker. `start` and `end` are the marker's characters in the text; `quote` is what it cites."""
+
+    n: int
+    start: int
+    end: int
+    source_id: str
+    title: str
+    url: str
+    quote: str
+
+
+def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cited]:
+    """The citations of a text in reading order; `base` makes addresses of our own whole."""
+    places = {place.n: (reference, place) for reference in references for place in reference.cited}
+    for marker in markers(text):
+        for n in marker.numbers:
+            if n in places:
+                reference, place = places[n]
+                url = place.url or reference.url
+                url = url or source_path(reference.source_id, place.source_start, place.source_end)
+                yield Cited(
+                    n,
+                    marker.start,
+                    marker.end,
+                    reference.source_id,
+                    reference.title or reference.source_id,
+                    absolute(url, base),
+                    place.cited_text,
+                )
+
+
+def base_of(request: web.Request) -> str:
+    """Where this request's client reached the edge: `https://host:port`."""
+    return f"{request.scheme}://{request.host}"

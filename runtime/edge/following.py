@@ -1,0 +1,85 @@
+"""A run as the client of another protocol than ours follows it: text as it is shown, then what it rests on.
+
+The routes that speak OpenAI's, the AI SDK's or MCP's language write what this reads in their own form.
+"""
+
+from collections.abc import AsyncIterator
+
+from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
+from bus.messages import NearPassage, Reference
+from bus.router import Reader
+from runtime.edge.problems import Problem
+from runtime.edge.sse import next_batch
+
+#: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
+FAILURES = {
+    "timeout": 504,
+    "model_unavailable": 503,
+    "internal": 500,
+    "cancelled": 409,
+    "overloaded": 429,
+    "unavailable": 503,
+}
+
+
+class Followed:
+    """What a run has shown so far. `withdrawn`: why the answer shown was taken back; empty if it was not."""
+
+    def __init__(self, reader: Reader, keepalive_s: float) -> None:
+        self.reader = reader
+        self.keepalive_s = keepalive_s
+        self.text = ""
+        self.references: tuple[Reference, ...] = ()
+        self.passages: tuple[NearPassage, ...] = ()
+        self.withdrawn = ""
+
+    @property
+    def run_id(self) -> str:
+        return self.reader.run_id
+
+    async def pieces(self) -> AsyncIterator[str | None]:
+        """Text as it arrives, whatever is ready in one piece; None after a silence.
+
+        Raises Problem for a failure, TooSlow, Unavailable.
+        """
+        async for part in self.parts():
+            if part is None or isinstance(part, str):
+                yield part
+
+    async def parts(self) -> AsyncIterator[str | ProgressEvent | None]:
+        """`pieces`, and in their places the events that only a question with `events=all` gets."""
+        while (batch := await next_batch(self.reader, self.keepalive_s)) != []:
+            if batch is None:
+                yield None
+                continue
+            text = ""
+            for event in (event for _, line in batch if (event := event_in(line)) is not None):
+                if isinstance(event, Token):
+                    text += event.content
+                    continue
+                if text:
+                    self.text += text
+                    yield text
+                    text = ""
+                if (progress := self._note(event)) is not None:
+                    yield progress
+            if text:
+                self.text += text
+                yield text
+
+    def _note(self, event: StreamEvent) -> ProgressEvent | None:
+        """Keep what an event says; the event itself if it is one of progress. Raises Problem for a failure."""
+        match event:
+            case Error() if event.code in FAILURES:
+                raise Problem(FAILURES[event.code], event.code, event.content)
+            case Error():
+                self.withdrawn = event.content
+            case References():
+                self.references = event.items
+            case Passages():
+                self.passages = event.items
+            case Token() | TokensEnd() | Done():
+                pass
+            case _:
+                return event
+        return None

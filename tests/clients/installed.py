@@ -1,0 +1,101 @@
+"""The real clients, each installed apart from ours: a virtual environment or a folder of npm packages, with every version pinned.
+
+`tests/clients/python/NAME.txt` lists the packages of a Python client, `tests/clients/node/NAME/` holds `package.json`,
+`package-lock.json` and the scripts of a Node one. They are installed once into the user's cache, under the digest of what pins
+them. Node itself comes as a wheel (`python/node.txt`). What cannot be installed is skipped with a word
+on a machine without a network, and fails where CI says so (`CI` is set).
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "groundwire-tests" / "clients"
+_INSTALL_S = 280
+_DONE = "installed"
+
+
+def python_of(name: str) -> Path:
+    """The Python of the environment that holds this client's packages."""
+    pins = HERE / "python" / f"{name}.txt"
+    folder = _folder(f"python-{name}", pins.read_bytes())
+    python = folder / "bin" / "python"
+    _once(
+        folder,
+        [_uv(), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)],
+        [_uv(), "pip", "install", "--quiet", "--no-deps", "--python", str(python), "-r", str(pins)],
+    )
+    return python
+
+
+def node_in(name: str) -> tuple[Path, Path]:
+    """Node, and the folder that holds this client's packages and its scripts."""
+    bin_folder = python_of("node").parent
+    source = HERE / "node" / name
+    pinned = source / "package-lock.json"
+    folder = _folder(f"node-{name}", pinned.read_bytes())
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in (source / "package.json", pinned):
+        shutil.copy(each, folder)
+    npm = [str(bin_folder / "npm"), "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+    _once(folder, npm, cwd=folder, path=bin_folder)
+    for script in source.glob("*.mjs"):
+        temporary = folder / f"{script.name}.{os.getpid()}"
+        shutil.copy(script, temporary)
+        temporary.replace(folder / script.name)
+    return bin_folder / "node", folder
+
+
+async def output_of(*command: str | Path, stdin: str = "", timeout_s: float = 60.0, **env: str) -> str:
+    """What a command prints. Raises AssertionError with all of it when the command fails."""
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **env},
+    )
+    try:
+        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), timeout_s)
+    except TimeoutError:
+        process.kill()
+        out, err = await process.communicate()
+        raise AssertionError(f"{command[1:]} did not end: {out.decode()}\n{err.decode()}") from None
+    assert process.returncode == 0, f"{command[1:]}: {out.decode()}\n{err.decode()}"
+    return out.decode()
+
+
+def _folder(name: str, pinned: bytes) -> Path:
+    return CACHE / f"{name}-{hashlib.sha256(pinned).hexdigest()[:12]}"
+
+
+def _uv() -> str:
+    return os.environ.get("UV") or shutil.which("uv") or "uv"
+
+
+def _once(folder: Path, *commands: list[str], cwd: Path | None = None, path: Path | None = None) -> None:
+    """Run the commands unless they have been; two test processes wait for one another."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (folder / _DONE).exists():
+            return
+        env = {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"} if path else dict(os.environ)
+        for command in commands:
+            done = subprocess.run(
+                command, cwd=cwd, env=env, capture_output=True, text=True, timeout=_INSTALL_S, check=False
+            )
+            if done.returncode:
+                said = (done.stderr or done.stdout).strip()[-400:]
+                if os.environ.get("CI"):
+                    pytest.fail(f"{folder.name} could not be installed: {said}")
+                pytest.skip(f"{folder.name} could not be installed: {said}")
+        (folder / _DONE).touch()
