@@ -9,21 +9,21 @@ from typing import Any
 
 import click
 import msgspec
+from groundwire.client import Client, GroundwireError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bus.access import Access, Groups, grant
 from bus.errors import Failure
 from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
-from bus.runs import Runs
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
+from runtime.commands.asked_over import Asked, OverBus, OverHttp
 from runtime.commands.consoles import plain_console
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
-from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, check_profile, read_settings
+from runtime.commands.options import ASKED_INDEX, CONFIG, URL, check_index, check_place, check_profile, read_settings
 from runtime.commands.stack import stack_for
 from runtime.commands.terminal import Bold, fit, one_line, say, say_json
 from runtime.processes.nats_server import NoServer
@@ -34,6 +34,9 @@ EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "
 _STOPS = ".,!?…:;。，！？；：؟،؛ "
 _LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
 _LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
+
+#: For how long a server that does not answer is asked again.
+PATIENCE_S = 15.0
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
 BUDGETS = {
@@ -49,7 +52,8 @@ BUDGETS = {
 
 @click.command("ask")
 @click.argument("question")
-@BUILT_INDEX
+@ASKED_INDEX
+@URL
 @click.option(
     "--profile", default="general", show_default=True, help="Profile to answer under; see `groundwire profiles list`."
 )
@@ -72,27 +76,35 @@ BUDGETS = {
 @filter_options
 @CONFIG
 @click.pass_context
-def ask_command(ctx: click.Context, /, question: str, index: Path, config: Path | None, **options: Any) -> None:
+def ask_command(
+    ctx: click.Context, /, question: str, index: Path | None, url: str | None, config: Path | None, **options: Any
+) -> None:
     """Ask QUESTION and stream the checked answer with its sources.
+
+    Over an index of this machine, or with --url over a server, whose key is read from GROUNDWIRE_KEY.
 
     Exit codes: 0 answered, 3 closest passages, refused or declined, 1 failed, 2 usage error.
     """
     as_json, timings = options.pop("as_json"), options.pop("timings")
     deadline, only, groups = options.pop("deadline"), taken_filter(options), taken_groups(options)
-    settings = read_settings(config, index=check_index(index))
-    check_profile(options["profile"], settings)
+    check_place(index, url, config, groups)
+    settings = read_settings(config, index=index and check_index(index))
+    if url is None:
+        check_profile(options["profile"], settings)
     fields = {k: v for k, v in options.items() if v is not None}
     asked = question_from({"question": question, "deadline_s": deadline, "filter": only, **fields})
     console = plain_console(stderr=True)
 
     async def ask() -> int:
+        if url is not None:
+            async with Client(url, patience_s=PATIENCE_S) as client:
+                return await show(OverHttp(client, asked), as_json=as_json, timings=timings, console=console)
         with console.status("") as status:
             async with stack_for(settings, say=status.update) as runs:
                 status.stop()
                 whole = at_once(settings)
-                return await show(
-                    runs, asked, groups=groups, as_json=as_json, timings=timings, console=console, whole=whole
-                )
+                over_bus = OverBus(runs, asked, groups)
+                return await show(over_bus, as_json=as_json, timings=timings, console=console, whole=whole)
 
     ctx.exit(run(ask()))
 
@@ -116,7 +128,7 @@ def run(coroutine: Any) -> int:
     """Run the coroutine; a known failure is printed as one line, with exit code 1."""
     try:
         return int(asyncio.run(coroutine))
-    except (Failure, NoServer) as failure:
+    except (Failure, NoServer, GroundwireError) as failure:
         say(f"error: {one_line(str(failure))}", err=True)
         return 1
 
@@ -127,22 +139,16 @@ def at_once(settings: Settings) -> bool:
 
 
 async def show(
-    runs: Runs,
-    asked: QuestionAsked,
+    asked: Asked,
     *,
-    groups: Groups = None,
     as_json: bool = False,
     timings: bool = False,
     console: Console,
     whole: bool = False,
 ) -> int:
     """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code."""
-    run_id = runs.run_id_for(asked)
-    if groups is not None:
-        await grant(runs.journal, run_id, Access(groups=groups))
-    submitted = await runs.submit(asked, run_id)
     told = ""
-    async for _, line in runs.events(submitted.run_id):
+    async for line in asked.lines():
         if as_json:
             say_json(msgspec.Raw(line))
             continue
@@ -151,11 +157,11 @@ async def show(
             told += event.content
             continue
         if told:
-            say(*answer_pieces(told, await runs.record(submitted.run_id)), nl=False)
+            say(*answer_pieces(told, await asked.record()), nl=False)
             told = ""
         if event is not None:
-            await _print_event(runs, submitted.run_id, event)
-    record = await runs.record(submitted.run_id)
+            await _print_event(asked, event)
+    record = await asked.record()
     if record is None or record.outcome is None:
         return 1
     if not as_json:
@@ -167,12 +173,12 @@ async def show(
     return EXIT[record.outcome]
 
 
-async def _print_event(runs: Runs, run_id: str, event: StreamEvent) -> None:
+async def _print_event(asked: Asked, event: StreamEvent) -> None:
     if isinstance(event, Token):
         say(event.content, nl=False)
     elif isinstance(event, References):
         say("\n")
-        await _print_sources(runs, run_id, event.items)
+        await _print_sources(asked, event.items)
     elif isinstance(event, Passages):
         say()
         for number, passage in enumerate(event.items, 1):
@@ -195,9 +201,9 @@ def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ..
     return answer[: found.start()], Bold(found[0]), answer[found.end() :]
 
 
-async def _print_sources(runs: Runs, run_id: str, references: tuple[Reference, ...]) -> None:
+async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> None:
     """Print the cited sources under the numbers of the answer's markers, with the headings that lead to each place."""
-    record = await runs.record(run_id)
+    record = await asked.record()
     cited: dict[str, dict[int, Citation]] = {}
     for citation in record.citations if record else ():
         cited.setdefault(citation.source_id, {}).setdefault(citation.n, citation)

@@ -12,6 +12,7 @@ from index import languages
 from index.ingest import bring_in
 from runtime import demo
 from runtime.commands.ask import at_once, run, show
+from runtime.commands.asked_over import OverBus
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
@@ -60,7 +61,7 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
                     name = languages.name_of(question.language)
                     console.print(Text.assemble("\n", (name, "bold"), f"  {question.text}\n"))
                     asked = QuestionAsked(question=question.text)
-                    told = await show(runs, asked, timings=timings, console=console, whole=at_once(settings))
+                    told = await show(OverBus(runs, asked), timings=timings, console=console, whole=at_once(settings))
                     worst = max(worst, told)
         return worst
 

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from index.errors import IndexProblem
+from index.groups import Groups
 from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
@@ -19,6 +20,9 @@ INDEX_FOLDER = click.option("--index", "directory", type=_PATH, required=True, h
 SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
 #: For commands that ask questions.
 BUILT_INDEX = click.option("--index", type=_PATH, required=True, help="Folder made by `index build`.")
+#: For commands that ask a server, or an index of this machine.
+ASKED_INDEX = click.option("--index", type=_PATH, help="Folder made by `index build`.")
+URL = click.option("--url", metavar="URL", help="Ask the server there, as http://127.0.0.1:8080, in place of --index.")
 #: For commands about recorded runs.
 ASKED_OVER = click.option("--index", type=_PATH, help="Index that the run was asked over.")
 
@@ -56,6 +60,18 @@ def check_profile(name: str, settings: Settings) -> None:
         profiles.load(name, Path(settings.profiles) if settings.profiles else None)
     except profiles.ProfileError as error:
         raise click.UsageError(str(error)) from None
+
+
+def check_place(index: Path | None, url: str | None, config: Path | None, groups: Groups) -> None:
+    """Raises click.UsageError unless it is either an index or a server that is asked."""
+    if (index is None) == (url is None):
+        raise click.UsageError("say what to ask: --index FOLDER for an index, or --url URL for a server")
+    if url is None:
+        return
+    if not url.startswith(("http://", "https://")):
+        raise click.UsageError(f"--url {url} is no address of a server; write it as http://127.0.0.1:8080")
+    if config is not None or groups is not None:
+        raise click.UsageError("--config and --group are for an index; a server has its own, and a key its groups")
 
 
 def check_index(directory: Path) -> Path:

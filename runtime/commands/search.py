@@ -4,13 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
+from groundwire import client
 
-from index.filters import words_of
+from bus.messages import About
+from index.filters import Filter, words_of
 from index.languages import LANGUAGES
+from index.model import Hit
 from index.searcher import Searcher
+from runtime.commands.ask import PATIENCE_S
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
-from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors, read_settings
+from runtime.commands.options import ASKED_INDEX, SNAPSHOT, URL, check_place, one_line_errors, read_settings
 from runtime.commands.terminal import one_line, say, say_json
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import about_of
@@ -20,7 +25,8 @@ _MAX_QUERY = 4000
 
 @click.command("search")
 @click.argument("query")
-@INDEX_FOLDER
+@ASKED_INDEX
+@URL
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of passages.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Language of the query; detected by default.")
 @filter_options
@@ -29,7 +35,8 @@ _MAX_QUERY = 4000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")
 def search_command(
     query: str,
-    directory: Path,
+    index: Path | None,
+    url: str | None,
     k: int,
     language: str | None,
     name: str | None,
@@ -38,13 +45,23 @@ def search_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the passages that best match QUERY, best first. Exits 1 when the index cannot be read."""
+    """Print the passages that best match QUERY, best first. Exits 1 when the index cannot be read.
+
+    With --url a server searches, whose key is read from GROUNDWIRE_KEY.
+    """
     if len(query) > _MAX_QUERY:
         raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
     only, groups = taken_filter(options), taken_groups(options)
+    check_place(index, url, None, groups)
+    if url is not None:
+        if name or embed_url:
+            raise click.UsageError("--snapshot and the embedder are for an index; a server has its own")
+        _print_remote(url, query, k, language, only, as_json=as_json)
+        return
+    assert index is not None, "either an index or a server is asked"
     with one_line_errors(), embedder(embed_url, embed_model) as vectors:
         reranker = reranking(read_settings().index, lambda line: say(line, err=True))
-        searcher = Searcher.open(directory, name, embedder=vectors, reranker=reranker)
+        searcher = Searcher.open(index, name, embedder=vectors, reranker=reranker)
         depth = max(2 * k, 10)
         hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only, groups=groups)
         none_passes = only is not None and not searcher.passing(only, groups)
@@ -53,12 +70,33 @@ def search_command(
         if as_json:
             say_json(hit)
             continue
-        place = f", page {hit.page}" if hit.page is not None else ""
         reranked = "" if hit.rerank_score is None else f", reranked {hit.rerank_score:.4g}"
-        say(one_line(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}{reranked}"))
-        if line := line_about(about_of(hit)):
-            say(f"   {one_line(line)}")
-        say(f"   {one_line(hit.text)[:300]}")
+        _print_hit(number, hit, line_about(about_of(hit)), reranked)
     if not hits and not as_json:
         why = f": no document passes the filter ({words_of(only)})" if only and none_passes else ""
         say(f"nothing found{why}", err=True)
+
+
+def _print_hit(number: int, hit: Hit | client.Hit, about: str, reranked: str = "") -> None:
+    place = f", page {hit.page}" if hit.page is not None else ""
+    say(one_line(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}{reranked}"))
+    if about:
+        say(f"   {one_line(about)}")
+    say(f"   {one_line(hit.text)[:300]}")
+
+
+def _print_remote(url: str, query: str, k: int, language: str | None, only: Filter | None, *, as_json: bool) -> None:
+    """Print what a server finds."""
+    asked = None if only is None else msgspec.convert(msgspec.to_builtins(only), client.Filter)
+    try:
+        with client.BlockingClient(url, patience_s=PATIENCE_S) as server:
+            found = server.search(query, k=k, language=language, filter=asked)
+    except client.GroundwireError as error:
+        raise click.ClickException(one_line(str(error))) from None
+    for number, hit in enumerate(found.hits, 1):
+        if as_json:
+            say_json(hit)
+        else:
+            _print_hit(number, hit, line_about(msgspec.convert(msgspec.to_builtins(hit.about), About)))
+    if not found.hits and not as_json:
+        say(f"nothing found{found.detail and f': {found.detail}'}", err=True)

@@ -1,0 +1,245 @@
+"""What a question and its answer look like. Every field that a server may leave out has a default; fields unknown here are ignored.
+
+Offsets count characters (Unicode code points). Times are seconds, `asked_at` and `finished_at` seconds since the epoch.
+"""
+
+from datetime import date
+from typing import Literal
+
+import msgspec
+
+
+class _Struct(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of what the server sends."""
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of what is sent to the server, which has its own defaults."""
+
+
+# ---------------------------------------------------------------- asked
+
+
+class Turn(_Asked, frozen=True, kw_only=True):
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class ContextMetadata(_Asked, frozen=True, kw_only=True):
+    source_id: str
+    language: str = ""
+    title: str = ""
+    url: str = ""
+    page: int | None = None
+
+
+class Context(_Asked, frozen=True, kw_only=True):
+    """A passage of your own, in place of retrieval."""
+
+    content: str
+    metadata: ContextMetadata
+    score: float = 1.0
+    score_type: str = "given"
+
+
+class Filter(_Asked, frozen=True, kw_only=True):
+    """Only documents that fit every field given. `path` is a pattern as in gitignore; of several tags one is enough."""
+
+    path: str | None = None
+    tag: str | tuple[str, ...] | None = None
+    language: str | None = None
+    after: date | None = None
+
+
+class Constraints(_Asked, frozen=True, kw_only=True):
+    max_tokens: int | None = None
+    style: str | None = None
+    must_cite: bool | None = None
+
+
+class Question(_Asked, frozen=True, kw_only=True):
+    """A question. None is the server's choice; with an `idempotency_key`, a repeated question is the same run."""
+
+    question: str
+    conversation_history: tuple[Turn, ...] = ()
+    profile: str = "general"
+    style: Literal["simple", "report", "synthesis", "structured", "hint"] | None = None
+    language: str | None = None
+    contexts: tuple[Context, ...] | None = None
+    filter: Filter | None = None
+    constraints: Constraints | None = None
+    release: Literal["sentence", "draft", "token"] | None = None
+    voice: Literal["strict", "helpful"] | None = None
+    priority: Literal["interactive", "batch"] = "interactive"
+    events: Literal["default", "all"] = "default"
+    on_disconnect: Literal["continue", "cancel"] = "continue"
+    deadline_s: float | None = None
+    idempotency_key: str | None = None
+
+
+# ---------------------------------------------------------------- answered
+
+
+class About(_Struct, frozen=True, kw_only=True):
+    """What a source says of itself. `recognized`: read from pictures."""
+
+    author: str = ""
+    date: str = ""
+    version: str = ""
+    replaces: str = ""
+    tags: tuple[str, ...] = ()
+    recognized: bool = False
+
+
+class CitedPlace(_Struct, frozen=True, kw_only=True):
+    """What marker `n` cites of a source; `lead` is the sentence of it that answers, as offsets of the source."""
+
+    n: int
+    url: str = ""
+    page: int | None = None
+    source_start: int = 0
+    source_end: int = 0
+    cited_text: str = ""
+    block: str = ""
+    anchor: str = ""
+    intro: str = ""
+    headings: tuple[str, ...] = ()
+    lead: tuple[int, int] | None = None
+
+
+class Reference(_Struct, frozen=True, kw_only=True):
+    """A source that the answer cites: `n` are the markers that do, `cited` what they cite."""
+
+    source_id: str
+    title: str = ""
+    url: str = ""
+    score: float = 0.0
+    about: About | None = None
+    n: tuple[int, ...] = ()
+    cited: tuple[CitedPlace, ...] = ()
+
+
+class NearPassage(_Struct, frozen=True, kw_only=True):
+    """One of the closest passages, where nothing is claimed; `marked` are the stretches of `text` that match the question."""
+
+    source_id: str
+    title: str = ""
+    url: str = ""
+    page: int | None = None
+    source_start: int = 0
+    source_end: int = 0
+    text: str = ""
+    marked: tuple[tuple[int, int], ...] = ()
+    score: float = 0.0
+    headings: tuple[str, ...] = ()
+
+
+class Citation(_Struct, frozen=True, kw_only=True):
+    """What one marker points to, and where it stands in the answer."""
+
+    n: int
+    source_id: str
+    title: str = ""
+    url: str = ""
+    page: int | None = None
+    source_start: int = 0
+    source_end: int = 0
+    cited_text: str = ""
+    answer_start: int = 0
+    answer_end: int = 0
+    about: About | None = None
+    block: str = ""
+    anchor: str = ""
+    intro: str = ""
+    headings: tuple[str, ...] = ()
+    lead: tuple[int, int] | None = None
+
+
+class Flag(_Struct, frozen=True, kw_only=True):
+    """What was found wrong with a sentence."""
+
+    kind: str
+    strength: str = ""
+    words: str = ""
+    evidence_n: tuple[int, ...] = ()
+    why: str = ""
+
+
+class WithheldSentence(_Struct, frozen=True, kw_only=True):
+    text: str
+    flags: tuple[Flag, ...] = ()
+
+
+class StageTiming(_Struct, frozen=True, kw_only=True):
+    stage: str
+    lane: str = ""
+    began_s: float = 0.0
+    took_s: float = 0.0
+    attempt: int = 1
+    fallback: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Run(_Struct, frozen=True, kw_only=True):
+    """The record of a run. `outcome` is None while it runs; `reason` and `detail` say why there is no answer."""
+
+    run_id: str
+    status: Literal["running", "finished"]
+    question: str = ""
+    profile: str = ""
+    language: str = ""
+    outcome: str | None = None
+    reason: str | None = None
+    detail: str = ""
+    answer: str = ""
+    confidence: str | None = None
+    probability: float | None = None
+    re_gate: str | None = None
+    citations: tuple[Citation, ...] = ()
+    references: tuple[Reference, ...] = ()
+    passages: tuple[NearPassage, ...] = ()
+    withheld: tuple[WithheldSentence, ...] = ()
+    withheld_share: float = 0.0
+    snapshot: str = ""
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    asked_at: float = 0.0
+    finished_at: float | None = None
+    took_s: float | None = None
+    first_shown_s: float | None = None
+    stages: tuple[StageTiming, ...] = ()
+
+
+class Cancelled(_Struct, frozen=True, kw_only=True):
+    """`cancelled` is false if the run had already ended."""
+
+    run_id: str
+    cancelled: bool
+    outcome: str | None = None
+
+
+class Hit(_Struct, frozen=True, kw_only=True):
+    """A passage that was found; a higher score is better, as `score_type` says."""
+
+    source_id: str
+    title: str = ""
+    url: str = ""
+    score: float = 0.0
+    score_type: str = ""
+    text: str = ""
+    char_start: int = 0
+    char_end: int = 0
+    language: str = ""
+    page: int | None = None
+    headings: tuple[str, ...] = ()
+    about: About = About()
+
+
+class Hits(_Struct, frozen=True, kw_only=True):
+    """Best first; `snapshot` is the index's they come from. `detail`: why there can be none."""
+
+    hits: tuple[Hit, ...] = ()
+    snapshot: str = ""
+    detail: str = ""

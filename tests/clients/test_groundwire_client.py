@@ -1,0 +1,282 @@
+"""`groundwire.client` against the edge: what it promises of streams that break, and that its types are the server's."""
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+from groundwire.client import (
+    BlockingClient,
+    Client,
+    Done,
+    Error,
+    Question,
+    Refused,
+    RunFailed,
+    Token,
+    Turn,
+    Unknown,
+    Unreachable,
+    events,
+    messages,
+)
+
+import bus.events
+import bus.messages
+import bus.run_record
+import runtime.edge.runs
+import runtime.edge.search
+from bus.events import Done as SentDone
+from bus.events import Emitter, tokens_of
+from bus.events import Error as SentError
+from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.subjects import finished
+from tests.runtime.edge.conftest import Pipeline
+
+
+@pytest.fixture
+async def client(edge: str) -> AsyncIterator[Client]:
+    async with Client(edge, key="") as made:
+        yield made
+
+
+class CutProxy:
+    """A way to the server that breaks each connection after so many bytes of the answer; the later ones after more."""
+
+    def __init__(self, edge: str, first: int) -> None:
+        self.host, self.port = edge.removeprefix("http://").split(":")
+        self.left = first
+        self.connections = 0
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncIterator[str]:
+        server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        server.close()
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await server.wait_closed()
+
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        left, self.left = self.left, self.left + 150
+        self.tasks.add(asyncio.create_task(self.serve(reader, writer, left)))
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: int) -> None:
+        there, back = await asyncio.open_connection(self.host, int(self.port))
+        sending = asyncio.create_task(self.copy(reader, back))
+        try:
+            while left > 0 and (data := await there.read(min(64, left))):
+                left -= len(data)
+                writer.write(data)
+        finally:
+            sending.cancel()
+            for each in (writer, back):
+                each.close()
+                with contextlib.suppress(ConnectionError):
+                    await each.wait_closed()
+
+    async def copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(4096):
+            writer.write(data)
+
+
+async def test_ask(client: Client) -> None:
+    run = await client.ask("환불은 며칠")
+    assert (run.outcome, run.status, run.answer) == ("answered", "finished", "환불은 며칠 [1]")
+    assert await client.run(run.run_id) == run
+
+
+async def test_stream(client: Client) -> None:
+    async with client.stream(Question(question="one two three", profile="library")) as stream:
+        got = [event async for event in stream]
+    assert "".join(event.content for event in got if isinstance(event, Token)) == stream.text == "one two three [1]"
+    assert isinstance(got[-1], Done)
+    assert stream.run_id
+
+
+async def test_cite(client: Client) -> None:
+    async with client.stream("환불은 며칠") as stream:
+        await stream.text_at_end()
+    assert [(each.source_id, each.url) for each in stream.references] == [("refunds", "https://example.org/refunds")]
+    run = await stream.record()
+    assert [(each.n, each.cited_text) for each in run.citations] == [(1, "환불 규정")]
+
+
+async def test_the_closest_passages(client: Client) -> None:
+    async with client.stream("near the end") as stream:
+        await stream.text_at_end()
+    assert [each.source_id for each in stream.passages] == ["refunds", "file.txt"]
+    assert stream.references == ()
+
+
+async def test_cancel(client: Client, pipeline: Pipeline) -> None:
+    silent = asyncio.Event()
+
+    async def never(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        await Emitter(pipeline.bus.journal, run_id).tokens(["word"])
+        silent.set()
+
+    pipeline.scripts["endless"] = never
+    async with client.stream("endless") as stream:
+        await silent.wait()
+        assert (await stream.cancel()).cancelled
+        assert not (await stream.cancel()).cancelled
+    assert (await stream.record()).outcome == "cancelled"
+
+
+@pytest.mark.parametrize("first", [150, 600, 900])
+async def test_resume(edge: str, first: int) -> None:
+    """Each connection breaks, the first perhaps before its headers have come: each event is seen once, in order."""
+    proxy = CutProxy(edge, first)
+    asked = " ".join(f"word{n}" for n in range(12))
+    async with proxy.listening() as url, Client(url, key="") as client, client.stream(asked) as stream:
+        numbers = [number async for number, _ in stream.lines()]
+    assert all(after == before + 1 for before, after in pairwise([0, *numbers]))
+    assert proxy.connections > 2
+    async with Client(edge, key="") as client:
+        async with client.resume(stream.run_id) as whole:
+            assert [number async for number, _ in whole.lines()] == numbers
+        async with client.resume(stream.run_id, after=numbers[-1]) as nothing:
+            assert [line async for line in nothing.lines()] == []
+
+
+async def test_error(client: Client, edge: str, pipeline: Pipeline) -> None:
+    with pytest.raises(Refused) as refused:
+        await client.ask(Question(question="x", profile="nobody"))
+    assert (refused.value.status, refused.value.code) == (422, "no_such_profile")
+    with pytest.raises(Refused) as gone:
+        await client.run("no-such-run")
+    assert gone.value.code == "no_such_run"
+    async with Client("http://127.0.0.1:9", key="", patience_s=0.3) as nobody:
+        with pytest.raises(Unreachable, match="cannot be reached"):
+            await nobody.ask("anybody?")
+
+    async def fails(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        settled = Settled(outcome="failed", question=question.question, reason="model_unavailable")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await Emitter(pipeline.bus.journal, run_id).events(
+            SentError(code="model_unavailable", content="No model answers."), SentDone()
+        )
+
+    pipeline.scripts["fails"] = fails
+    async with client.stream("fails") as stream:
+        with pytest.raises(RunFailed, match="No model answers"):
+            await stream.text_at_end()
+    assert (await client.ask("fails again")).outcome == "failed"
+
+
+async def test_a_shown_answer_is_taken_back(client: Client, pipeline: Pipeline) -> None:
+    async def withdrawn(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.tokens(tokens_of("Wrong [1]."))
+        settled = Settled(outcome="refused", question=question.question, reason="grounding_failed")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(SentError(code="grounding_failed", content="Taken back."), SentDone())
+
+    pipeline.scripts["withdrawn"] = withdrawn
+    async with client.stream("withdrawn") as stream:
+        assert await stream.text_at_end() == "Wrong [1]."
+    assert stream.withdrawn == "Taken back."
+    assert isinstance(events.event_of(b'{"type":"error","code":"x","content":"y","status":"end"}'), Error)
+
+
+async def test_without_async(edge: str) -> None:
+    def ask() -> list[object]:
+        with BlockingClient(edge, key="") as client:
+            with client.stream(
+                Question(question="one two", conversation_history=(Turn(role="user", content="a"),))
+            ) as s:
+                text = "".join(event.content for event in s if isinstance(event, Token))
+            with client.stream("one two three") as left:
+                next(iter(left))  # and no more
+            with client.resume(s.state.run_id, after=1) as again:
+                rest = [event for event in again if isinstance(event, Token)]
+            run = client.ask("환불은 며칠")
+            with pytest.raises(Refused):
+                client.run("nobody")
+            return [
+                text,
+                rest[0].content,
+                run.outcome,
+                "general" in client.profiles(),
+                client.cancel(run.run_id).cancelled,
+            ]
+
+    assert await asyncio.to_thread(ask) == ["one two [1]", " two", "answered", True, False]
+
+
+async def test_an_event_of_a_newer_server(edge: str) -> None:
+    assert events.event_of(b'{"type":"sung","song":1}') == Unknown(type="sung", raw=b'{"type":"sung","song":1}')
+    async with aiohttp.ClientSession() as session, Client(edge, key="", session=session) as client:
+        assert await client.profiles()
+    async with aiohttp.ClientSession() as session:
+        async with Client(edge, key="", session=session):
+            pass
+        assert not session.closed
+
+
+TYPES = [
+    (messages.Question, QuestionAsked),
+    (messages.Turn, bus.messages.Turn),
+    (messages.Context, bus.messages.Context),
+    (messages.ContextMetadata, bus.messages.ContextMetadata),
+    (messages.Constraints, bus.messages.Constraints),
+    (messages.Filter, bus.messages.Filter),
+    (messages.About, bus.messages.About),
+    (messages.CitedPlace, bus.messages.CitedPlace),
+    (messages.Reference, bus.messages.Reference),
+    (messages.NearPassage, bus.messages.NearPassage),
+    (messages.Citation, bus.messages.Citation),
+    (messages.Flag, bus.messages.Flag),
+    (messages.WithheldSentence, bus.messages.WithheldSentence),
+    (messages.StageTiming, bus.run_record.StageTiming),
+    (messages.Run, bus.run_record.RunRecord),
+    (messages.Cancelled, runtime.edge.runs.Cancelled),
+    (messages.Hit, bus.messages.Passage),
+    (messages.Hits, runtime.edge.search.SearchAnswer),
+    (events.Token, bus.events.Token),
+    (events.References, bus.events.References),
+    (events.Passages, bus.events.Passages),
+    (events.Error, bus.events.Error),
+    (events.Stage, bus.events.StageEvent),
+    (events.Source, bus.events.Source),
+    (events.Sources, bus.events.Sources),
+    (events.Withheld, bus.events.Withheld),
+    (events.Verdict, bus.events.VerdictEvent),
+]
+#: What the server says and the client leaves aside.
+LEFT = {
+    messages.Run: {"unrun", "conflicts", "contradictions", "rounds", "prompt_versions"},
+    messages.Hit: {"snapshot", "blocks", "intros", "coverage", "cosine", "rerank_score"},
+    **{each: {"status"} for each in (events.References, events.Passages, events.Error, events.Sources)},
+}
+
+
+@pytest.mark.parametrize(("ours", "theirs"), TYPES, ids=lambda each: each.__name__)
+def test_the_types_are_the_servers(ours: type[msgspec.Struct], theirs: type[msgspec.Struct]) -> None:
+    def names(struct: type[Any]) -> set[str]:
+        return {field.encode_name for field in msgspec.structs.fields(struct)}
+
+    assert names(ours) | LEFT.get(ours, set()) == names(theirs)
+
+
+def test_it_takes_nothing_else_of_ours() -> None:
+    """Only aiohttp and msgspec of all that Groundwire installs."""
+    code = "import sys, groundwire.client; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"actors", "bus", "index", "prompts", "runtime", "nats", "numpy", "anyio"} & set(found)
+
+
+def test_it_is_in_the_wheel_as_groundwire() -> None:
+    here = Path(messages.__file__)
+    assert [each.name for each in here.parents][:3] == ["client", "groundwire", "client-library"]
