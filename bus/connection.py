@@ -5,23 +5,24 @@ Code outside this folder that has to name a connection or a message uses `Client
 
 import asyncio
 import itertools
+import json
 import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
+from bus.configuration import Config, marked, streams
 from bus.envelope import set_aside
 from bus.errors import Unavailable
 from bus.security import connect_options
 from bus.settings import BusSettings
-from bus.subjects import EVENTS, EVENTS_SUBJECTS, RUNS, RUNS_SUBJECTS
+from bus.subjects import EVENTS, RUNS
 from bus.users import OPERATOR
 
 log = logging.getLogger("groundwire.bus")
@@ -34,6 +35,7 @@ CONNECT_OPTIONS: dict[str, Any] = {
     "reconnect_time_wait": 0.1,
     "allow_reconnect": True,
 }
+ANOTHER_CONFIG = 10058  # "stream name already in use with a different configuration"
 #: nats-py's words, of two kinds of exception.
 _REFUSED = "authorization violation"
 #: The first connection must fail while nobody answers: with unlimited attempts, `nats.connect` would never return.
@@ -144,47 +146,48 @@ def keep_trying(client: Client) -> None:
 
 async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patience_s: float = 15.0) -> None:
     """Create both streams, or update their limits from the settings. Raises Unavailable when the server refuses."""
-    runs = StreamConfig(
-        name=RUNS,
-        subjects=RUNS_SUBJECTS,
-        storage=StorageType.FILE,
-        retention=RetentionPolicy.LIMITS,
-        discard=DiscardPolicy.NEW,
-        discard_new_per_subject=True,
-        max_msgs_per_subject=1,
-        max_age=0,  # whole runs leave, and not those that are pinned: see bus.pruning
-        max_bytes=settings.runs_max_bytes,
-        max_msg_size=1_000_000,
-        allow_direct=True,
-        duplicate_window=120,
-    )
-    events = StreamConfig(
-        name=EVENTS,
-        subjects=EVENTS_SUBJECTS,
-        storage=StorageType.FILE,
-        retention=RetentionPolicy.LIMITS,
-        discard=DiscardPolicy.OLD,
-        max_age=settings.events_max_age_s,
-        max_bytes=settings.events_max_bytes,
-        max_msg_size=1_000_000,
-        allow_direct=True,
-        duplicate_window=120,
-    )
     give_up = asyncio.get_running_loop().time() + patience_s
-    for config in (runs, events):
+    for name, config in streams(settings).items():
         while True:
             try:
-                await _declare(js, config)
+                await declare_stream(js, name, config)
                 break
             except APIError as error:
+                if error.err_code == ANOTHER_CONFIG:  # another process has created it meanwhile
+                    continue
                 raise Unavailable(
-                    f"the nats-server refused the stream {config.name}: {error.description}; "
+                    f"the nats-server refused the stream {name}: {error.description}; "
                     "free disk space, or lower bus.runs_max_bytes and bus.events_max_bytes"
                 ) from None
             except (nats.errors.Error, TimeoutError) as error:
                 if asyncio.get_running_loop().time() > give_up:
                     raise Unavailable(f"JetStream does not answer ({error}); start nats-server with -js") from None
                 await asyncio.sleep(0.1)
+
+
+async def declare_stream(js: JetStreamContext, name: str, wanted: Config) -> None:
+    """Create one stream, or update it. Raises nats's errors."""
+    found = await stream_config(js, name)
+    request = "CREATE" if found is None else "UPDATE"
+    await _asked(js, f"STREAM.{request}.{name}", {**marked(wanted, found), "name": name})
+
+
+async def stream_config(js: JetStreamContext, name: str) -> dict[str, Any] | None:
+    """The stream's configuration as the server gives it, what nats-py does not know included; None when there is no such stream.
+
+    Raises nats's errors.
+    """
+    try:
+        return dict((await _asked(js, f"STREAM.INFO.{name}"))["config"])
+    except NotFoundError:
+        return None
+
+
+async def _asked(js: JetStreamContext, request: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
+    """What JetStream's API answers, in its own words. Raises nats's errors."""
+    said = json.dumps(body).encode() if body else b""
+    found: dict[str, Any] = await js._api_request(f"$JS.API.{request}", said, timeout=2.0)
+    return found
 
 
 async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> None:
@@ -201,15 +204,6 @@ async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> No
             if asyncio.get_running_loop().time() > give_up:
                 raise Unavailable(why)
             await asyncio.sleep(0.1)
-
-
-async def _declare(js: JetStreamContext, config: StreamConfig) -> None:
-    try:
-        await js.add_stream(config)
-    except APIError as error:
-        if error.err_code != 10058:  # exists with a different configuration
-            raise
-        await js.update_stream(config)
 
 
 async def stream_exists(js: JetStreamContext, name: str) -> bool:
@@ -263,10 +257,12 @@ __all__ = [
     "Msg",
     "await_streams",
     "connect",
+    "declare_stream",
     "declare_streams",
     "forget_unsent",
     "keep_trying",
     "log_error",
     "status_of",
+    "stream_config",
     "stream_exists",
 ]

@@ -23,6 +23,7 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 from bus.access import Groups
 from bus.actor import Actor
 from bus.admission import Admission
+from bus.configuration import marked_consumer
 from bus.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.envelope import place_of, set_aside
 from bus.errors import Failure
@@ -90,7 +91,7 @@ class Worker:
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in self.actors:
             self._bind(each)
-        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again)
+        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again, self.watch)
         await self._broker.start()
         for subscriber in self._broker.subscribers:
             if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
@@ -159,7 +160,7 @@ class Worker:
 
             delivery.task.add_done_callback(done)
 
-        config = ConsumerConfig(
+        plain = ConsumerConfig(
             name=bound.name,
             durable_name=bound.name,
             filter_subject=consumed_subject(bound.takes),
@@ -169,6 +170,7 @@ class Worker:
             max_deliver=self.settings.max_deliver,
             max_ack_pending=INTAKE_PENDING if intake else 1000,
         )
+        config = marked_consumer(plain)
         self._consumers[bound.name] = config
         self._broker.subscriber(
             consumed_subject(bound.takes),
@@ -229,7 +231,7 @@ class Worker:
 
 async def _settle(raw: Msg, verdict: Verdict, later_s: float = 0.5) -> None:
     """Tell the server what to do with the message. If that is lost, the message is only delivered again."""
-    with contextlib.suppress(nats.errors.Error):
+    with contextlib.suppress(nats.errors.Error, OSError):
         if verdict == "ack":
             await raw.ack()
         elif verdict == "nak":
