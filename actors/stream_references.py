@@ -33,6 +33,8 @@ def closing(settled: Settled, *, ended: bool) -> list[Event]:
 
 
 def code_of(settled: Settled) -> str:
+    if settled.unrun == "invalid":
+        return settled.code or "invalid"
     if settled.unrun is not UNSET:
         return "overloaded" if settled.unrun == "overloaded" else "unavailable"
     return settled.reason or ("cancelled" if settled.outcome == "cancelled" else "internal")
@@ -40,6 +42,8 @@ def code_of(settled: Settled) -> str:
 
 def words_of(settled: Settled) -> str:
     """What the person is told, in the language of their question."""
+    if settled.unrun == "invalid":
+        return settled.detail  # for a program: the same sentence as over HTTP
     language = settled.language or detect(settled.question)
     if settled.outcome == "cancelled":
         return notices.cancelled(language)

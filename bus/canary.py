@@ -9,7 +9,7 @@ import secrets
 from nats.js import JetStreamContext
 
 from bus.access import Access, access_of, grant
-from bus.errors import Poison
+from bus.errors import Invalid
 from bus.journal import Journal
 from bus.messages import QuestionAsked
 from bus.subjects import CANARY, EVENTS, RUNS, event_subject, progress_subject, run_filters
@@ -39,9 +39,9 @@ async def admit_canary(journal: Journal, run_id: str, *, patience_s: float) -> N
 
 
 async def check_canary(journal: Journal, run_id: str) -> None:
-    """Raises Poison for a question that has taken a canary's name, Unavailable."""
+    """Raises Invalid for a question that has taken a canary's name, Unavailable."""
     if await access_of(journal, run_id) != ASKED_BY:
-        raise Poison(f"run ids that begin with {CANARY!r} are reserved for readiness; use another")
+        raise Invalid("bad_id", f"run ids that begin with {CANARY!r} are reserved for readiness; use another")
 
 
 async def forget_run(js: JetStreamContext, run_id: str) -> None:

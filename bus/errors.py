@@ -26,3 +26,11 @@ class Busy(Unavailable):
 
 class Poison(Exception):
     """A message that cannot be decoded or breaks an invariant; it is set aside and its run ends with an error."""
+
+
+class Invalid(Poison):
+    """A question that cannot be asked; whoever asked is told the sentence, and `code`, which is stable."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code

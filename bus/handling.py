@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
 from msgspec import UNSET, UnsetType
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -23,7 +24,7 @@ from bus.canary import check_canary
 from bus.connection import Inbox
 from bus.deadlines import deadline_of
 from bus.envelope import Place, set_aside
-from bus.errors import Failure, Poison
+from bus.errors import Failure, Invalid, Poison
 from bus.events import Superseded
 from bus.execution import Services, check_bound, execute, outputs_of
 from bus.graph import Graph
@@ -31,7 +32,9 @@ from bus.joins import joined
 from bus.journal import Journal
 from bus.limit import Limit
 from bus.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
+from bus.packing import unpack
 from bus.records import CAUSE, DEADLINE, TRACEPARENT, Stage, decode, only_while_there
+from bus.requests import parse_question
 from bus.searching import SearchClient
 from bus.settings import BusSettings
 from bus.subjects import POISON, BadId, Key, finished, is_canary, key_of
@@ -177,9 +180,9 @@ class Handling:
         closes = actor.takes is RunFinished
         if not closes and await self.is_over(key.run_id):
             return
-        message = decode(key.type, delivery.raw.data)
-        if isinstance(message, QuestionAsked) and is_canary(key.run_id):
-            await check_canary(self.journal, key.run_id)
+        message = (
+            decode(key.type, delivery.raw.data) if actor.takes is not QuestionAsked else await self._asked(delivery)
+        )
         delivery.deadline = self._deadline(delivery, message)
         if not closes and time.time() > delivery.deadline:
             await self._fail(delivery, "", reason="timeout")
@@ -208,6 +211,12 @@ class Handling:
         if stage.fallback:
             log.warning("%s %s: %s; its fallback answers", actor.name, key.run_id, stage.fallback)
         await self._write(delivery, outputs_of(actor, result), stage)
+
+    async def _asked(self, delivery: Delivery) -> QuestionAsked:
+        """The question, which anybody may have written. Raises Invalid, Unavailable."""
+        if is_canary(delivery.key.run_id):
+            await check_canary(self.journal, delivery.key.run_id)
+        return parse_question(unpack(delivery.raw.data))
 
     async def _groups(self, run_id: str) -> Groups:
         """Whose documents the run may find."""
@@ -262,7 +271,8 @@ class Handling:
         data = delivery.raw.data[:MOST_ASIDE_BYTES]
         headers = {CAUSE: str(delivery.sequence), **only_while_there(delivery.key, delivery.sequence)}
         await self.journal.publish(key.subject, data, headers=headers)
-        await self._fail(delivery, str(poison))
+        invalid = poison.code if isinstance(poison, Invalid) else None
+        await self._fail(delivery, str(poison), invalid=invalid)
 
     async def _fail(
         self,
@@ -271,12 +281,16 @@ class Handling:
         *,
         reason: Reason | None = None,
         unrun: Unrun | UnsetType = UNSET,
+        invalid: str | None = None,
     ) -> None:
+        """`invalid`: the code of what is wrong with the question."""
         delivery.ending = True
         question = ""
         with contextlib.suppress(Poison):
             question = words_asked(decode(delivery.key.type, delivery.raw.data))
         settled = Settled(outcome="failed", reason=reason, detail=detail, question=question, unrun=unrun)
+        if invalid is not None:
+            settled = msgspec.structs.replace(settled, unrun="invalid", code=invalid)
         await self._finish(delivery.key.run_id, settled, only_while_there(delivery.key, delivery.sequence))
 
     async def _finish(self, run_id: str, settled: Settled, headers: dict[str, str] | None = None) -> None:

@@ -542,7 +542,7 @@ class Settled(Part, frozen=True, kw_only=True):
     """How a run ends for its client. `answer` is the full text they are shown; `passages` are the closest ones, shown as such.
 
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run, of
-    a run that ended before it began.
+    a run that ended before it began; of one that is invalid, `code` and `detail` say what is wrong.
     """
 
     outcome: Outcome
@@ -564,6 +564,7 @@ class Settled(Part, frozen=True, kw_only=True):
     passages: tuple[NearPassage, ...] = ()
     probability: float | None = None
     unrun: Unrun | msgspec.UnsetType = msgspec.UNSET
+    code: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):

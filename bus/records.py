@@ -7,7 +7,7 @@ import msgspec
 
 from bus.envelope import read, set_aside
 from bus.errors import Poison
-from bus.messages import BY_TYPE, Message
+from bus.messages import BY_TYPE, Message, QuestionAsked, message_type
 from bus.packing import unpack
 from bus.subjects import Key
 from index.filters import Filter
@@ -16,6 +16,7 @@ DEADLINE = "Gw-Deadline"
 CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
 
+_ASKED = message_type(QuestionAsked)
 _encoder = msgspec.json.Encoder()
 _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decoder(t) for name, t in BY_TYPE.items()}
 
@@ -100,7 +101,7 @@ class Record:
     @property
     def stage(self) -> Stage | None:
         """None when there is none, or none that can be read."""
-        _, _, rest = self.data.partition(b"\n")
+        _, rest = _parts(self.key.type, self.data)
         if not rest.strip():
             return None
         try:
@@ -120,7 +121,15 @@ def decode(type_name: str, data: bytes) -> Message:
     decoder = _decoders.get(type_name)
     if decoder is None:
         raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
-    return read(decoder, unpack(data).partition(b"\n")[0], f"this {type_name}")
+    return read(decoder, _parts(type_name, unpack(data))[0], f"this {type_name}")
+
+
+def _parts(type_name: str, data: bytes) -> tuple[bytes, bytes]:
+    """The message and the stage. A question has none: whoever asks may write it over several lines."""
+    if type_name == _ASKED:
+        return data, b""
+    message, _, stage = data.partition(b"\n")
+    return message, stage
 
 
 _stages = msgspec.json.Decoder(Stage)

@@ -39,7 +39,7 @@ Reason = Literal[
     "model_unavailable",
 ]
 #: Why nothing of a run was run: more was asked than can be done, or whoever wrote the question gave up before it was stored.
-Unrun = Literal["overloaded", "withdrawn"]
+Unrun = Literal["overloaded", "withdrawn", "invalid"]
 DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
 Confidence = Literal["high", "medium", "low"]
 

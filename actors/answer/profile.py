@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from actors.choosing.weights import weights
-from bus.errors import Poison
+from bus.requests import no_such_profile
 from index import languages
 from index.languages.names import named
 from prompts import profiles
@@ -27,12 +27,12 @@ class Profiles:
         self._read.clear()
 
     def get(self, name: str) -> Profile:
-        """The profile of that name. Raises Poison: a question under a profile that does not exist cannot be answered."""
+        """The profile of that name. Raises Invalid: a question under a profile that does not exist cannot be answered."""
         if name not in self._read:
             try:
                 self._read[name] = profiles.load(name, self.folder)
             except ProfileError as error:
-                raise Poison(str(error).replace("\n", " ")) from None
+                raise no_such_profile(error) from None
         return self._read[name]
 
 

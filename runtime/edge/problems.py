@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.admission import Overloaded
-from bus.errors import Unavailable
+from bus.errors import Invalid, Unavailable
 from bus.runs import EventsGone, KeyReused, NoSuchRun
 from bus.subjects import BadId
 
@@ -106,13 +106,17 @@ KNOWN: dict[type[Exception], tuple[int, str]] = {
     Overloaded: (429, "overloaded"),
     Unavailable: (503, "unavailable"),
 }
-EXPECTED: tuple[type[Exception], ...] = (Problem, *KNOWN)
+#: The status of what is Invalid: 400 where it cannot be read, and this where it can.
+_UNFIT = {"invalid": 422, "no_such_profile": 422}
+EXPECTED: tuple[type[Exception], ...] = (Problem, Invalid, *KNOWN)
 
 
 def problem_of(error: Exception) -> Problem:
     """One of EXPECTED as a Problem."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, Invalid):
+        return Problem(_UNFIT.get(error.code, 400), error.code, str(error))
     status, code = next(found for kind, found in KNOWN.items() if isinstance(error, kind))
     again_s = math.ceil(error.retry_after_s) if isinstance(error, Overloaded) else RETRY_AFTER_S
     return Problem(status, code, str(error), {"Retry-After": str(again_s)} if status in (429, 503) else None)

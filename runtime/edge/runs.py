@@ -85,7 +85,7 @@ def status_of(record: RunRecord) -> int:
     if record.outcome != "failed":
         return 200
     if record.unrun is not None:
-        return 429 if record.unrun == "overloaded" else 503
+        return {"overloaded": 429, "invalid": 422}.get(record.unrun, 503)
     return {"timeout": 504, "model_unavailable": 503}.get(record.reason or "", 500)
 
 

@@ -14,6 +14,7 @@ from aiohttp import WSCloseCode, web
 from bus.admission import Admission
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
+from bus.requests import check_question, no_such_profile
 from bus.router import Reader
 from bus.runs import NoSuchRun, Runs, no_such_run
 from bus.subjects import is_canary
@@ -23,8 +24,6 @@ from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
-from runtime.edge.problems import Problem
-from runtime.edge.request_parsing import check_question
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
 
@@ -67,7 +66,7 @@ class Edge:
     async def ask(
         self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
     ) -> AsyncIterator[Reader]:
-        """Ask the question and read its events. Raises Problem, Overloaded, and what `Runs.ask` raises.
+        """Ask the question and read its events. Raises Invalid, Overloaded, and what `Runs.ask` raises.
 
         Each key has its fair share of what can be done. Inside the context, a cancellation or a broken connection means that the
         client has disconnected.
@@ -76,7 +75,7 @@ class Edge:
         try:
             await self.profiles.check(question.profile)
         except ProfileError as error:
-            raise Problem(422, "no_such_profile", f"profile: {error}".replace("\n", "; ")) from None
+            raise no_such_profile(error) from None
         reader = await self._admitted(caller, question, deadline_s)
         self.metrics.asked.labels(question.profile, transport).inc()
         with reader:

@@ -190,14 +190,22 @@ async def test_a_bug_ends_its_run_with_an_error_and_no_other(
     assert [type(each) for each in worker.bugs] == [type(bug or TypeError())]
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00", b'{"type":"question_asked","question":17}'])
-async def test_poison_is_kept_aside_and_its_run_failed(own_settings: BusSettings, own_wire: Wire, data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "empty_body"),
+        (b"\xff\xfe\x00", "not_json"),
+        (b'{"type":"question_asked","question":17}', "invalid"),
+    ],
+)
+async def test_poison_is_kept_aside_and_its_run_failed(
+    own_settings: BusSettings, own_wire: Wire, data: bytes, code: str
+) -> None:
     run_id = secrets.token_hex(6)
     async with working(own_settings, intake, end):
         await own_wire.journal.publish(key_of(QuestionAsked, run_id).subject, data)
         settled = await ended(own_wire, run_id)
-        assert settled.outcome == "failed"
-        assert "cannot be read" in settled.detail
+        assert (settled.outcome, settled.unrun, settled.code) == ("failed", "invalid", code)
         assert DONE in await closed(own_wire, run_id)
         info = await settled_with(own_wire, "intake", delivered=1)
         assert info.num_redelivered == 0

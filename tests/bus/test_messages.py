@@ -35,8 +35,9 @@ def test_the_wire_form_is_golden(kind: type[Message]) -> None:
 def test_a_message_comes_back_as_it_went(kind: type[Message]) -> None:
     message = SAMPLES[kind]
     assert decode(message_type(kind), encode(message)) == message
-    stage = Stage(actor="someone", asks=(AskRecord(prompt="p", variables="v", text="two\nlines"),))
-    assert decode(message_type(kind), encode(message, stage)) == message
+    if kind is not QuestionAsked:  # no stage has made it, so that whoever asks may write it over several lines
+        stage = Stage(actor="someone", asks=(AskRecord(prompt="p", variables="v", text="two\nlines"),))
+        assert decode(message_type(kind), encode(message, stage)) == message
 
 
 def test_a_golden_file_for_every_message_and_no_other() -> None:
