@@ -19,6 +19,8 @@ FAILURES = {
     "cancelled": 409,
     "overloaded": 429,
     "unavailable": 503,
+    "invalid": 422,
+    "no_such_profile": 422,
 }
 
 

@@ -263,7 +263,7 @@ async def test_an_unknown_profile_is_an_error_that_ends_the_run(run: Whole, rele
     assert check_stream(events, record) == ""
     assert record.outcome == "failed"
     assert "library" in record.detail
-    assert [(e["type"], e.get("code")) for e in events] == [("error", "internal"), ("DONE", None)]
+    assert [(e["type"], e.get("code")) for e in events] == [("error", "no_such_profile"), ("DONE", None)]
 
 
 async def test_a_run_past_its_deadline_ends_with_a_timeout(run: Whole) -> None:
