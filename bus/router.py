@@ -32,8 +32,8 @@ WAITING_BYTES = 16 * 1024 * 1024
 #: How many runs' ends may be awaited at a time.
 AWAITED = 50_000
 
-#: What the last frame of a run holds that found something.
-_ANSWERED = (b'{"type":"references"', b'{"type":"passages"')
+#: What the last frame of a run holds that was answered. The closest passages are shown without a model too.
+_ANSWERED = b'{"type":"references"'
 
 type Numbered = tuple[int, bytes]
 
@@ -154,7 +154,7 @@ class EventRouter:
         self._when_done: OrderedDict[str, Callable[[str], None]] = OrderedDict()
         self.watch = Watch()
         self._open = False
-        #: When a question of a client was last answered, or its closest passages shown, on the loop's clock.
+        #: When a question of a client was last answered, on the loop's clock.
         self.answered_at = -math.inf
 
     @property
@@ -201,11 +201,7 @@ class EventRouter:
         async for stored in follow(self._client, EVENTS, EVENTS_SUBJECTS, after=self.position, anew=self._anew):
             self.position = stored.sequence
             run_id = stored.subject.rpartition(".")[2]
-            if (
-                stored.data.endswith(DONE_LINE)
-                and any(each in stored.data for each in _ANSWERED)
-                and not is_canary(run_id)
-            ):
+            if stored.data.endswith(DONE_LINE) and _ANSWERED in stored.data and not is_canary(run_id):
                 self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
             for reader in tuple(self._readers.get(run_id, ())):
                 reader.put(stored.data)

@@ -6,7 +6,7 @@ iterator from `generate` cancels the request.
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -100,4 +100,15 @@ class Engine(Protocol):
 
     def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Yield the deltas in order, then exactly one Finished."""
+        ...
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """An engine whose model is served elsewhere. `away`: why that server cannot be used now; empty while it can."""
+
+    away: str
+
+    async def look_after(self) -> None:
+        """Keep `away` true, for ever."""
         ...

@@ -28,7 +28,7 @@ from bus.watched import Watch
 from prompts.contracts import PROMPTS
 from runtime.engines.choice import make_engine
 from runtime.engines.embedders import make_embedding_engine
-from runtime.engines.engine import Delta, Engine, Finished, Rendered, Request, Wiring
+from runtime.engines.engine import Delta, Engine, Finished, Remote, Rendered, Request, Wiring
 from runtime.engines.metrics import DeviceMetrics
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.records import RequestRecord
@@ -142,13 +142,20 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     keep_trying(client)
     state: dict[str, object] = {"ready": False, "detail": f"{settings.inference.engine} is starting"}
     watch = Watch()
-    await answer_health(client, "inference", lambda: state, watch)
-    lock = DeviceLock(Path(settings.inference.lock) if settings.inference.lock else None)
     engine, metrics = make(settings)
+
+    def health() -> dict[str, object]:
+        away = engine.away if isinstance(engine, Remote) else ""
+        return {"ready": False, "detail": away} if away else state
+
+    await answer_health(client, "inference", health, watch)
+    lock = DeviceLock(Path(settings.inference.lock) if settings.inference.lock else None)
     if engine.owns_device:
         await lock.acquire(lambda why: state.update(detail=why))
         state["detail"] = f"loading {engine.model}"
     await engine.start()
+    if isinstance(engine, Remote):
+        watch.keep("the look at the model server", engine.look_after)
     inference = Inference(engine, settings.inference)
     close = await AskServer(client, inference.answer, watch=watch).start()
     embedding = await _serve_embedding(settings, client)

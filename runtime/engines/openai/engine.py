@@ -12,7 +12,7 @@ from bus.errors import BadReply, NoReply, Unavailable
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.openai.schema import problem
-from runtime.engines.openai.wire import Wire
+from runtime.engines.openai.wire import SILENT_S, Wire
 from runtime.settings import InferenceSettings
 
 START_S = 10.0
@@ -29,6 +29,7 @@ class OpenAIEngine:
 
     def __init__(self, base_url: str, model: str = "", *, api_key: str = "", attempts: int = 4) -> None:
         self.model = model
+        self.away = ""  #: why the server cannot be used now; empty while it can
         self._wire = Wire(base_url, api_key, attempts=attempts)
 
     async def start(self) -> None:
@@ -46,6 +47,16 @@ class OpenAIEngine:
 
     async def close(self) -> None:
         await self._wire.close()
+
+    async def look_after(self) -> None:
+        """Keep `away` true, for ever: a server that is heard of anyway is not asked."""
+        loop = asyncio.get_running_loop()
+        while True:
+            if loop.time() - self._wire.heard_at < SILENT_S:
+                self.away = ""
+            else:
+                self.away = await self._wire.problem()
+            await asyncio.sleep(SILENT_S)
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Yield a JSON reply as one delta once it is known to fit, since a server may ignore the schema."""

@@ -3,6 +3,7 @@
 import asyncio
 import email.utils
 import json
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -24,6 +25,8 @@ CANNOT_LIST = frozenset({404, 405, 501})
 CONNECT_S = 10.0
 #: No reply is longer: thirty times what the longest prompt asks for, with every token in an event of its own.
 MOST_BYTES = 16 * 2**20
+#: After this long without a sign of it, a server is asked for one; and how long it may take to give it.
+SILENT_S, SIGN_S = 3.0, 5.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
 
 
@@ -44,6 +47,7 @@ class Wire:
             http_client=model_server.async_client(self.base_url, most_bytes=MOST_BYTES, timeout=timeout),
         )
         self._attempts = attempts
+        self.heard_at = -math.inf  # when it last did what it was asked, on the loop's clock
 
     async def close(self) -> None:
         await self._client.close()
@@ -59,6 +63,22 @@ class Wire:
             return [str(entry["id"]) for entry in json.loads(response.text)["data"]]
         except (json.JSONDecodeError, KeyError, TypeError):
             return []
+
+    async def problem(self) -> str:
+        """Why the server cannot be used now, by one request that no model answers; empty when it can."""
+        try:
+            with self._told():
+                async with asyncio.timeout(SIGN_S):
+                    response = await self._listed()
+        except NoReply:
+            return f"{self._name} has not answered for {SIGN_S:g} s"
+        except (BadReply, Unavailable) as failure:
+            busy = isinstance(failure.__cause__, openai.RateLimitError)
+            return "" if busy else str(failure)
+        self.heard_at = asyncio.get_running_loop().time()
+        if response is not None and "html" in response.headers.get("content-type", ""):
+            return str(self._not_an_api(response.text))
+        return ""
 
     async def _listed(self) -> LegacyAPIResponse[Any] | None:
         try:
@@ -84,6 +104,7 @@ class Wire:
                 with self._told():
                     async with asyncio.timeout_at(deadline):
                         chunk = await anext(stream, None)
+                self.heard_at = asyncio.get_running_loop().time()
                 if chunk is None:
                     break
                 finished = finished or any(choice.finish_reason for choice in chunk.choices or ())
@@ -101,7 +122,9 @@ class Wire:
             try:
                 with self._told():
                     async with asyncio.timeout_at(deadline):
-                        return await ask()
+                        result = await ask()
+                self.heard_at = loop.time()
+                return result
             except Unavailable as failure:
                 match failure.__cause__:
                     case openai.APIStatusError() as error if error.status_code in BUSY:
