@@ -15,6 +15,8 @@ from index.filters import Filter
 DEADLINE = "Gw-Deadline"
 CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
+#: By which way a question came in; none over NATS.
+VIA = "Gw-Via"
 
 _ASKED = message_type(QuestionAsked)
 _encoder = msgspec.json.Encoder()

@@ -7,7 +7,7 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -137,10 +137,11 @@ class Runs:
         *,
         access: Access | None = None,
         placed: Submitted | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[Submitted, Reader]:
         """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise.
 
-        `access` is written before the question; idempotency keys are those of its key and groups.
+        `access` is written before the question; idempotency keys are those of its key and groups. `headers`: of the question.
         """
         placed = placed or await self.place(question, access)
         reader = self.router.reader(placed.run_id)
@@ -148,7 +149,7 @@ class Runs:
             if access is not None and placed.created:
                 async with self._patience():
                     await grant(self.journal, placed.run_id, access, patience_s=self._patience_s)
-            submitted = await self._submit(question, placed, deadline_s)
+            submitted = await self._submit(question, placed, deadline_s, headers=headers)
             if question.idempotency_key is not None:
                 async with self._patience():
                     await reader.read_back(self.journal)
@@ -173,7 +174,13 @@ class Runs:
         return hashlib.blake2b(named.encode(), key=self._secret, digest_size=12, person=b"groundwire-run").hexdigest()
 
     async def _submit(
-        self, question: QuestionAsked, placed: Submitted, deadline_s: float | None, *, repeatable: bool = False
+        self,
+        question: QuestionAsked,
+        placed: Submitted,
+        deadline_s: float | None,
+        *,
+        repeatable: bool = False,
+        headers: Mapping[str, str] | None = None,
     ) -> Submitted:
         """`repeatable`: others may have written a question under this id."""
         if question.deadline_s is None and deadline_s is not None:
@@ -182,7 +189,7 @@ class Runs:
         if placed.created:
             await self._check_room(key, given=repeatable or question.idempotency_key is not None)
             try:
-                created = await self._write(key, question)
+                created = await self._write(key, question, headers)
             except NoAnswer:
                 self._withdraw(placed.run_id, question)
                 raise
@@ -277,9 +284,9 @@ class Runs:
 
     # ------------------------------------------------------------ waiting for the server
 
-    async def _write(self, key: Key, message: Message) -> bool:
+    async def _write(self, key: Key, message: Message, headers: Mapping[str, str] | None = None) -> bool:
         async with self._patience():
-            return await self.journal.write(key, message, patience_s=math.inf)
+            return await self.journal.write(key, message, headers=headers, patience_s=math.inf)
 
     async def _latest(self, filters: Sequence[str]) -> list[Record]:
         async with self._patience():

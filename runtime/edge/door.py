@@ -12,13 +12,15 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from aiohttp import hdrs, web
 from anyio import to_thread
 
 from bus.access import Access, Groups, covers
+from bus.records import TRACEPARENT
+from bus.traceparent import parent_in
 from bus.watched import Watch
 from runtime.edge.limits import Limits
 from runtime.edge.origins import Origins
@@ -39,7 +41,10 @@ _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="groundwire"'}
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request. `name`: of their key, empty at the open door. `groups`: whose documents they may find."""
+    """Who sends a request. `name`: of their key, empty at the open door. `groups`: whose documents they may find.
+
+    `traceparent`: the header of that name; empty without a valid one.
+    """
 
     name: str
     key_id: str
@@ -47,6 +52,7 @@ class Caller:
     groups: Groups
     rate: tuple[int, int] | None = None
     concurrency: int = 0
+    traceparent: str = ""
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -135,7 +141,7 @@ class Door:
         self._check_readable()
         if now is None or self._expired(caller.key_id):
             raise _refused("this key was revoked or has expired; ask for another")
-        return now
+        return replace(now, traceparent=caller.traceparent)
 
     def _caller(self, token: str | None) -> Caller:
         if token is None or not (self.required or token.startswith(PREFIX)):
@@ -165,6 +171,8 @@ class Door:
             yield self._open
             return
         caller = self.caller_of(request)
+        if parent_in(header := request.headers.get(TRACEPARENT)) is not None:
+            caller = replace(caller, traceparent=header or "")
         if not caller.name:
             yield caller
             return

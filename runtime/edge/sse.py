@@ -22,6 +22,8 @@ HEADERS = {
 #: Bytes that a socket with an empty buffer accepts at once.
 SMALL_BYTES = 16 * 1024
 COMMENT = b": alive\n\n"
+#: After how many milliseconds a client that lost its connection comes back; told once, before the first event.
+RETRY = b"retry: 1000\n\n"
 
 
 def sse(events: list[Numbered]) -> bytes:
@@ -58,7 +60,7 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
                 wanted = batch if batch[0][0] > after else [event for event in batch if event[0] > after]
                 if not wanted:
                     continue
-                await write(request, response, sse(wanted), edge)
+                await write(request, response, RETRY + sse(wanted) if first else sse(wanted), edge)
                 edge.metrics.events.inc(len(wanted))
                 edge.metrics.writes.inc()
                 if first:

@@ -14,6 +14,7 @@ from aiohttp import WSCloseCode, web
 from bus.admission import Admission
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
+from bus.records import TRACEPARENT, VIA
 from bus.requests import check_question, no_such_profile
 from bus.router import Reader
 from bus.runs import NoSuchRun, Runs, no_such_run
@@ -76,7 +77,7 @@ class Edge:
             await self.profiles.check(question.profile)
         except ProfileError as error:
             raise no_such_profile(error) from None
-        reader = await self._admitted(caller, question, deadline_s)
+        reader = await self._admitted(caller, question, transport, deadline_s)
         self.metrics.asked.labels(question.profile, transport).inc()
         with reader:
             try:
@@ -91,7 +92,9 @@ class Edge:
         if is_canary(run_id) or not caller.may_see(await self.runs.access(run_id)):
             raise no_such_run(run_id)
 
-    async def _admitted(self, caller: Caller, question: QuestionAsked, deadline_s: float | None) -> Reader:
+    async def _admitted(
+        self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None
+    ) -> Reader:
         """Ask the question once there is room for it; a repeated one, whose run exists, at once."""
         access = caller.access
         key = access.key if access else ""
@@ -99,6 +102,7 @@ class Edge:
         if not placed.created:
             return (await self.runs.ask(question, deadline_s, access=access, placed=placed))[1]
         run_id, router = placed.run_id, self.runs.router
+        headers = {VIA: transport} | ({TRACEPARENT: caller.traceparent} if caller.traceparent else {})
         longest_s = question.deadline_s or deadline_s or self.run_deadline_s
         began = time.monotonic()
         async with self.admission.entered(run_id, question.priority, longest_s, key=key):
@@ -106,7 +110,9 @@ class Edge:
                 question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
             router.when_done(run_id, self.admission.leave)
             try:
-                submitted, reader = await self.runs.ask(question, deadline_s, access=access, placed=placed)
+                submitted, reader = await self.runs.ask(
+                    question, deadline_s, access=access, placed=placed, headers=headers
+                )
             except BaseException:
                 router.not_awaited(run_id)
                 raise

@@ -1,8 +1,9 @@
 """/v1/ws: requests in, events of their runs out, one per text frame.
 
 A request is the body of `POST /v1/runs`, or `{"type":"resume","run_id":…,"after":N}`, or `{"type":"cancel","run_id":…}`.
-By default, runs are answered one at a time in the order asked, and each frame is a bare event. With `?envelope=1` they run
-concurrently and each frame is an Envelope.
+Runs go on side by side, and each frame is an Envelope: which run it belongs to, and the number to resume after. The first of a
+question says that it is accepted, so that it can be cancelled before anything is shown. With `?envelope=0` runs are answered one at
+a time in the order asked, and each frame is a bare event.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from msgspec import Meta
 
 from bus.errors import Unavailable
-from bus.events import EVENT_TYPES, Done, Error
+from bus.events import EVENT_TYPES, Done, Error, Event
 from bus.messages import QuestionAsked
 from bus.router import Reader, TooSlow
 from bus.subjects import check_id
@@ -30,7 +31,7 @@ from runtime.edge.state import EDGE, Edge
 MOST_AT_ONCE = 64
 
 ENVELOPE = parameter(
-    "envelope", "query", "1: runs proceed concurrently, and each frame is an Envelope.", type="string", enum=["1"]
+    "envelope", "query", "0: runs follow one another, and each frame is a bare event.", type="string", enum=["0", "1"]
 )
 
 
@@ -50,13 +51,18 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="c
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An event with its run, the number to resume after and the question's idempotency key.
 
-    For a rejected request, `id` is 0 and `run_id` is empty.
+    `id` is 0 for what is no event of the run: Accepted, and Error and Done of a request that is refused; `run_id` is then the one
+    that the request names, if any.
     """
 
     run_id: str
     id: int
     event: msgspec.Raw
     key: str | None = None
+
+
+class Accepted(Event, frozen=True, kw_only=True, tag="accepted"):
+    """The question has become a run, which has an id now."""
 
 
 type SocketRequest = QuestionAsked | Resume | Cancel
@@ -71,6 +77,7 @@ class _Tag(msgspec.Struct):
 
 
 _encode = msgspec.json.Encoder().encode
+_ACCEPTED = _encode(Accepted())
 
 
 @Route(
@@ -78,7 +85,8 @@ _encode = msgspec.json.Encoder().encode
     "/v1/ws",
     {
         101: Reply(
-            "You send one request per text frame and receive one event per text frame.", events=(*EVENT_TYPES, Envelope)
+            "You send one request per text frame and receive one event per text frame.",
+            events=(*EVENT_TYPES, Accepted, Envelope),
         )
     },
     "any",
@@ -98,7 +106,7 @@ async def websocket(request: web.Request) -> web.StreamResponse:
     edge.sockets.add(ws)
     with edge.metrics.streams.labels("websocket").track_inprogress():
         try:
-            await Socket(edge, ws, request[CALLER], enveloped=request.query.get("envelope") == "1").serve()
+            await Socket(edge, ws, request[CALLER], enveloped=request.query.get("envelope") != "0").serve()
         finally:
             edge.sockets.discard(ws)
     return ws
@@ -131,6 +139,7 @@ class Socket:
 
     async def _answer(self, body: bytes) -> None:
         """Handle one request, from parsing to DONE; any error in it becomes an error event."""
+        asked: SocketRequest | None = None
         try:
             asked = parse_request(body)
             caller = self._let(asked)
@@ -146,9 +155,11 @@ class Socket:
                             await self._send(reader, after=asked.after)
                     else:
                         async with self.edge.ask(caller, asked, "websocket") as reader:
+                            if self.enveloped:
+                                await self._frame(_ACCEPTED, reader.run_id, key=asked.idempotency_key)
                             await self._send(reader, key=asked.idempotency_key)
         except EXPECTED as error:
-            await self._refuse(problem_of(error))
+            await self._refuse(problem_of(error), asked)
         except ConnectionResetError:
             pass  # the client has disconnected: the reading side notices too, and ends the socket
         finally:
@@ -191,11 +202,13 @@ class Socket:
         await self.ws.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"reading too slowly; reconnect and resume")
         return ConnectionResetError("the client read too slowly")
 
-    async def _refuse(self, problem: Problem) -> None:
+    async def _refuse(self, problem: Problem, asked: SocketRequest | None = None) -> None:
         """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
+        key = asked.idempotency_key if isinstance(asked, QuestionAsked) else None
+        run_id = asked.run_id if isinstance(asked, Resume | Cancel) else ""
         with contextlib.suppress(ConnectionResetError):
             for event in (Error(code=problem.code, content=problem.detail), Done()):
-                await self._frame(_encode(event))
+                await self._frame(_encode(event), run_id, key=key)
 
 
 def parse_request(body: bytes) -> SocketRequest:

@@ -322,7 +322,7 @@ FRAMES = {
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
 async def test_a_frame_is_refused(http: aiohttp.ClientSession, world: World, frame: Frame) -> None:
-    async with http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer(frame.key)) as socket:
+    async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer(frame.key)) as socket:
         if isinstance(frame.sent, bytes):
             await socket.send_bytes(frame.sent)
         else:
@@ -351,21 +351,21 @@ async def test_a_socket_is_refused(
     filled = {name: world.filled(value) for name, value in headers.items()}
     offered = [each.replace("<ann>", world.tokens["ann"]) for each in protocols]
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-        await http.ws_connect(f"{world.locked}/v1/ws", headers=filled, protocols=offered)
+        await http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=filled, protocols=offered)
     assert refused.value.status == status
 
 
 async def test_a_page_gives_its_key_as_a_subprotocol(http: aiohttp.ClientSession, world: World) -> None:
     offered = ["groundwire", f"groundwire.key.{world.tokens['ann']}"]
     headers = {"Origin": world.locked}
-    async with http.ws_connect(f"{world.locked}/v1/ws", protocols=offered, headers=headers) as socket:
+    async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", protocols=offered, headers=headers) as socket:
         assert socket.protocol == "groundwire"
         await socket.send_json({"type": "resume", "run_id": world.runs["ann"]})
         assert '"token"' in await socket.receive_str(timeout=30)
 
 
 async def test_a_frame_that_unpacks_to_megabytes_ends_the_socket(http: aiohttp.ClientSession, world: World) -> None:
-    async with http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer("ann"), compress=15) as socket:
+    async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer("ann"), compress=15) as socket:
         await socket.send_str("x" * 10_000_000)
         message = await socket.receive(timeout=30)
         assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1009)

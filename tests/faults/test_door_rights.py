@@ -101,7 +101,7 @@ async def test_a_revoked_key_is_refused_and_its_streams_are_cut(
     pipeline.scripts["forever"] = wait
     world.tokens["temp"] = world.keys.add("temp", ("ask",), now=time.time())
     await until(lambda: accepted(http, world, "temp"))
-    socket = await http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer("temp"))
+    socket = await http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer("temp"))
     body = {"question": "forever"}
     stream = await http.post(f"{world.second}/v1/runs", json=body, headers=world.bearer("temp"))
     began = time.monotonic()
@@ -192,7 +192,7 @@ async def test_so_many_at_a_time_by_stream_and_socket(
         async with http.post(f"{world.locked}/v1/runs", json=body, headers=headers) as second:
             assert second.status == 429
             assert int(second.headers["Retry-After"]) >= 1
-        async with http.ws_connect(f"{world.locked}/v1/ws", headers=headers) as socket:
+        async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=headers) as socket:
             await socket.send_json(body)
             assert json.loads(await socket.receive_str(timeout=30))["code"] == "too_many"
     await until(lambda: accepted_question(http, world, headers))

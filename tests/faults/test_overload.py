@@ -150,7 +150,7 @@ async def test_a_refusal_speaks_as_its_transport_does(machine: Machine) -> None:
         flood = [asyncio.create_task(read(session, f"b {n}", priority="batch", deadline_s=5.0)) for n in range(400)]
         await until(lambda: _any_done(flood), what="the first refusal")
         hurried = {"question": "no time", "priority": "batch", "deadline_s": 0.5}
-        async with session.ws_connect("/v1/ws") as socket:
+        async with session.ws_connect("/v1/ws?envelope=0") as socket:
             await socket.send_json(hurried)
             events = [await socket.receive_json(timeout=30) for _ in range(2)]
         assert [(event["type"], event.get("code")) for event in events] == [("error", "overloaded"), ("DONE", None)]

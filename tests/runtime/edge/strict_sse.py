@@ -3,11 +3,17 @@
 import re
 
 _EVENT = re.compile(rb"\Aid: ([1-9][0-9]*)\ndata: (\{[^\n]*\})\Z")
+_RETRY = re.compile(rb"^retry: [1-9][0-9]*\n\n", re.MULTILINE)
 
 
 def parse(stream: bytes) -> list[tuple[int, bytes]]:
-    """The events of a whole stream: exactly `id: N`, `data: {json}`, an empty line; comment lines between are left out."""
+    """The events of a whole stream: exactly `id: N`, `data: {json}`, an empty line; comment lines between are left out.
+
+    `retry:` stands at most once, in a block of its own.
+    """
     assert stream.endswith(b"\n\n"), stream[-80:]
+    assert len(_RETRY.findall(stream)) <= 1
+    stream = _RETRY.sub(b"", stream)
     found = []
     for block in stream[:-2].split(b"\n\n"):
         if block.startswith(b":"):

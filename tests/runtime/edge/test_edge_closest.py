@@ -65,7 +65,7 @@ async def test_a_json_answer_and_the_record_have_the_passages(http: aiohttp.Clie
 
 async def test_a_socket_gets_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
     frames: list[dict[str, Any]] = []
-    async with http.ws_connect("/v1/ws") as socket:
+    async with http.ws_connect("/v1/ws?envelope=0") as socket:
         await socket.send_json({"question": "near enough?", "voice": "helpful"})
         while not frames or frames[-1]["type"] != "DONE":
             frames.append(json.loads(await socket.receive_str(timeout=60)))

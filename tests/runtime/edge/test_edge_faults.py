@@ -21,6 +21,7 @@ from runtime.processes.edge import serve
 from runtime.settings import ActorsSettings, EdgeSettings, Settings
 from tests.bus.wires import Server
 from tests.runtime.edge.strict_sse import parse
+from tests.runtime.edge.test_edge_streams import read_events
 
 
 @dataclass
@@ -143,7 +144,7 @@ async def test_stopping_ends_streams_that_another_edge_reads_on(settings: Settin
         socket = await session.ws_connect(f"{first.address}/v1/ws")
         emitter = Emitter(journal, run_id)
         await emitter.tokens(["a"])
-        began = await stream.content.readuntil(b"\n\n")
+        began = await read_events(stream.content, 1)
         await asyncio.wait_for(first.end(), 30)
         assert await stream.read() == b""
         message = await socket.receive(timeout=30)

@@ -30,7 +30,7 @@ async def test_with_a_run(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipel
 
 
 async def test_over_the_socket(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipeline) -> None:
-    async with http.ws_connect("/v1/ws?envelope=1") as socket:
+    async with http.ws_connect("/v1/ws") as socket:
         await socket.send_json({"question": "환불은 며칠", "filter": SENT})
         frames = await until_done(socket)
     run_id = msgspec.json.decode(frames[0])["run_id"]

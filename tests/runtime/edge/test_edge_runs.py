@@ -3,11 +3,14 @@
 import aiohttp
 import pytest
 
+from bus.records import TRACEPARENT, VIA
+from tests.runtime.edge.conftest import Bus
 from tests.runtime.edge.strict_sse import parse
 
 KOREAN = {"question": "환불은 며칠"}
 
 GOLDEN = (
+    "retry: 1000\n\n"
     'id: 1\ndata: {"type":"token","content":"환불은","status":"in_progress","index":1}\n\n'
     'id: 2\ndata: {"type":"token","content":" 며칠","status":"in_progress","index":2}\n\n'
     'id: 3\ndata: {"type":"token","content":" [1]","status":"in_progress","index":3}\n\n'
@@ -57,3 +60,24 @@ async def test_nothing_more_to_resume_is_204(http: aiohttp.ClientSession) -> Non
     async with http.get(f"/v1/runs/{run_id}/events", headers={"Last-Event-ID": str(last)}) as response:
         assert response.status == 204
         assert await response.read() == b""
+
+
+CLIENTS = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [(CLIENTS, CLIENTS), ("", None), ("00-" + "0" * 32 + "-00f067aa0ba902b7-01", None), ("ff" + CLIENTS[2:], None)],
+    ids=["valid", "none", "zeros", "no version"],
+)
+async def test_the_clients_trace_and_its_way_in_reach_the_record(
+    http: aiohttp.ClientSession, bus: Bus, sent: str, kept: str | None
+) -> None:
+    async with http.post("/v1/runs", json=KOREAN, headers={"traceparent": sent} if sent else {}) as response:
+        run_id = response.headers["X-Run-Id"]
+    async with http.ws_connect("/v1/ws", headers={"traceparent": sent} if sent else {}) as socket:
+        await socket.send_json(KOREAN)
+        by_socket = (await socket.receive_json(timeout=60))["run_id"]
+    for asked, via in ((run_id, "sse"), (by_socket, "websocket")):
+        headers = (await bus.journal.run(asked))[0].headers
+        assert (headers.get(TRACEPARENT), headers.get(VIA)) == (kept, via)

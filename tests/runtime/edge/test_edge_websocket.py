@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 from aiohttp import WSMsgType
 
+from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.strict_sse import parse
 
@@ -23,7 +24,7 @@ async def until_done(socket: aiohttp.ClientWebSocketResponse, runs: int = 1) -> 
 
 async def test_the_frames_are_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
     asked = {"question": "환불은 며칠", "idempotency_key": "by-socket"}
-    async with http.ws_connect("/v1/ws") as socket:
+    async with http.ws_connect("/v1/ws?envelope=0") as socket:
         await socket.send_json(asked)
         frames = await until_done(socket)
     async with http.post("/v1/runs", json=asked) as response:
@@ -31,7 +32,7 @@ async def test_the_frames_are_the_events_of_the_stream(http: aiohttp.ClientSessi
 
 
 async def test_without_envelope_runs_follow_each_other(http: aiohttp.ClientSession) -> None:
-    async with http.ws_connect("/v1/ws") as socket:
+    async with http.ws_connect("/v1/ws?envelope=0") as socket:
         for word in ("a", "b", "c"):
             await socket.send_json({"question": f"{word} {word}"})
         frames = [json.loads(frame) for frame in await until_done(socket, 3)]
@@ -40,20 +41,20 @@ async def test_without_envelope_runs_follow_each_other(http: aiohttp.ClientSessi
     assert said == "a a [1]b b [1]c c [1]"
 
 
-async def test_with_envelope_runs_go_side_by_side(http: aiohttp.ClientSession) -> None:
+async def test_runs_go_side_by_side(http: aiohttp.ClientSession) -> None:
     keys = ("k1", "k2", "k3")
-    async with http.ws_connect("/v1/ws?envelope=1") as socket:
+    async with http.ws_connect("/v1/ws") as socket:
         for key in keys:
             await socket.send_json({"question": f"{key} words", "idempotency_key": f"envelope-{key}"})
         frames = [json.loads(frame) for frame in await until_done(socket, 3)]
         for key in keys:
             of_run = [frame for frame in frames if frame["key"] == f"envelope-{key}"]
-            assert [frame["id"] for frame in of_run] == [1, 2, 3, 4, 5, 6]
-            assert [frame["event"]["type"] for frame in of_run] == TYPES
+            assert [frame["id"] for frame in of_run] == [0, 1, 2, 3, 4, 5, 6]
+            assert [frame["event"]["type"] for frame in of_run] == ["accepted", *TYPES]
             await socket.send_json({"type": "resume", "run_id": of_run[0]["run_id"], "after": 3})
             again = [json.loads(frame) for frame in await until_done(socket)]
             assert [(f["run_id"], f["id"], f["event"]) for f in again] == [
-                (f["run_id"], f["id"], f["event"]) for f in of_run[3:]
+                (f["run_id"], f["id"], f["event"]) for f in of_run[4:]
             ]
 
 
@@ -75,12 +76,49 @@ async def test_a_bad_request_is_an_error_and_done(
 ) -> None:
     async with http.ws_connect("/v1/ws") as socket:
         await (socket.send_str(sent) if isinstance(sent, str) else socket.send_bytes(sent))
-        error, done = [json.loads(frame) for frame in await until_done(socket)]
+        error, done = [json.loads(frame)["event"] for frame in await until_done(socket)]
         assert (error["type"], error["status"], done) == ("error", "end", {"type": "DONE"})
         assert says in error["content"]
         assert error["code"] == code
         await socket.send_json({"question": "환불은 며칠"})  # the socket is none the worse for it
-        assert len(await until_done(socket)) == 6
+        assert len(await until_done(socket)) == 7
+
+
+@pytest.mark.parametrize(
+    ("sent", "names"),
+    [
+        ({"question": "a", "profile": "nobody", "idempotency_key": "which"}, {"run_id": "", "id": 0, "key": "which"}),
+        ({"type": "resume", "run_id": "nobody"}, {"run_id": "nobody", "id": 0}),
+        ({"type": "cancel", "run_id": "nobody"}, {"run_id": "nobody", "id": 0}),
+    ],
+)
+async def test_a_refusal_says_what_is_refused(
+    http: aiohttp.ClientSession, sent: dict[str, object], names: dict[str, object]
+) -> None:
+    async with http.ws_connect("/v1/ws") as socket:
+        await socket.send_json(sent)
+        for frame in await until_done(socket):
+            assert {name: value for name, value in json.loads(frame).items() if name != "event"} == names
+
+
+async def test_a_run_can_be_cancelled_before_anything_is_shown(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+    from tests.runtime.edge.test_edge_streams import Paced
+
+    pipeline.scripts["silent"] = script = Paced()
+    async with http.ws_connect("/v1/ws") as socket:
+        await socket.send_json({"question": "silent", "idempotency_key": "to-be-cancelled"})
+        accepted = await socket.receive_json(timeout=60)
+        assert (accepted["event"], accepted["key"]) == ({"type": "accepted"}, "to-be-cancelled")
+        await socket.send_json({"type": "cancel", "run_id": accepted["run_id"]})
+        async with http.get(f"/v1/runs/{await script.run_id}") as response:
+            assert response.status == 200
+
+        async def cancelled() -> bool:
+            async with http.get(f"/v1/runs/{accepted['run_id']}") as response:
+                return (await response.json())["outcome"] == "cancelled"
+
+        await until(cancelled)
+    await script.words.put(None)
 
 
 async def test_a_frame_over_64_kb_closes_the_socket(http: aiohttp.ClientSession) -> None:
