@@ -14,6 +14,7 @@ from bus.errors import Failure
 from bus.messages import AnswerDrafted, Draft, DraftMistranslated, Sentence
 from bus.powers import Ask
 from index.sentences import SentenceStream
+from index.source_paths import published
 from prompts import contracts
 from prompts.thinking import without_thinking
 
@@ -37,7 +38,7 @@ def checked(text: str, message: Draft) -> tuple[Sentence, ...]:
     stream = SentenceStream()
     evidence = evidence_of(message.evidence)
     texts = [span.text for span in message.evidence]
-    urls = frozenset(span.url for span in message.evidence if span.url)
+    urls = frozenset(url for span in message.evidence if (url := published(span.url)))
     sentences = []
     for written in (*stream.feed(text), *stream.finish()):
         sentence = harmless(written, texts, urls)

@@ -42,7 +42,7 @@ class SetAside:
 set_aside = SetAside()
 
 
-def read[T](decoder: msgspec.json.Decoder[T], data: bytes, what: str) -> T:
+def read[T](decoder: msgspec.json.Decoder[T] | msgspec.msgpack.Decoder[T], data: bytes, what: str) -> T:
     """Decode a body. Raises Poison, whatever the bytes."""
     try:
         return decoder.decode(data)

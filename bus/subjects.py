@@ -4,7 +4,7 @@ gw.question_asked.<run_id>          a question, from the edge or from any integr
 gw.<message_type>.<run_id>.<lane>   every other record of the journal
 gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
-gw.ask, gw.search, gw.index, gw.cancel.<run_id>   core NATS: the sender repeats a request that gets no answer
+gw.ask, gw.search, gw.index, gw.sources, gw.cancel.<run_id>   core NATS: the sender repeats a request that gets no answer
 """
 
 import re
@@ -19,6 +19,7 @@ EVENTS_SUBJECTS = ["gw.event.*", "gw.progress.*"]
 ASK = "gw.ask"
 SEARCH = "gw.search"
 INDEX = "gw.index"
+SOURCES = "gw.sources"
 #: Where the process that prunes the journal says what it knows of it.
 JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"

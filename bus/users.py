@@ -9,7 +9,7 @@ lent to them by name.
 
 import msgspec
 
-from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, JOURNAL, RUNS, SEARCH
+from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, JOURNAL, RUNS, SEARCH, SOURCES
 
 #: The account of the streams and of Groundwire's own processes, and that of everybody else.
 ACCOUNT = "GROUNDWIRE"
@@ -82,7 +82,7 @@ ACTORS = User(
 SEARCHING = User(
     name="search",
     publish=("gw.embed", _INBOXES),
-    subscribe=(SEARCH, INDEX, "gw.health.search", "gw.metrics.search"),
+    subscribe=(SEARCH, INDEX, SOURCES, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(
     name="inference",
@@ -100,6 +100,7 @@ EDGE = User(
         f"{CANCEL}.*",
         SEARCH,
         INDEX,
+        SOURCES,
         JOURNAL,
         "gw.health.*",
         "gw.metrics.*",

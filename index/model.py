@@ -76,6 +76,9 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
 
     `headings` lead to its first block; `blocks` are those it holds, the parts of a block cut in two included. `intros` are the
     texts before the passage that introduce blocks of it. `anchor` is that of its section.
+
+    The rest puts the document together again: `before` is its text between the passage before and this one, `after` what follows
+    the last one, `pages` the starts of pages inside; `goes_on`: its first block began in the passage before.
     """
 
     number: int
@@ -91,6 +94,10 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
     blocks: tuple[Block, ...] = ()
     intros: tuple[str, ...] = ()
     anchor: str = ""
+    before: str = ""
+    after: str = ""
+    pages: tuple[tuple[int, int], ...] = ()
+    goes_on: bool = False
 
     @property
     def link(self) -> str:

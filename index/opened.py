@@ -1,11 +1,13 @@
 """A snapshot opened for searching: its search engines, passages, catalogue and embedder."""
 
+from functools import cached_property
 from pathlib import Path
 
 from index import lsa, search_engines, snapshot
 from index.catalogue import read_catalogue
 from index.embedder import Embedder, check_match
 from index.errors import IndexProblem
+from index.model import Entry
 from index.store import PassageStore
 from index.views import Views
 
@@ -34,6 +36,19 @@ class Opened:
         self.catalogue = read_catalogue(folder)
         self.views = Views(self.catalogue.values(), self.passages, manifest.languages)
         self.users = 1  # the searcher itself
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Of all documents, sorted."""
+        return sorted(self.catalogue)
+
+    @cached_property
+    def _moved(self) -> dict[str, str]:
+        return {old: entry.source_id for entry in self.catalogue.values() for old in entry.formerly}
+
+    def entry(self, source_id: str) -> Entry | None:
+        """The document with this id, or that had it before its file was moved."""
+        return self.catalogue.get(source_id) or self.catalogue.get(self._moved.get(source_id, ""))
 
 
 def open_snapshot(directory: Path, snapshot_id: str | None, embedder: Embedder | None) -> Opened:

@@ -86,8 +86,13 @@ def cut(document: Document, first: int, language: str = "") -> list[Passage]:
                 blocks=blocks,
                 intros=tuple(dict.fromkeys(_intros(document, blocks, start))),
                 anchor=atoms[0].anchor,
+                before=document.text[passages[-1].char_end if passages else 0 : start],
+                pages=tuple(page for page in document.pages if start < page[0] < end),
+                goes_on=_goes_on(document, start),
             )
         )
+    if passages:
+        passages[-1] = msgspec.structs.replace(passages[-1], after=document.text[passages[-1].char_end :])
     return passages
 
 
@@ -133,6 +138,12 @@ def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ..
             block = msgspec.structs.replace(block, start=max(block.start, start), end=min(block.end, end))
         inside.append(block)
     return tuple(inside)
+
+
+def _goes_on(document: Document, start: int) -> bool:
+    """Whether a block stands on both sides of `start`."""
+    at = bisect_right(document.blocks, start, key=lambda block: block.end)
+    return at < len(document.blocks) and document.blocks[at].start < start
 
 
 def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterator[str]:

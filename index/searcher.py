@@ -1,8 +1,11 @@
 """Answer queries from the newest snapshot, from any number of threads, and swap snapshots while queries run."""
 
+import contextlib
 import threading
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -14,6 +17,7 @@ from index.allowed import Allowed
 from index.codes import with_codes
 from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, hash_sets, word_set
 from index.crossing import crossed
+from index.document_text import Stretch, stretch
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors
 from index.errors import IndexProblem
@@ -21,10 +25,11 @@ from index.filters import Filter
 from index.fusion import Covers, mean_of_shares
 from index.groups import Groups
 from index.languages.detection import detect
-from index.model import Hit, Passage, ScoreType, all_headings, indexed_text, own_headings
+from index.model import Entry, Hit, Passage, ScoreType, all_headings, indexed_text, own_headings
 from index.opened import Opened, open_snapshot
 from index.question_words import without_question_words
 from index.reranker import Reranker
+from index.roots import Root
 from index.store import PassageStore
 from index.surrogates import without_surrogates
 from index.views import View
@@ -203,6 +208,49 @@ class Searcher:
         them alike.
         """
         return crossed(without_question_words(query), language, self.languages(groups))
+
+    def source(self, source_id: str, groups: Groups = None) -> Entry | None:
+        """A document by its id, or by one that it had before its file was moved; None where a caller in `groups` sees none.
+
+        Raises IndexProblem.
+        """
+        with self._entered(groups) as opened:
+            entry = opened.entry(source_id)
+            return entry if entry is not None and opened.views.sees(entry.source_id, groups) else None
+
+    def stretch(self, source_id: str, start: int, end: int, groups: Groups = None) -> tuple[Entry, Stretch, str] | None:
+        """A stretch of a document's text, and the snapshot that it is from; None as for `source`. Raises IndexProblem."""
+        with self._entered(groups) as opened:
+            entry = opened.entry(source_id)
+            if entry is None or not opened.views.sees(entry.source_id, groups):
+                return None
+            return entry, stretch(opened.passages, entry, start, end), opened.handle.manifest.snapshot
+
+    def sources(self, after: str, most: int, groups: Groups = None) -> tuple[list[Entry], int, str]:
+        """The first documents with an id behind `after`, by id, that a caller in `groups` sees; how many they see in all, and the
+        snapshot. Raises IndexProblem.
+        """
+        with self._entered(groups) as opened:
+            seen = opened.views.of(groups).entries
+            ids = opened.ids
+            behind = (opened.catalogue[each] for each in ids[bisect_right(ids, after) :])
+            found = islice((entry for entry in behind if opened.views.sees(entry.source_id, groups)), most)
+            return list(found), len(seen), opened.handle.manifest.snapshot
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The folders that the snapshot was built from."""
+        return self._current().handle.manifest.roots
+
+    @contextlib.contextmanager
+    def _entered(self, groups: Groups) -> Iterator[Opened]:
+        """What is open now, and stays so. Raises IndexProblem where it is not known who sees what."""
+        opened = self._enter()
+        try:
+            self._view(opened, groups)
+            yield opened
+        finally:
+            self._leave(opened)
 
     def maybe_reload(self) -> bool:
         """Swap to the newest snapshot if there is one. Raises IndexProblem."""

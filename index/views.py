@@ -53,6 +53,11 @@ class Views:
             return self._everything
         return self._made(self._named & {*map(group_name, groups)})
 
+    def sees(self, source_id: str, groups: Groups) -> bool:
+        """Whether a caller in these groups sees this document."""
+        named = self._groups.get(source_id)
+        return groups is None or named is None or not named.isdisjoint(map(group_name, groups))
+
     def allowed(self, view: View, wanted: Filter | None) -> Allowed | None:
         """The passages of a view that a filter lets through; None for all of the snapshot's."""
         if wanted is None:

@@ -1,15 +1,10 @@
 """Where a source can be opened: the address of its page, and that of a place in it."""
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
-#: What a source's address begins with, on the page and in the API.
-PAGES = "/sources/"
+from index.source_paths import PAGES, source_path
 
-
-def source_path(source_id: str, start: int | None = None, end: int | None = None) -> str:
-    """The address of a source's page without its host; `start` and `end` are the characters to show, as in a citation."""
-    place = f"?start={start}&end={end}" if start is not None and end is not None else ""
-    return f"{PAGES}{quote(source_id, safe='/')}{place}"
+__all__ = ["PAGES", "absolute", "is_web", "source_path"]
 
 
 def absolute(url: str, base: str) -> str:

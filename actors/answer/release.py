@@ -30,6 +30,7 @@ from index.languages.folding import visible
 from index.masking.stream import MaskStream
 from index.masking.text import mask, values_in
 from index.sentences import SentenceStream
+from index.source_paths import published
 from prompts import contracts
 from prompts.thinking import Thinking, without_thinking
 
@@ -61,7 +62,7 @@ class CheckedStream:
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._evidence = evidence_of(request.evidence)
         self._texts = [span.text for span in request.evidence]
-        self._urls = frozenset(span.url for span in request.evidence if span.url)
+        self._urls = frozenset(url for span in request.evidence if (url := published(span.url)))
         self._cites = cites and request.question.style != "hint"  # a hint's nudges are nobody's words
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))

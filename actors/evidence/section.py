@@ -8,6 +8,7 @@ import msgspec
 from bus.messages import Block, Passage
 from index.model import URL_SAFE
 from index.passages import LONGEST_INTRO
+from index.source_paths import is_ours, source_path
 
 _LONGEST_HEADING = 200
 
@@ -31,7 +32,7 @@ def section_of(passage: Passage, start: int, end: int) -> Section:
     introduced = next((block for block in readable if not _introduces(block, readable)), first)
     headings, anchor = _above(passage, start)
     return Section(
-        url=_opened(passage.url, anchor),
+        url=source_path(passage.source_id, start, end) if is_ours(passage.url) else _opened(passage.url, anchor),
         block=introduced.kind if introduced else "",
         anchor=introduced.anchor if introduced else "",
         intro=_introduction(passage, first, start, end),

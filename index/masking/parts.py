@@ -1,10 +1,12 @@
 """Mask all the text inside a message, an event or any JSON value, at whatever depth it stands."""
 
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 import msgspec
 
 from index.masking.text import mask
+from index.source_paths import PAGES, PATH, source_path
 
 #: Fields that hold an id of ours or a word of a closed list: there is nothing of a person in them, and a mask would break them.
 _OURS: Final = frozenset(
@@ -15,6 +17,14 @@ _OURS: Final = frozenset(
 )  # fmt: skip
 
 
+def _masked_path(path: str) -> str:
+    """The path of a source's page with its id masked as it is elsewhere, whatever it looks like in a path."""
+    pages, _, place = path.partition("?")
+    plain = unquote(pages.removeprefix(PAGES))
+    hidden = mask(plain)
+    return path if hidden == plain else source_path(hidden) + (f"?{place}" if place else "")
+
+
 def masked[Value](value: Value) -> Value:
     """`value` with every text in it masked; what holds nothing personal is returned as it is."""
     return cast(Value, _masked(value))
@@ -22,7 +32,7 @@ def masked[Value](value: Value) -> Value:
 
 def _masked(value: Any) -> Any:
     if isinstance(value, str):
-        return mask(value)
+        return _masked_path(value) if value.startswith(PAGES) and PATH.fullmatch(value) else mask(value)
     if isinstance(value, msgspec.Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__ if name not in _OURS}
         changed = {name: new for name, old in fields.items() if (new := _masked(old)) != old}

@@ -19,6 +19,7 @@ from bus.events import Error, Passages, References, StreamEvent, Token, TokensEn
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
 from bus.run_record import RunRecord
 from index.languages import LANGUAGES
+from index.source_paths import published
 from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
 from runtime.commands.asked_over import Asked, OverBus, OverHttp
 from runtime.commands.consoles import plain_console
@@ -211,7 +212,7 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
         places = dict(sorted(cited.get(reference.source_id, {}).items()))
         marks = "".join(f"[{n}]" for n in places) or "-"
         name = one_line(reference.title or reference.source_id)
-        place = one_line(reference.url or reference.source_id)
+        place = one_line(published(reference.url) or reference.source_id)
         say(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
         if line := line_about(reference.about):
             say(f"      {one_line(line)}")
@@ -223,7 +224,7 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
 def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with the words that match in bold."""
     name = one_line(passage.title or passage.source_id)
-    source = one_line(passage.url or passage.source_id)
+    source = one_line(published(passage.url) or passage.source_id)
     page = f"p. {passage.page}" if passage.page is not None else ""
     where = one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
     told = f"{number}. {name}" + (f" ({source})" if source != name else "") + (f"\n   {where}" if where else "")

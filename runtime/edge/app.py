@@ -16,6 +16,7 @@ from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.problems import ERRORS, problems_middleware
 from runtime.edge.routes import Route
+from runtime.edge.sources import data as sources
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
 from runtime.settings import EdgeSettings
@@ -23,7 +24,7 @@ from runtime.settings import EdgeSettings
 
 def all_routes() -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json."""
-    modules = (runs, websocket, search, index, chat, models, health, page, openapi, asyncapi)
+    modules = (runs, websocket, search, index, sources, chat, models, health, page, openapi, asyncapi)
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
 
 

@@ -12,6 +12,7 @@ from aiohttp.typedefs import Handler
 from bus.admission import Overloaded
 from bus.errors import Invalid, Unavailable
 from bus.runs import EventsGone, KeyReused, NoSuchRun
+from bus.sources import NoSuchSource, NotServed
 from bus.subjects import BadId
 
 #: `Retry-After` of a 503, in seconds.
@@ -22,7 +23,7 @@ MEANINGS = {
     400: "The request cannot be read, or an id in it is not valid.",
     401: "The key is missing, wrong, revoked or expired.",
     403: "The key lacks the scope, or the page that asks is of another site.",
-    404: "There is no such run or profile; a run may have expired, or be another key's.",
+    404: "There is no such run, source or profile; a run may have expired, or be another key's, and so may a source.",
     408: "The body did not arrive in time.",
     409: "The idempotency key was used for another question, or the run was cancelled.",
     410: "The events of the run have expired; its record is still available.",
@@ -101,6 +102,8 @@ ERRORS = web.RequestKey("errors", ErrorFormat)
 KNOWN: dict[type[Exception], tuple[int, str]] = {
     BadId: (400, "bad_id"),
     NoSuchRun: (404, "no_such_run"),
+    NoSuchSource: (404, "no_such_source"),
+    NotServed: (404, "not_served"),
     KeyReused: (409, "key_reused"),
     EventsGone: (410, "events_gone"),
     Overloaded: (429, "overloaded"),

@@ -1,6 +1,7 @@
 """Routes are declared once, as decorators of their handlers; the router, /openapi.json and the tests read the declaration."""
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Literal
@@ -14,6 +15,9 @@ from runtime.keys import Scope
 
 #: Takes the request and, if the route has a body, the body as the Struct its second parameter is annotated with.
 type Handler = Callable[Concatenate[web.Request, ...], Awaitable[web.StreamResponse]]
+
+#: The paths under which there may be nothing.
+_NAMED = re.compile(r"\{(run_id|source_id)\}")
 
 #: Any JSON document, hence Any.
 type Document = dict[str, Any]
@@ -60,7 +64,7 @@ class Route:
         self.handler, self.summary = handler, handler.__doc__.strip()
         _, *body = inspect.signature(handler).parameters.values()
         self.body = body[0].annotation if body else None
-        more: tuple[int, ...] = (408, 413, 415, 422) if body else (404,) if "{run_id}" in self.path else ()
+        more: tuple[int, ...] = (408, 413, 415, 422) if body else (404,) if _NAMED.search(self.path) else ()
         more += (400, 403, 421) + (() if self.scope == "none" else (401, 429, 503))
         self.problems = tuple(sorted({self.errors.statuses.get(each, each) for each in (*self.problems, *more)}))
         return self
@@ -71,15 +75,16 @@ class Route:
         return await self.handler(request, parse_body(await json_body(request), self.body))
 
     def add_to(self, router: web.UrlDispatcher) -> None:
+        path = self.path.replace("{source_id}", "{source_id:.+}")  # such an id holds slashes
         if self.method == "GET":  # a stream has no HEAD
             router.add_get(
-                self.path,
+                path,
                 self.serve,
                 allow_head=not any(reply.events for reply in self.replies.values()),
                 expect_handler=_expected,
             )
         else:
-            router.add_route(self.method, self.path, self.serve, expect_handler=_expected)
+            router.add_route(self.method, path, self.serve, expect_handler=_expected)
 
 
 async def _expected(request: web.Request) -> None:

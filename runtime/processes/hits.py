@@ -7,13 +7,15 @@ from index.groups import Groups
 from index.languages.words import written_terms
 from index.model import Hit
 from index.searcher import Searcher
+from index.source_paths import source_path
 
 
 def passage_of(hit: Hit) -> Passage:
+    """The hit; where its document is published nowhere, it opens on the page of its source here."""
     return Passage(
         source_id=hit.source_id,
         title=hit.title,
-        url=hit.url or "",
+        url=hit.url or source_path(hit.source_id, hit.char_start, hit.char_end),
         score=hit.score,
         score_type=hit.score_type,
         text=hit.text,

@@ -14,10 +14,11 @@ from pathlib import Path
 import anyio
 
 from bus.connection import Client, connect, keep_trying
-from bus.errors import Unavailable
+from bus.errors import Failure, Unavailable
 from bus.health import answer_health
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import answer_served_index
+from bus.sources import answer_sources
 from bus.users import SEARCHING
 from index import search_engines
 from index.embedder import Embedder
@@ -30,6 +31,7 @@ from runtime.engines.rerankers import reranking
 from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import Served
+from runtime.processes.source_reading import Sources
 from runtime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -49,15 +51,46 @@ class Threads:
         """`searcher` gives the one to search with, or raises IndexProblem; `on_broken` is called when a search breaks."""
         self._searcher = searcher
         self._on_broken = on_broken
-        self._work: queue.SimpleQueue[tuple[SearchRequest, asyncio.Future[SearchReply]] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._run, name=f"search-{n}", daemon=True) for n in range(count)]
         for thread in self._threads:
             thread.start()
 
     async def find(self, request: SearchRequest) -> SearchReply:
         """The hits from the current snapshot. Raises Unavailable."""
-        future: asyncio.Future[SearchReply] = asyncio.get_running_loop().create_future()
-        self._work.put((request, future))
+        return await self.run(lambda searcher: self._search(searcher, request))
+
+    async def run[T](self, work: Callable[[Searcher], T]) -> T:
+        """What this returns, called in one of the threads. Raises Unavailable, or the Failure that it raises."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+
+        def settle(result: T | Failure) -> None:
+            if future.done():
+                return
+            if isinstance(result, Failure):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+        def do() -> None:
+            result: T | Failure
+            try:
+                result = work(self._searcher())
+            except Failure as failure:
+                result = failure
+            except IndexProblem as problem:
+                result = Unavailable(str(problem))
+                self._on_broken()
+            except Exception as broken:
+                # The outermost handler of this thread: damaged files break a search in any way, and the next may go well.
+                log.exception("a search broke")
+                result = Unavailable(f"the index could not be searched ({type(broken).__name__})")
+                self._on_broken()
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(settle, result)
+
+        self._work.put(do)
         return await future
 
     def close(self) -> None:
@@ -67,21 +100,8 @@ class Threads:
             thread.join(timeout=2)
 
     def _run(self) -> None:
-        while (item := self._work.get()) is not None:
-            request, future = item
-            reply, failure = None, None
-            try:
-                reply = self._search(self._searcher(), request)
-            except IndexProblem as problem:
-                failure = Unavailable(str(problem))
-                self._on_broken()
-            except Exception as broken:
-                # The outermost handler of this thread: damaged files break a search in any way, and the next may go well.
-                log.exception("a search broke")
-                failure = Unavailable(f"the index could not be searched ({type(broken).__name__})")
-                self._on_broken()
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                future.get_loop().call_soon_threadsafe(_settle, future, reply, failure)
+        while (do := self._work.get()) is not None:
+            do()
         search_engines.TERMS.detach()
 
     @staticmethod
@@ -107,15 +127,6 @@ class Threads:
             and request.filter is not None
             and not searcher.passing(request.filter, request.groups),
         )
-
-
-def _settle(future: "asyncio.Future[SearchReply]", reply: SearchReply | None, failure: Unavailable | None) -> None:
-    if future.done():
-        return
-    if reply is not None:
-        future.set_result(reply)
-    elif failure is not None:
-        future.set_exception(failure)
 
 
 def _opening(
@@ -153,6 +164,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     if kept.snapshot:
         await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
     close = await serve_search(client, threads.find)
+    close_sources = await answer_sources(client, Sources(threads.run).find)
     served = Served(Path(settings.index.dir), kept.snapshot)
     await answer_served_index(client, lambda: asyncio.to_thread(served.say))
     while not stop.is_set():
@@ -162,6 +174,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         if not stop.is_set() and await loop.run_in_executor(None, kept.look):
             served.take_up(kept.snapshot)
     await close()
+    await close_sources()
     threads.close()
     kept.close()
     await client.close()

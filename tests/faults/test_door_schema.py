@@ -13,6 +13,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import ServedIndex, answer_served_index
+from bus.sources import Found, ListAsked, Question, SourceList, SourceText, answer_sources, no_such_source
 from tests.faults.door import World, bus, bus_settings, pipeline, runs, world
 from tests.runtime.edge.conftest import Bus
 
@@ -46,11 +47,32 @@ async def searched(bus: Bus) -> AsyncIterator[None]:
     async def served() -> ServedIndex:
         return INDEX
 
+    async def about(question: Question) -> Found:
+        if isinstance(question, ListAsked):
+            return SourceList(items=(), count=0, snapshot="s")
+        if not question.source_id.isalnum():
+            raise no_such_source(question.source_id)
+        text = "No."[question.start : question.end]
+        return SourceText(
+            source_id=question.source_id,
+            title="No",
+            url="/sources/no",
+            language="en",
+            characters=3,
+            passages=1,
+            snapshot="s",
+            start=min(question.start, 3),
+            end=min(question.start, 3) + len(text),
+            text=text,
+        )
+
     close = await serve_search(bus.client, find)
+    close_sources = await answer_sources(bus.client, about)
     await answer_served_index(bus.client, served)
     await bus.client.flush()
     yield
     await close()
+    await close_sources()
 
 
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
@@ -61,7 +83,13 @@ async def test_no_finding(world: World, searched: None, door: str, mode: Generat
         document = await response.json()
     headers = world.bearer("root") if door == "locked" else {}
     tested = await asyncio.to_thread(check_all, document, base, headers, mode)
-    assert tested >= {"POST /v1/runs", "GET /v1/runs/{run_id}", "POST /v1/search", "POST /v1/chat/completions"}
+    assert tested >= {
+        "POST /v1/runs",
+        "GET /v1/runs/{run_id}",
+        "POST /v1/search",
+        "POST /v1/chat/completions",
+        "GET /v1/sources/{source_id}",
+    }
 
 
 def check_all(document: dict[str, object], base: str, headers: dict[str, str], mode: GenerationMode) -> set[str]:

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index.masking.parts import masked
 from index.masking.sign import MASK
 from index.masking.stream import MaskStream
 from index.masking.text import mask, values_in
+from index.source_paths import source_path
 
 FORMS = tomllib.loads(Path(__file__).with_name("personal_data.toml").read_text(encoding="utf-8"))["form"]
 TEXTS = [form["text"] for form in FORMS]
@@ -114,3 +116,13 @@ def test_what_a_label_gave_away_is_masked_without_it_too(kind: str) -> None:
         for value in values:
             assert value not in mask(f"It is {value}.", known=values)
             assert value not in mask(f"{value}입니다", known=values)
+
+
+def test_the_path_of_a_source_hides_what_its_id_hides() -> None:
+    path = source_path("desks/ann lee+ann.lee@shop.example 010-2345-6789.md", 10100, 20345678)
+    hidden = masked({"url": path})["url"]
+    assert hidden.startswith("/sources/desks/")
+    assert hidden.endswith(".md?start=10100&end=20345678")
+    assert not [raw for raw in ("ann.lee", "shop.example", "2345") if raw in hidden.partition("?")[0]]
+    assert masked({"url": "/sources/a%20b.md?start=1&end=12345678"})["url"] == "/sources/a%20b.md?start=1&end=12345678"
+    assert "010" not in masked({"answer": "/sources/x.md?start=010-2345-6789&end=1"})["answer"]

@@ -176,7 +176,7 @@ def test_the_router_has_the_declared_routes_and_no_others() -> None:
 
 
 def test_every_module_with_routes_is_served() -> None:
-    modules = [importlib.import_module(f"runtime.edge.{each.name}") for each in pkgutil.iter_modules(edge.__path__)]
+    modules = [importlib.import_module(each.name) for each in pkgutil.walk_packages(edge.__path__, "runtime.edge.")]
     declared = {each.path for module in modules for each in vars(module).values() if isinstance(each, Route)}
     assert declared == {each.path for each in all_routes()}
 

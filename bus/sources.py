@@ -1,0 +1,186 @@
+"""The documents of an index over the bus, both ends: request and reply on `gw.sources`, one question about one document or many.
+
+Whoever asks says in which groups; a document that they do not see is answered as one that is not there.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Literal
+
+import msgspec
+import nats.errors
+from msgspec import Meta
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from bus.envelope import read, set_aside
+from bus.errors import Failure, Poison, Unavailable
+from bus.messages import About, Block
+from bus.subjects import SOURCES
+
+#: The longest stretch of text in one reply, in characters, and how many documents one names.
+LONGEST = 100_000
+MOST = 1000
+#: What a reply may take; the server refuses a message over 1 MB.
+REPLY_BYTES = 900_000
+
+Offset = Annotated[int, Meta(ge=0, le=2**40)]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """Base of the requests. `groups`: see `bus.access`."""
+
+    groups: tuple[str, ...] | None = None
+
+
+class TextAsked(Asked, frozen=True, kw_only=True):
+    """A stretch of a document's text, at most LONGEST characters."""
+
+    source_id: str
+    start: Offset = 0
+    end: Offset = LONGEST
+
+
+class ListAsked(Asked, frozen=True, kw_only=True):
+    """The documents whose ids follow `after`, at most MOST."""
+
+    after: str = ""
+    most: Annotated[int, Meta(ge=1, le=MOST)] = 100
+
+
+class ListedSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A document. `url` is where it is published, or else the path of its page here; `characters` is how long its text is."""
+
+    source_id: str
+    title: str
+    url: str
+    language: str
+    characters: int
+    passages: int
+    about: About = About()
+
+
+class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
+    """A document, and the characters `start..end` of its text, as offsets of the whole.
+
+    `blocks` say what each stretch is: prose, a heading, a table's row. `page_starts` are pairs of an offset and the page that
+    starts there, `pages` the last one with text. `original`: the path of the file itself, empty where it is not served.
+    `detail`: what of the text cannot be shown.
+    """
+
+    snapshot: str
+    start: int
+    end: int
+    text: str
+    blocks: tuple[Block, ...] = ()
+    pages: int | None = None
+    page_starts: tuple[tuple[int, int], ...] = ()
+    original: str = ""
+    detail: str = ""
+
+
+class SourceList(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Documents by id; `count` is how many there are in all for whoever asks. `next`: what `after` is for the next; empty at the
+    end.
+    """
+
+    items: tuple[ListedSource, ...]
+    count: int
+    snapshot: str
+    next: str = ""
+
+
+class _Refused(msgspec.Struct, frozen=True, tag=True):
+    why: Literal["none", "not_served", "unavailable"]
+    detail: str
+
+
+type Question = TextAsked | ListAsked
+type Found = SourceText | SourceList
+
+
+class NoSuchSource(Failure):
+    """There is no such document, or whoever asks does not see it."""
+
+
+class NotServed(Failure):
+    """The document is there, but not what was asked of it; the message says why."""
+
+
+log = logging.getLogger("groundwire.bus")
+_encoder = msgspec.msgpack.Encoder()
+_questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(TextAsked | ListAsked)
+_replies: msgspec.msgpack.Decoder[Found | _Refused] = msgspec.msgpack.Decoder(SourceText | SourceList | _Refused)
+
+
+def no_such_source(source_id: str) -> NoSuchSource:
+    return NoSuchSource(f"there is no source {source_id[:200]!r}; /v1/sources lists those that there are")
+
+
+async def ask_sources[Reply: Found](
+    client: Client, question: Question, kind: type[Reply], *, timeout_s: float
+) -> Reply:
+    """Raises NoSuchSource, NotServed, Unavailable."""
+    try:
+        msg = await client.request(SOURCES, _encoder.encode(question), timeout=timeout_s)
+        reply = read(_replies, msg.data, "this reply")
+    except (nats.errors.Error, TimeoutError) as error:
+        raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
+    except Poison as poison:
+        set_aside("reply", SOURCES, poison)
+        raise Unavailable(str(poison)) from None
+    match reply:
+        case _Refused(why="none"):
+            raise NoSuchSource(reply.detail)
+        case _Refused(why="not_served"):
+            raise NotServed(reply.detail)
+        case _Refused():
+            raise Unavailable(reply.detail)
+    if not isinstance(reply, kind):
+        raise Unavailable(f"the search process answered with {type(reply).__name__}; update it")
+    return reply
+
+
+async def answer_sources(client: Client, find: Callable[[Question], Awaitable[Found]]) -> Callable[[], Awaitable[None]]:
+    """Answer with `find`, several questions at a time. Returns a function that stops it."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def answer(msg: Msg) -> None:
+        reply: Found | _Refused
+        try:
+            reply = await find(read(_questions, msg.data, "this question"))
+        except NoSuchSource as none:
+            reply = _Refused("none", str(none))
+        except NotServed as reason:
+            reply = _Refused("not_served", str(reason))
+        except Unavailable as failure:
+            reply = _Refused("unavailable", str(failure))
+        except Poison as poison:
+            set_aside("request", SOURCES, poison)
+            reply = _Refused("unavailable", str(poison))
+        except Exception as bug:
+            # The outermost handler of this process: whoever asked must not wait for an answer that will never come.
+            log.exception("a bug in the sources")
+            reply = _Refused("unavailable", f"the source could not be read ({type(bug).__name__})")
+        if msg.reply:
+            with contextlib.suppress(nats.errors.Error):
+                await client.publish(msg.reply, _encoder.encode(reply))
+
+    async def take(msg: Msg) -> None:
+        task = asyncio.create_task(answer(msg))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    subscription = await client.subscribe(SOURCES, queue="search", cb=take)
+
+    async def close() -> None:
+        await subscription.unsubscribe()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    return close
+
+
+def fits(reply: Found) -> bool:
+    return len(_encoder.encode(reply)) <= REPLY_BYTES

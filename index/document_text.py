@@ -1,0 +1,125 @@
+"""The text of an indexed document, put together again from its passages, a stretch at a time.
+
+Passages overlap, and what stands between two of them is kept with the second. An index of before that was kept has the same
+characters at the same places, but for those between passages, which are line breaks here.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from index.model import Block, Entry, Passage
+from index.store import PassageStore
+
+
+class Stretch(NamedTuple):
+    """The characters `start..end` of a document, which has `last_page` pages with text, if it has pages.
+
+    `blocks` are cut at both ends; `pages` holds (offset, page number) where a page starts, the first at `start`. `whole`: no
+    character stands for one that the index does not hold.
+    """
+
+    start: int
+    end: int
+    text: str
+    blocks: tuple[Block, ...]
+    pages: tuple[tuple[int, int], ...]
+    last_page: int | None
+    whole: bool
+
+
+def stretch(store: PassageStore, entry: Entry, start: int, end: int) -> Stretch:
+    """The stretch that is asked for, as far as there is one. Raises IndexProblem."""
+    end = max(0, min(end, entry.characters))
+    start = max(0, min(start, end))
+    passages = list(_between(store, entry, start, end))
+    text, whole = _joined(passages, entry, start, end)
+    starts = [page for page in _page_starts(passages) if page[0] < end]
+    before = [number for offset, number in starts if offset <= start]
+    pages = [(start, before[-1])] if before else []
+    last = store.get(entry.first + entry.count - 1) if entry.count else None
+    return Stretch(
+        start,
+        end,
+        text,
+        tuple(_cut(_merged(passages), start, end)),
+        (*pages, *(page for page in starts if page[0] > start)),
+        next(reversed([number for _, number in _page_starts([last])]), None) if last else None,
+        whole,
+    )
+
+
+def _between(store: PassageStore, entry: Entry, start: int, end: int) -> Iterator[Passage]:
+    """The passages that hold something of the stretch, and one more on each side."""
+    numbers = range(entry.first, entry.first + entry.count)
+    at = max(0, bisect_right(numbers, start, key=lambda number: store.get(number).char_start) - 1)
+    while at and store.get(numbers[at - 1]).char_end >= start:
+        at -= 1
+    for number in numbers[at:]:
+        passage = store.get(number)
+        yield passage
+        if passage.char_start >= end:
+            return
+
+
+def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tuple[str, bool]:
+    pieces: list[str] = []
+    at, whole = start, True
+
+    def add(begin: int, piece: str) -> None:
+        """Add what lies in the stretch and is new of a piece that stands at `begin`."""
+        nonlocal at
+        taken = piece[max(0, at - begin) : max(0, end - begin)]
+        pieces.append(taken)
+        at += len(taken)
+
+    def fill(until: int) -> None:
+        nonlocal whole
+        if at < min(until, end):
+            whole = False
+            add(at, "\n" * (min(until, end) - at))
+
+    for passage in passages:
+        add_from = passage.char_start - len(passage.before)
+        if add_from <= at:
+            add(add_from, passage.before)
+        fill(passage.char_start)
+        add(passage.char_start, passage.text)
+    if passages and passages[-1].number == entry.first + entry.count - 1:
+        add(passages[-1].char_end, passages[-1].after)
+    fill(entry.characters)
+    return "".join(pieces), whole
+
+
+def _merged(passages: Iterable[Passage]) -> Iterator[Block]:
+    """The blocks of these passages, each once and whole again where it was cut in two."""
+    last: Block | None = None
+    for passage in passages:
+        for place, block in enumerate(passage.blocks):
+            if last is not None and (block.start < last.end or (place == 0 and passage.goes_on)):
+                last = msgspec.structs.replace(last, end=max(last.end, block.end))
+                continue
+            if last is not None:
+                yield last
+            last = block
+    if last is not None:
+        yield last
+
+
+def _cut(blocks: Iterable[Block], start: int, end: int) -> Iterator[Block]:
+    for block in blocks:
+        if block.start < end and block.end > start:
+            yield msgspec.structs.replace(block, start=max(block.start, start), end=min(block.end, end))
+
+
+def _page_starts(passages: Iterable[Passage]) -> Iterator[tuple[int, int]]:
+    """Ascending; a passage's own start counts as one where its page is not the one before."""
+    last = 0
+    for passage in passages:
+        own = [(passage.char_start, passage.page)] if passage.page is not None else []
+        for offset, number in (*own, *passage.pages):
+            if number > last:
+                yield offset, number
+                last = number

@@ -1,0 +1,36 @@
+"""Where a source of the index can be opened, as a path without a host."""
+
+import re
+from urllib.parse import quote
+
+#: What the path of a source's page begins with.
+PAGES = "/sources/"
+#: What its path in the API begins with.
+API = "/v1/sources/"
+#: The path of a source's page, with a place in it or without; a number in it counts characters and is nothing else.
+PATH = re.compile(rf"{PAGES}[^\s?#]+(?:\?start=(?:0|[1-9]\d{{0,7}})&end=(?:0|[1-9]\d{{0,7}}))?", re.ASCII)
+#: What may follow an id in a path.
+_PART_OF_ONE = frozenset(("original", "pages", "link"))
+
+
+def source_path(source_id: str, start: int | None = None, end: int | None = None) -> str:
+    """The address of a source's page without its host; `start` and `end` are the characters to show, as in a citation."""
+    place = f"?start={start}&end={end}" if start is not None and end is not None else ""
+    return f"{PAGES}{quoted(source_id)}{place}"
+
+
+def quoted(source_id: str) -> str:
+    """The id as it stands in a path: slashes as they are, but where they would make it another path."""
+    parts = source_id.split("/")
+    plain = not {"", ".", ".."} & {*parts} and not _PART_OF_ONE & {*parts[1:]}
+    return quote(source_id, safe="/" if plain else "")
+
+
+def is_ours(url: str) -> bool:
+    """Whether an address is the path of a source's page here, and not one that the document itself has."""
+    return url.startswith(PAGES)
+
+
+def published(url: str) -> str:
+    """The address that the document itself has; empty for one of ours."""
+    return "" if is_ours(url) else url

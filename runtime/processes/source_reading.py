@@ -1,0 +1,98 @@
+"""What the search process says of single documents: their text, and which there are."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from bus.messages import About, Block
+from bus.sources import (
+    LONGEST,
+    Found,
+    ListAsked,
+    ListedSource,
+    Question,
+    SourceList,
+    SourceText,
+    TextAsked,
+    fits,
+    no_such_source,
+)
+from index.model import Entry
+from index.searcher import Searcher
+from index.source_paths import source_path
+
+_NOT_WHOLE = (
+    "this document was indexed before the text between its passages was kept, which is shown as line breaks;"
+    " an index built into a new folder has it"
+)
+
+
+class OnIndex(Protocol):
+    """Runs what it is given in a thread that may read the index. Raises Unavailable."""
+
+    async def __call__[T](self, work: Callable[[Searcher], T]) -> T: ...
+
+
+class Sources:
+    """Answers questions about documents."""
+
+    def __init__(self, on_index: OnIndex) -> None:
+        self._on_index = on_index
+
+    async def find(self, question: Question) -> Found:
+        """Raises NoSuchSource, NotServed, Unavailable."""
+        match question:
+            case TextAsked():
+                return await self._on_index(lambda searcher: text_of(searcher, question))
+            case ListAsked():
+                return await self._on_index(lambda searcher: list_of(searcher, question))
+
+
+def text_of(searcher: Searcher, asked: TextAsked) -> SourceText:
+    """Raises NoSuchSource, IndexProblem."""
+    length = min(max(0, asked.end - asked.start), LONGEST)
+    while True:
+        found = searcher.stretch(asked.source_id, asked.start, asked.start + length, asked.groups)
+        if found is None:
+            raise no_such_source(asked.source_id)
+        entry, held, snapshot = found
+        text = SourceText(
+            **msgspec.structs.asdict(_listed(entry)),
+            snapshot=snapshot,
+            start=held.start,
+            end=held.end,
+            text=held.text,
+            blocks=tuple(Block(**msgspec.structs.asdict(block)) for block in held.blocks),
+            pages=held.last_page,
+            page_starts=held.pages,
+            detail="" if held.whole else _NOT_WHOLE,
+        )
+        if length <= 1 or fits(text):
+            return text
+        length //= 2
+
+
+def list_of(searcher: Searcher, asked: ListAsked) -> SourceList:
+    """Raises IndexProblem."""
+    most = asked.most
+    while True:
+        entries, count, snapshot = searcher.sources(asked.after, most + 1, asked.groups)
+        items = tuple(map(_listed, entries[:most]))
+        more = items[-1].source_id if len(entries) > most else ""
+        listed = SourceList(items=items, count=count, snapshot=snapshot, next=more)
+        if most == 1 or fits(listed):
+            return listed
+        most //= 2
+
+
+def _listed(entry: Entry) -> ListedSource:
+    return ListedSource(
+        source_id=entry.source_id,
+        title=entry.title,
+        url=entry.url or source_path(entry.source_id),
+        language=entry.language,
+        characters=entry.characters,
+        passages=entry.count,
+        about=msgspec.convert(entry.metadata, About, from_attributes=True),
+    )

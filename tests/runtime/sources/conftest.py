@@ -1,0 +1,105 @@
+"""A folder of documents for several groups, a real index of it, the process that answers for it, and edges in front."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bus.connection import connect, declare_streams
+from bus.settings import BusSettings
+from index.ingest import bring_in
+from runtime.edge.timeouts import Timeouts
+from runtime.keys import KeyFile
+from runtime.processes import edge as edge_process
+from runtime.processes import search as search_process
+from runtime.settings import AccessSettings, EdgeSettings, IndexSettings, Settings
+from tests.bus.wires import Server
+from tests.polling import until
+from tests.runtime.sources.documents import write_documents
+
+TIMES = Timeouts(search_s=20.0, nats_s=60.0)
+
+
+@dataclass
+class World:
+    """`open` needs no key and sees everything, `locked` needs one. `root` are the documents."""
+
+    open: str
+    locked: str
+    root: Path
+    settings: Settings
+    tokens: dict[str, str]
+
+    def bearer(self, name: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.tokens[name]}"} if name else {}
+
+
+@contextlib.asynccontextmanager
+async def _edge(settings: Settings) -> AsyncIterator[str]:
+    stop = asyncio.Event()
+    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(edge_process.serve(settings, stop, timeouts=TIMES, listening=listening))
+    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        await task
+    yield f"http://127.0.0.1:{listening.result()}"
+    stop.set()
+    await task
+
+
+@pytest.fixture(scope="session")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    folder = tmp_path_factory.mktemp("sources")
+    root = folder / "documents"
+    write_documents(root)
+    await asyncio.to_thread(bring_in, folder / "index", [str(root)], only=True, processes=1)
+    server = Server(tmp_path_factory.mktemp("sources-nats"))
+    server.start()
+    bus = BusSettings(url=server.url)
+    client = await connect(server.url, name="declare")
+    await declare_streams(client.jetstream(timeout=2.0), bus)
+    await client.close()
+    state = folder / "state"
+    keys = KeyFile(state / "keys.json")
+    tokens = {
+        "ann": keys.add("ann", ("ask", "search"), now=time.time(), groups=("board",)),
+        "bob": keys.add("bob", ("ask", "search"), now=time.time(), groups=()),
+        "asker": keys.add("asker", ("ask", "read"), now=time.time()),
+    }
+    settings = Settings(
+        bus=bus,
+        index=IndexSettings(dir=str(folder / "index"), threads=2),
+        edge=EdgeSettings(port=0, hosts="127.0.0.1"),
+        state=str(state),
+    )
+    stop = asyncio.Event()
+    searching = asyncio.create_task(search_process.serve(settings, stop))
+    required = Settings(bus=bus, edge=settings.edge, state=str(state), access=AccessSettings(required=True))
+    async with _edge(settings) as opened, _edge(required) as locked, aiohttp.ClientSession() as http:
+
+        async def answered() -> bool:
+            async with http.get(f"{opened}/v1/sources") as response:
+                return response.status == 200
+
+        await until(answered, within_s=60.0, what="a search process")
+        yield World(opened, locked, root, settings, tokens)
+    stop.set()
+    await searching
+    server.kill()
+
+
+@pytest.fixture
+async def http(world: World) -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(world.open) as session:
+        yield session
+
+
+@pytest.fixture
+async def locked(world: World) -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(world.locked) as session:
+        yield session

@@ -1,0 +1,155 @@
+"""/v1/sources: which documents there are, and their text."""
+
+import aiohttp
+import msgspec
+import pytest
+from yarl import URL
+
+from bus.sources import SourceList, SourceText
+from index.source_paths import API, PAGES, quoted, source_path
+from tests.runtime.sources.conftest import World
+from tests.runtime.sources.documents import LONG
+
+
+async def listed(http: aiohttp.ClientSession, query: str = "", **headers: str) -> SourceList:
+    async with http.get(f"/v1/sources{query}", headers=headers) as response:
+        assert response.status == 200, await response.text()
+        return msgspec.json.decode(await response.read(), type=SourceList)
+
+
+async def text(http: aiohttp.ClientSession, source_id: str, query: str = "", **headers: str) -> SourceText:
+    async with http.get(f"{API}{quoted(source_id)}{query}", headers=headers) as response:
+        assert response.status == 200, await response.text()
+        return msgspec.json.decode(await response.read(), type=SourceText)
+
+
+async def test_every_source_is_listed_and_opens(http: aiohttp.ClientSession) -> None:
+    whole = await listed(http)
+    ids = [item.source_id for item in whole.items]
+    assert ids == sorted(ids)
+    assert whole.count == len(ids) > 9
+    assert not whole.next
+    walked: list[str] = []
+    after = ""
+    while True:
+        part = await http.get("/v1/sources", params={"limit": "2", "after": after})
+        found = msgspec.json.decode(await part.read(), type=SourceList)
+        walked += [item.source_id for item in found.items]
+        after = found.next
+        if not after:
+            break
+    assert walked == ids
+    for item in whole.items:
+        found = await text(http, item.source_id)
+        assert (found.source_id, found.title, found.url) == (item.source_id, item.title, item.url)
+        assert found.url == "https://example.org/3" if item.source_id == "published" else found.url.startswith(PAGES)
+        assert found.start == 0
+        assert len(found.text) == found.end == min(item.characters, 50_000)
+        assert found.detail == ""
+
+
+async def test_the_text_is_that_of_the_document(http: aiohttp.ClientSession) -> None:
+    found = await text(http, "guide.md")
+    assert found.text.startswith(
+        "Refunds &\n\nRefunds are paid within 14 days of the return. See the form.\n\nCity | Fee\n"
+    )
+    assert found.text.endswith('print("<script>alert(1)</script>")\n\nA receipt is a proof.')
+    kinds = [block.kind for block in found.blocks]
+    assert {"heading", "prose", "table_header", "table_row", "list_item", "code", "quotation"} <= set(kinds)
+    row = next(block for block in found.blocks if block.kind == "table_row")
+    assert "Lyon" in found.text[row.start : row.end]
+
+
+async def test_a_window_of_a_long_one(http: aiohttp.ClientSession) -> None:
+    start = LONG.index("Paragraph 2000")
+    found = await text(http, "long.txt", f"?start={start}&end={start + 14}")
+    assert found.text == "Paragraph 2000"
+    assert (found.start, found.end, found.characters) == (start, start + 14, len(LONG))
+    assert (await text(http, "long.txt", "?start=0&end=900000")).end == 100_000
+    beyond = await text(http, "long.txt", "?start=99999999")
+    assert (beyond.text, beyond.start, beyond.end) == ("", len(LONG), len(LONG))
+
+
+async def test_a_pdf_says_its_pages(http: aiohttp.ClientSession) -> None:
+    found = await text(http, "handbook.pdf")
+    assert found.pages == 3
+    assert [page for _, page in found.page_starts] == [1, 2, 3]
+    second = found.page_starts[1][0]
+    assert found.text[second:].startswith("Safety")
+
+
+@pytest.mark.parametrize("query", ["start=-1", "start=x", "end=1&end=2", "start=" + "9" * 30, "start=١", "end="])
+async def test_a_bad_number_is_named(http: aiohttp.ClientSession, query: str) -> None:
+    async with http.get(f"/v1/sources/guide.md?{query}") as response:
+        found = await response.json()
+        assert (response.status, found["code"]) == (400, "bad_parameter")
+        assert found["detail"].startswith(query.split("=", maxsplit=1)[0])
+
+
+@pytest.mark.parametrize("limit", ["0", "1001", "ten"])
+async def test_a_bad_limit_is_named(http: aiohttp.ClientSession, limit: str) -> None:
+    async with http.get(f"/v1/sources?limit={limit}") as response:
+        assert response.status == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nothing.md",
+        "..%2F..%2Fetc%2Fpasswd",
+        "%2Fetc%2Fpasswd",
+        "guide.md%00",
+        "guide.md/",
+        "GUIDE.MD",
+        "%FF%FE",
+        "a%20folder",
+        "a" * 4001,
+        "old.zip",
+        "records.jsonl",
+        "access.toml",
+        "secret/../guide.md",
+    ],
+)
+async def test_what_is_no_source_is_not_found(http: aiohttp.ClientSession, world: World, path: str) -> None:
+    url = URL(f"{world.open}{API}{path}", encoded=True)
+    async with http.get(url) as response:
+        assert (response.status, (await response.json())["code"]) == (404, "no_such_source")
+
+
+async def test_ids_that_look_like_other_paths(http: aiohttp.ClientSession) -> None:
+    assert quoted("../records/one") == "..%2Frecords%2Fone"
+    assert (await text(http, "../records/one")).title == "One"
+    assert (await text(http, "guide.md/original")).title == "Two"
+    assert source_path("a folder/환불 규정 #1?.md", 3, 9).endswith("%231%3F.md?start=3&end=9")
+    assert (await text(http, "a folder/환불 규정 #1?.md")).language == "ko"
+
+
+async def test_groups_hold(locked: aiohttp.ClientSession, world: World) -> None:
+    everything, some = [await listed(locked, **world.bearer(name)) for name in ("ann", "bob")]
+    assert everything.count == some.count + 1
+    assert {item.source_id for item in everything.items} - {item.source_id for item in some.items} == {
+        "secret/board.md"
+    }
+    assert (await text(locked, "secret/board.md", **world.bearer("ann"))).title == "Board"
+    answers = []
+    for path in ("secret/board.md", "secret/nothing.md"):
+        async with locked.get(f"{API}{path}", headers=world.bearer("bob")) as response:
+            answers.append((response.status, (await response.text()).replace(path, "")))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 404
+
+
+async def test_a_key_needs_the_scope(locked: aiohttp.ClientSession, world: World) -> None:
+    for path in ("/v1/sources", "/v1/sources/guide.md"):
+        async with locked.get(path) as response:
+            assert response.status == 401
+        async with locked.get(path, headers=world.bearer("asker")) as response:
+            assert response.status == 403
+
+
+async def test_every_hit_has_an_address_that_opens(http: aiohttp.ClientSession) -> None:
+    async with http.post("/v1/search", json={"query": "refunds paid within 14 days"}) as response:
+        hits = (await response.json())["hits"]
+    hit = next(hit for hit in hits if hit["source_id"] == "guide.md")
+    assert hit["url"] == source_path("guide.md", hit["char_start"], hit["char_end"])
+    assert all(hit["url"] for hit in hits)
