@@ -71,7 +71,8 @@ st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False
 
 
 def test_every_event_type_is_in_the_union() -> None:
-    assert sorted(map(str, EVENT_TYPES)) == sorted(map(str, Event.__subclasses__()))
+    of_runs = [each for each in Event.__subclasses__() if each.__module__ == Event.__module__]
+    assert sorted(map(str, EVENT_TYPES)) == sorted(map(str, of_runs))
 
 
 @given(st.sampled_from(EVENT_TYPES).flatmap(st.from_type))
