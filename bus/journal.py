@@ -121,6 +121,11 @@ class Journal:
         """As `latest`, with the bytes as they are stored."""
         return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000}, as_stored=True)
 
+    async def newest(self, subject: str) -> Record | None:
+        """The last record of a filter; None when there is none. Raises Unavailable."""
+        found = await self._batch(RUNS, {"last_by_subj": subject})
+        return found[0] if found else None
+
     async def at(self, sequence: int) -> Record | None:
         """The record with that sequence; None when it is gone."""
         found = await self._batch(RUNS, {"seq": sequence})

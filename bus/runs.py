@@ -15,6 +15,7 @@ from msgspec import UNSET
 from nats.aio.client import Client
 
 from bus.access import Access, access_in, access_key, grant
+from bus.chats import add_to_chat, latest_run
 from bus.connection import Inbox
 from bus.errors import Unavailable
 from bus.journal import Journal
@@ -166,12 +167,16 @@ class Runs:
         """
         if question.idempotency_key is None:
             return secrets.token_hex(12)
+        named = question.idempotency_key + (f".{attempt}" if attempt else "")  # a key holds no dot
+        return self._derived(b"groundwire-run", access, named)
+
+    def _derived(self, what: bytes, access: Access | None, name: str) -> str:
+        """An id that only this secret derives from who asks and a name of theirs."""
         asker = ""
         if access is not None:
             groups = None if access.groups is None else sorted(access.groups)
             asker = msgspec.json.encode((access.key, groups)).decode()
-        named = f"{asker}\0{question.idempotency_key}" + (f".{attempt}" if attempt else "")  # a key holds no dot
-        return hashlib.blake2b(named.encode(), key=self._secret, digest_size=12, person=b"groundwire-run").hexdigest()
+        return hashlib.blake2b(f"{asker}\0{name}".encode(), key=self._secret, digest_size=12, person=what).hexdigest()
 
     async def _submit(
         self,
@@ -200,6 +205,22 @@ class Runs:
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
             raise KeyReused("the key belongs to another question; use a new idempotency_key")
         return Submitted(placed.run_id, created=False)
+
+    # ------------------------------------------------------------ chats
+
+    def conversation_id(self, chat: str, access: Access | None = None) -> str:
+        """Of the asker's chat of this name; a key that sees other documents than before is another asker."""
+        return self._derived(b"groundwire-chat", access, chat)
+
+    async def add_to_chat(self, run_id: str, chat: str, access: Access | None = None) -> None:
+        """Make the run the latest of the asker's chat, to be found by `latest_of_chat`. Raises Unavailable."""
+        async with self._patience():
+            await add_to_chat(self.journal, run_id, self.conversation_id(chat, access), patience_s=self._patience_s)
+
+    async def latest_of_chat(self, chat: str, access: Access | None = None) -> str | None:
+        """The run that was added to the asker's chat last, whichever process added it. Raises Unavailable."""
+        async with self._patience():
+            return await latest_run(self.journal, self.conversation_id(chat, access))
 
     # ------------------------------------------------------------ read
 

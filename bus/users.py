@@ -96,6 +96,7 @@ EDGE = User(
     publish=(
         _ASKED,
         "gw.access.*.*",
+        "gw.chat.*.*",
         "gw.run_finished.*.main",
         f"{CANCEL}.*",
         SEARCH,

@@ -19,12 +19,26 @@ from runtime.edge.routes import Route
 from runtime.edge.sources import data as sources
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
+from runtime.edge.ui_stream import chat as ui_chat
 from runtime.settings import EdgeSettings
 
 
 def all_routes() -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json."""
-    modules = (runs, websocket, search, index, sources, chat, models, health, page, openapi, asyncapi)
+    modules = (
+        runs,
+        websocket,
+        search,
+        index,
+        sources,
+        chat,
+        models,
+        ui_chat,
+        health,
+        page,
+        openapi,
+        asyncapi,
+    )
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
 
 

@@ -52,11 +52,15 @@ def structs_of(route: Route) -> list[type[msgspec.Struct]]:
     """Every Struct that a route reads or writes."""
     replies = route.replies.values()
     bodies = [body for body in (route.body, *(reply.body for reply in replies)) if isinstance(body, type)]
-    return [*bodies, route.errors.schema, *route.receives, *(event for reply in replies for event in reply.events)]
+    errors = [route.errors.schema] if issubclass(route.errors.schema, msgspec.Struct) else []
+    return [*bodies, *errors, *route.receives, *(event for reply in replies for event in reply.events)]
 
 
 def _operation(route: Route, required: bool) -> Document:
-    problem = {route.errors.media_type: {"schema": ref(route.errors.schema)}}
+    errors = route.errors.schema
+    problem = {
+        route.errors.media_type: {"schema": ref(errors) if issubclass(errors, msgspec.Struct) else {"type": "string"}}
+    }
     responses: Document = {str(status): _response(reply) for status, reply in route.replies.items()}
     for status in route.problems:
         response = responses.setdefault(str(status), {"description": ""})

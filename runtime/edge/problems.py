@@ -67,18 +67,20 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ErrorFormat:
-    """How a route writes its errors; `statuses` maps the statuses that it replaces."""
+    """How a route writes its errors: as JSON, or as the text that is shown. `statuses` maps the statuses that it replaces."""
 
-    schema: type[msgspec.Struct]
+    schema: type[msgspec.Struct] | type[str]
     media_type: str
-    body: Callable[[Problem], msgspec.Struct]
+    body: Callable[[Problem], msgspec.Struct | str]
     statuses: Mapping[int, int] = field(default_factory=dict)
 
     def response(self, problem: Problem) -> web.Response:
+        body = self.body(problem)
         return web.Response(
             status=self.statuses.get(problem.status, problem.status),
-            body=msgspec.json.encode(self.body(problem)),
+            body=body.encode() if isinstance(body, str) else msgspec.json.encode(body),
             content_type=self.media_type,
+            charset="utf-8" if isinstance(body, str) else None,
             headers=problem.headers,
         )
 
@@ -146,9 +148,6 @@ def _of_aiohttp(request: web.Request, error: web.HTTPException) -> Problem:
             allowed = ", ".join(sorted(error.allowed_methods))
             detail = f"{request.path} accepts {allowed}, not {request.method}"
             return Problem(405, "method_not_allowed", detail, {"Allow": allowed})
-        case web.HTTPRequestEntityTooLarge():
-            most = request.client_max_size // 1024
-            return Problem(413, "too_large", f"the body is larger than {most} KB; shorten the conversation or contexts")
         case web.HTTPNotFound():
             detail = f"nothing is served at {request.path[:200]}; see /openapi.json for the paths"
             return Problem(404, "no_such_path", detail)

@@ -41,7 +41,8 @@ def parameter(name: str, where: Literal["path", "header", "query"], description:
 class Route:
     """A declared route; the handler's docstring is its summary. Errors of any body or run id are added to `problems`, by status.
 
-    `scope`: what a key needs, where one is needed; any key, or none. `receives`: what a WebSocket client sends.
+    `scope`: what a key needs, where one is needed; any key, or none. `receives`: what a WebSocket client sends. `body_times`: how
+    many times `edge.max_body_bytes` a body may have.
     """
 
     method: Literal["GET", "POST"]
@@ -52,6 +53,7 @@ class Route:
     parameters: tuple[Document, ...] = ()
     errors: ErrorFormat = PROBLEM_JSON
     receives: tuple[type[msgspec.Struct], ...] = ()
+    body_times: int = 1
     summary: str = field(init=False)
     body: type[msgspec.Struct] | None = field(init=False)
 
@@ -72,7 +74,7 @@ class Route:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         if self.body is None:
             return await self.handler(request)
-        return await self.handler(request, parse_body(await json_body(request), self.body))
+        return await self.handler(request, parse_body(await json_body(request, self.body_times), self.body))
 
     def add_to(self, router: web.UrlDispatcher) -> None:
         path = self.path.replace("{source_id}", "{source_id:.+}")  # such an id holds slashes

@@ -1,0 +1,1 @@
+"""The routes of the AI SDK's `useChat`, and its UI message stream."""

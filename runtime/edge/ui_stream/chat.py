@@ -1,0 +1,162 @@
+"""/api/chat: what the AI SDK's `useChat` asks by default; come back to an answer under way, or stop it.
+
+A chat belongs to who asks: another key's chat of the same id is another one.
+"""
+
+from aiohttp import web
+
+from bus.messages import QuestionAsked, Turn
+from bus.runs import EventsGone, NoSuchRun
+from runtime.edge.door import CALLER, Caller
+from runtime.edge.problems import ErrorFormat, Problem
+from runtime.edge.request_parsing import check_text
+from runtime.edge.responses import json_response
+from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.state import EDGE, Edge
+from runtime.edge.ui_stream import schemas as ui
+from runtime.edge.ui_stream.stream import UiStream
+
+#: How many turns of the conversation a question keeps, and how many characters of each.
+TURNS = 50
+TURN_CHARS = 4000
+#: Most characters of a chat's id.
+LONGEST_ID = 256
+#: The messages that the SDK sends again carry their sources and passages: how much larger than other bodies one may be.
+BODY_TIMES = 16
+#: More events than a run has.
+ALL_EVENTS = 1_000_000_000
+
+#: The SDK shows the whole body of an error to the person.
+TEXT_ERRORS = ErrorFormat(str, "text/plain", lambda problem: problem.detail)
+
+CHAT_ID = parameter("chat_id", "path", "The chat's id.", type="string", minLength=1, maxLength=LONGEST_ID)
+ENDED = parameter("ended", "query", "1: join the latest run also when it has ended.", type="string", enum=["1"])
+STREAM = (
+    "A UI message stream: server-sent events that each hold a chunk; after the last one, the data `[DONE]`. A run that fails ends"
+    " with an error chunk, one that was cancelled with abort."
+)
+
+
+@Route(
+    "POST",
+    "/api/chat",
+    {200: Reply(STREAM, events=ui.CHUNKS)},
+    "ask",
+    problems=(409, 429, 503),
+    errors=TEXT_ERRORS,
+    body_times=BODY_TIMES,
+)
+async def send(request: web.Request, asked: ui.UiChatAsked) -> web.StreamResponse:
+    """Ask as the AI SDK's useChat: the last message is the question, those before it are its history."""
+    edge, caller = request.app[EDGE], request[CALLER]
+    async with edge.ask(caller, question_of(asked), "ui") as reader:
+        if asked.resume:
+            await edge.runs.add_to_chat(reader.run_id, asked.id, caller.access)
+        return await UiStream(request, edge, reader, resumable=asked.resume).send()
+
+
+@Route(
+    "GET",
+    "/api/chat/{chat_id}/stream",
+    {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("Nothing of this chat is under way.")},
+    "read",
+    problems=(503,),
+    parameters=(CHAT_ID, ENDED),
+    errors=TEXT_ERRORS,
+)
+async def resume(request: web.Request) -> web.StreamResponse:
+    """Join the latest run of a chat that was asked with `resume`, from its first chunk."""
+    edge = request.app[EDGE]
+    run_id = await latest_run(edge, request[CALLER], chat_id_of(request))
+    if run_id is None:
+        return web.Response(status=204)
+    try:
+        reader = await edge.runs.read(run_id)
+    except (NoSuchRun, EventsGone):
+        return web.Response(status=204)
+    with reader:
+        if reader.ends_by(ALL_EVENTS) and request.query.get("ended") != "1":
+            return web.Response(status=204)
+        return await UiStream(request, edge, reader, resumable=True).send()
+
+
+@Route(
+    "POST",
+    "/api/chat/{chat_id}/stop",
+    {200: Reply("Which run was the latest, and whether it was cancelled.", ui.UiStopped)},
+    "ask",
+    problems=(503,),
+    parameters=(CHAT_ID,),
+    errors=TEXT_ERRORS,
+)
+async def stop(request: web.Request) -> web.Response:
+    """Cancel the latest run of a chat that was asked with `resume`."""
+    edge = request.app[EDGE]
+    run_id = await latest_run(edge, request[CALLER], chat_id_of(request))
+    try:
+        cancelled = run_id is not None and await edge.runs.cancel(run_id)
+    except NoSuchRun:  # the journal has let it go meanwhile
+        run_id, cancelled = None, False
+    return json_response(ui.UiStopped(run_id=run_id or "", cancelled=cancelled))
+
+
+async def latest_run(edge: Edge, caller: Caller, chat_id: str) -> str | None:
+    """The latest run of the caller's chat; None when there is none of theirs. Raises Unavailable."""
+    run_id = await edge.runs.latest_of_chat(chat_id, caller.access)
+    if run_id is None:
+        return None
+    try:
+        await edge.check_theirs(caller, run_id)
+    except NoSuchRun:
+        return None
+    return run_id
+
+
+def chat_id_of(request: web.Request) -> str:
+    """Raises Problem 400."""
+    chat_id = request.match_info["chat_id"]
+    if len(chat_id) > LONGEST_ID:
+        raise Problem(400, "bad_id", f"the chat's id has {len(chat_id)} characters; use at most {LONGEST_ID}")
+    return chat_id
+
+
+def question_of(asked: ui.UiChatAsked) -> QuestionAsked:
+    """The last user message as the question, the messages before it as its history. Raises Problem."""
+    messages = kept(asked)
+    if not messages or messages[-1].role != "user":
+        raise Problem(422, "no_question", "messages: the last one is not the user's; end with what the person asks")
+    last = messages[-1]
+    if any(part.type == "file" for part in last.parts):
+        raise Problem(422, "no_files", "messages: the last one has a file; send text, answers come from the index")
+    check_text("last message", last.text)
+    turns = (
+        Turn(role=message.role, content=message.text[:TURN_CHARS])
+        for message in messages[:-1]
+        if message.role != "system" and message.text
+    )
+    return QuestionAsked(
+        question=last.text,
+        conversation_history=tuple(turns)[-TURNS:],
+        profile=asked.profile,
+        style=asked.style,
+        language=asked.language,
+        contexts=asked.contexts,
+        filter=asked.filter,
+        constraints=asked.constraints,
+        release=asked.release,
+        voice=asked.voice,
+        priority=asked.priority,
+        events=asked.events,
+        on_disconnect="continue" if asked.resume else "cancel",
+        deadline_s=asked.deadline_s,
+        idempotency_key=asked.idempotency_key,
+    )
+
+
+def kept(asked: ui.UiChatAsked) -> tuple[ui.UiMessage, ...]:
+    """The messages up to the question; an answer that is to be made anew is not one of them."""
+    if asked.trigger == "regenerate-message":
+        for at, message in enumerate(asked.messages):
+            if message.id == asked.message_id and message.role == "assistant":
+                return asked.messages[:at]
+    return asked.messages

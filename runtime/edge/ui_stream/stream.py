@@ -1,0 +1,203 @@
+"""One run as the AI SDK's UI message stream: a message of text, sources and data parts, written while it is made.
+
+Whoever joins a run gets its stream from the beginning, under the same message id: the SDK puts it in place of what it has.
+"""
+
+import mimetypes
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import msgspec
+from aiohttp import web
+from msgspec.structs import replace
+
+from bus.errors import Unavailable
+from bus.events import Passages, ProgressEvent, Sources, StageEvent, VerdictEvent, Withheld
+from bus.messages import NearPassage, Reference
+from bus.router import Reader, TooSlow
+from runtime.edge.cited import base_of, cited
+from runtime.edge.following import Followed
+from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.responses import run_headers
+from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
+from runtime.edge.state import Edge
+from runtime.edge.ui_stream import schemas as ui
+from runtime.source_links import absolute, is_web, source_path
+
+#: By which the SDK, and whoever stands between, tells this stream from others.
+UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+DONE = b"data: [DONE]\n\n"
+#: The ids of the message's two texts: the answer, and why it was taken back.
+ANSWER, WITHDRAWAL = "answer", "withdrawal"
+
+_encode = msgspec.json.Encoder().encode
+#: Without the system's own table, which differs from machine to machine.
+_types = mimetypes.MimeTypes(filenames=())
+
+
+class UiStream:
+    """Writes the stream of one run. `resumable`: its client may come back, and is better cut off than told that this was all."""
+
+    def __init__(self, request: web.Request, edge: Edge, reader: Reader, *, resumable: bool) -> None:
+        self.request = request
+        self.edge = edge
+        self.run = Followed(reader, edge.timeouts.keepalive_s)
+        self.resumable = resumable
+        self.base = base_of(request)
+        self.response = web.StreamResponse(headers=HEADERS | UI_HEADERS | run_headers(reader.run_id))
+        self._withheld = 0
+
+    async def send(self) -> web.StreamResponse:
+        """Raises CancelledError or ConnectionResetError when the client has left."""
+        await self.response.prepare(self.request)
+        with self.edge.metrics.streams.labels("ui").track_inprogress():
+            try:
+                await self._follow()
+                await write(self.request, self.response, DONE, self.edge)
+            except (TooSlow, TimeoutError):
+                raise disconnect(self.request, self.edge) from None
+        await self.response.write_eof()
+        return self.response
+
+    async def _follow(self) -> None:
+        """Every chunk of the run, to its end or to what ended it."""
+        run_id = self.run.run_id
+        start = ui.UiStart(message_id=run_id, message_metadata=ui.UiMetadata(run_id=run_id))
+        try:
+            await self._send(start, ui.UiStartStep())
+            async for part in self.run.parts():
+                if part is None:
+                    await write(self.request, self.response, COMMENT, self.edge)
+                elif isinstance(part, str):
+                    first = () if self.run.text != part else (ui.UiTextStart(id=ANSWER),)
+                    await self._send(*first, ui.UiTextDelta(id=ANSWER, delta=part))
+                else:
+                    await self._send(self._progress(part))
+            await self._send(*self._end(await self._metadata()))
+        except Unavailable as gone:
+            if self.resumable:
+                raise self._cut_off() from None
+            await self._send(*self._failed(problem_of(gone)))
+        except EXPECTED as error:
+            await self._send(*self._failed(problem_of(error)))
+
+    async def _send(self, *chunks: ui.UiChunk) -> None:
+        data = b"".join(b"data: %s\n\n" % _encode(chunk) for chunk in chunks)
+        await write(self.request, self.response, data, self.edge)
+
+    def _cut_off(self) -> ConnectionResetError:
+        """End the connection as a broken network does, which the SDK answers by coming back."""
+        if self.request.transport is not None:
+            self.request.transport.abort()
+        return ConnectionResetError("this process is stopping")
+
+    # ------------------------------------------------------------ chunks
+
+    def _progress(self, event: ProgressEvent) -> ui.UiChunk:
+        match event:
+            case StageEvent():
+                return ui.UiStage(id=f"{event.stage}.{event.lane}", data=event)
+            case Sources():
+                items = tuple(replace(item, url=self._address(item.url, item.source_id)) for item in event.items)
+                return ui.UiFound(data=replace(event, items=items))
+            case Withheld():
+                self._withheld += 1
+                return ui.UiWithheld(id=f"withheld-{self._withheld}", data=event)
+            case VerdictEvent():
+                return ui.UiVerdict(id="verdict", data=event)
+
+    def _end(self, metadata: ui.UiMetadata) -> Iterator[ui.UiChunk]:
+        """What follows the text of an answer, or takes it back."""
+        run = self.run
+        sources = {each.n: each for each in cited(run.text, run.references, self.base)}
+        if run.text:
+            yield ui.UiTextEnd(id=ANSWER, citations=self._citations())
+        for n, each in sorted(sources.items()):
+            place = ui.UiPlace(source_id=each.source_id, n=n, quote=each.quote)
+            yield ui.UiSourceUrl(
+                source_id=str(n), url=each.url, title=each.title, provider_metadata=ui.UiProvider(groundwire=place)
+            )
+        yield from (_document(each) for each in run.references if not is_web(each.url))
+        if run.withdrawn:
+            yield ui.UiTextStart(id=WITHDRAWAL)
+            yield ui.UiTextDelta(id=WITHDRAWAL, delta=run.withdrawn)
+            yield ui.UiTextEnd(id=WITHDRAWAL)
+        if run.passages:
+            yield from self._passages(run.passages)
+        yield ui.UiFinishStep()
+        yield ui.UiFinish(finish_reason="content-filter" if run.withdrawn else "stop", message_metadata=metadata)
+
+    def _citations(self) -> tuple[ui.UiCitation, ...]:
+        text = self.run.text
+        return tuple(
+            ui.UiCitation(
+                source=ui.UiSource(id=str(each.n), url=each.url, title=each.title),
+                start_index=utf16_units(text[: each.start]),
+                end_index=utf16_units(text[: each.end]),
+                cited_text=each.quote,
+            )
+            for each in cited(text, self.run.references, self.base)
+        )
+
+    def _passages(self, passages: tuple[NearPassage, ...]) -> Iterator[ui.UiChunk]:
+        """The closest passages: as data, and as sources for a page that does not know that."""
+        items = tuple(
+            replace(
+                each,
+                url=absolute(each.url or source_path(each.source_id, each.source_start, each.source_end), self.base),
+            )
+            for each in passages
+        )
+        for n, each in enumerate(items, 1):
+            yield ui.UiSourceUrl(
+                source_id=f"closest-{n}",
+                url=each.url,
+                title=each.title or each.source_id,
+                provider_metadata=ui.UiProvider(groundwire=ui.UiPlace(source_id=each.source_id)),
+            )
+        yield ui.UiPassages(id="passages", data=Passages(items=items))
+
+    def _failed(self, problem: Problem) -> Iterator[ui.UiChunk]:
+        if self.run.text:
+            yield ui.UiTextEnd(id=ANSWER)
+        if problem.code == "cancelled":
+            yield ui.UiMessageMetadata(message_metadata=ui.UiMetadata(run_id=self.run.run_id, outcome="cancelled"))
+            yield ui.UiAbort(reason=problem.detail)
+            return
+        metadata = ui.UiMetadata(run_id=self.run.run_id, outcome="failed", code=problem.code)
+        yield ui.UiMessageMetadata(message_metadata=metadata)
+        yield ui.UiError(error_text=problem.detail)
+
+    async def _metadata(self) -> ui.UiMetadata:
+        """What the run's record says of its end. Raises Unavailable."""
+        record = await self.edge.runs.record(self.run.run_id)
+        metadata = ui.UiMetadata(run_id=self.run.run_id, withdrawn=bool(self.run.withdrawn))
+        if record is None:
+            return metadata
+        return replace(
+            metadata,
+            outcome=record.outcome,
+            reason=record.reason,
+            confidence=record.confidence,
+            probability=record.probability,
+            profile=record.profile,
+            language=record.language,
+        )
+
+    def _address(self, url: str, source_id: str) -> str:
+        return absolute(url or source_path(source_id), self.base)
+
+
+def utf16_units(text: str) -> int:
+    """The length of a text as JavaScript counts it."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def _document(reference: Reference) -> ui.UiSourceDocument:
+    media_type, _ = _types.guess_type(reference.source_id)
+    return ui.UiSourceDocument(
+        source_id=reference.source_id,
+        media_type=media_type or "text/plain",
+        title=reference.title or reference.source_id,
+        filename=PurePosixPath(reference.source_id).name,
+    )
