@@ -31,8 +31,17 @@ DONE = b"data: [DONE]\n\n"
 ANSWER, WITHDRAWAL = "answer", "withdrawal"
 
 _encode = msgspec.json.Encoder().encode
-#: Without the system's own table, which differs from machine to machine.
+#: Without the system's own table, which differs from machine to machine; with what Python's lacks.
 _types = mimetypes.MimeTypes(filenames=())
+for _ending, _type in (
+    (".md", "text/markdown"),
+    (".epub", "application/epub+zip"),
+    (".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    (".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    (".odt", "application/vnd.oasis.opendocument.text"),
+):
+    _types.add_type(_type, _ending)
 
 
 class UiStream:
@@ -54,13 +63,17 @@ class UiStream:
             try:
                 await self._follow()
                 await write(self.request, self.response, DONE, self.edge)
+                await self.response.write_eof()
             except (TooSlow, TimeoutError):
                 raise disconnect(self.request, self.edge) from None
-        await self.response.write_eof()
+            except Unavailable:
+                # The process is stopping. The SDK comes back after a broken connection, not after one that ended.
+                if self.request.transport is not None:
+                    self.request.transport.abort()
         return self.response
 
     async def _follow(self) -> None:
-        """Every chunk of the run, to its end or to what ended it."""
+        """Every chunk of the run, to its end or to what ended it. Raises Unavailable where its client may come back."""
         run_id = self.run.run_id
         start = ui.UiStart(message_id=run_id, message_metadata=ui.UiMetadata(run_id=run_id))
         try:
@@ -69,14 +82,15 @@ class UiStream:
                 if part is None:
                     await write(self.request, self.response, COMMENT, self.edge)
                 elif isinstance(part, str):
-                    first = () if self.run.text != part else (ui.UiTextStart(id=ANSWER),)
-                    await self._send(*first, ui.UiTextDelta(id=ANSWER, delta=part))
+                    begins = self.run.text == part
+                    start_of_it = (ui.UiTextStart(id=ANSWER),) if begins else ()
+                    await self._send(*start_of_it, ui.UiTextDelta(id=ANSWER, delta=part))
                 else:
                     await self._send(self._progress(part))
             await self._send(*self._end(await self._metadata()))
         except Unavailable as gone:
             if self.resumable:
-                raise self._cut_off() from None
+                raise
             await self._send(*self._failed(problem_of(gone)))
         except EXPECTED as error:
             await self._send(*self._failed(problem_of(error)))
@@ -84,12 +98,6 @@ class UiStream:
     async def _send(self, *chunks: ui.UiChunk) -> None:
         data = b"".join(b"data: %s\n\n" % _encode(chunk) for chunk in chunks)
         await write(self.request, self.response, data, self.edge)
-
-    def _cut_off(self) -> ConnectionResetError:
-        """End the connection as a broken network does, which the SDK answers by coming back."""
-        if self.request.transport is not None:
-            self.request.transport.abort()
-        return ConnectionResetError("this process is stopping")
 
     # ------------------------------------------------------------ chunks
 
