@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 
+from bus.access import Access
 from bus.events import Done, Emitter, Error, References, StageEvent, TokensEnd, VerdictEvent, Withheld, tokens_of
 from bus.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
 from bus.runs import Runs
@@ -294,8 +295,22 @@ async def test_resume(sdk: Client, world: World, script: Script, http: aiohttp.C
 
     async with http.get(f"{world.locked}/api/chat/{page}/stream", headers=ann) as response:
         assert (response.status, await response.read()) == (204, b"")
-    async with http.get(f"{world.locked}/api/chat/{page}/stream?ended=1", headers=ann) as response:
+    async with http.get(f"{world.locked}/api/chat/{page}/latest", headers=ann) as response:
         assert (await response.text()).endswith("data: [DONE]\n\n")
+
+
+async def test_a_record_that_names_another_keys_run_opens_nothing(
+    world: World, bus: Bus, http: aiohttp.ClientSession
+) -> None:
+    """The record says where to look; whose a run is its access says."""
+    secret = bytes.fromhex(world.keys.read().secret)
+    forger = Runs(bus.client, bus.inbox, bus.journal, secret=secret)
+    await forger.add_to_chat(world.runs["ann"], "mine", Access(key="eve", groups=()))
+    for method, path, status in (("GET", "stream", 204), ("GET", "latest", 204), ("POST", "stop", 200)):
+        url = f"{world.locked}/api/chat/mine/{path}"
+        async with http.request(method, url, headers=world.bearer("eve")) as response:
+            assert response.status == status
+            assert world.runs["ann"] not in await response.text()
 
 
 async def test_a_chat_is_found_after_the_edge_was_started_anew(
@@ -328,8 +343,10 @@ async def test_error(sdk: Client, edge: str, world: World, pipeline: Pipeline) -
         (edge, {}, " ", 422, "is empty"),
         (edge, {}, "x" * 4001, 422, "shorten it to 4000"),
         (world.locked, {}, "hi", 401, "a key is needed"),
+        (world.locked, {}, "hi", 403, "it needs the scope ask"),
     ):
-        page = await opened(sdk, base, body=body)
+        headers = world.bearer("searcher") if status == 403 else {}
+        page = await opened(sdk, base, body=body, headers=headers)
         await sdk.do("send", page=page, text=text)
         state = await sdk.do("ended", page=page)
         assert (state["status"], state["code"]) == ("error", status), text

@@ -30,7 +30,6 @@ ALL_EVENTS = 1_000_000_000
 TEXT_ERRORS = ErrorFormat(str, "text/plain", lambda problem: problem.detail)
 
 CHAT_ID = parameter("chat_id", "path", "The chat's id.", type="string", minLength=1, maxLength=LONGEST_ID)
-ENDED = parameter("ended", "query", "1: join the latest run also when it has ended.", type="string", enum=["1"])
 STREAM = (
     "A UI message stream: server-sent events that each hold a chunk; after the last one, the data `[DONE]`. A run that fails ends"
     " with an error chunk, one that was cancelled with abort."
@@ -61,11 +60,29 @@ async def send(request: web.Request, asked: ui.UiChatAsked) -> web.StreamRespons
     {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("Nothing of this chat is under way.")},
     "read",
     problems=(503,),
-    parameters=(CHAT_ID, ENDED),
+    parameters=(CHAT_ID,),
     errors=TEXT_ERRORS,
 )
 async def resume(request: web.Request) -> web.StreamResponse:
-    """Join the latest run of a chat that was asked with `resume`, from its first chunk."""
+    """Join what is under way in a chat that was asked with `resume`, from its first chunk."""
+    return await join(request, ended=False)
+
+
+@Route(
+    "GET",
+    "/api/chat/{chat_id}/latest",
+    {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("This chat has no run, or its events have expired.")},
+    "read",
+    problems=(503,),
+    parameters=(CHAT_ID,),
+    errors=TEXT_ERRORS,
+)
+async def latest(request: web.Request) -> web.StreamResponse:
+    """Join the latest run of a chat that was asked with `resume`, also when it ended while its client was away."""
+    return await join(request, ended=True)
+
+
+async def join(request: web.Request, *, ended: bool) -> web.StreamResponse:
     edge = request.app[EDGE]
     run_id = await latest_run(edge, request[CALLER], chat_id_of(request))
     if run_id is None:
@@ -75,7 +92,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
     except (NoSuchRun, EventsGone):
         return web.Response(status=204)
     with reader:
-        if reader.ends_by(ALL_EVENTS) and request.query.get("ended") != "1":
+        if not ended and reader.ends_by(ALL_EVENTS):
             return web.Response(status=204)
         return await UiStream(request, edge, reader, resumable=True).send()
 
