@@ -45,7 +45,8 @@ NOT_PUBLISHED = {
     "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask"),
     "inference": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.cancel.run", "gw.search"),
     "integration": (
-        *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.search", "gw.ask",
+        *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.chat.run.main",
+        "gw.search", "gw.ask",
         "gw.health.edge", "_INBOX.edge.x",
     ),
 }  # fmt: skip
@@ -108,6 +109,15 @@ async def test_what_a_user_may_not_publish_is_refused(as_user: Opener, user: str
     assert sorted(told) == sorted(
         f'nats: permissions violation for publish to "{subject.casefold()}"' for subject in NOT_PUBLISHED[user]
     )
+
+
+async def test_the_edge_says_of_a_run_whose_it_is_and_which_chat_it_is_of(as_user: Opener) -> None:
+    client = await as_user("edge")
+    told = complaints(client)
+    for subject in ("gw.access.run.main", "gw.chat.run.conversation"):
+        await client.publish(subject, b"{}")
+    await client.flush()
+    assert told == []
 
 
 @pytest.mark.parametrize("user", NOT_READ)
