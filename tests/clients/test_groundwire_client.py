@@ -1,7 +1,6 @@
 """`groundwire.client` against the edge: what it promises of streams that break, and that its types are the server's."""
 
 import asyncio
-import contextlib
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -38,6 +37,7 @@ from bus.events import Emitter, tokens_of
 from bus.events import Error as SentError
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
+from tests.clients.cutting import CutProxy
 from tests.runtime.edge.conftest import Pipeline
 
 
@@ -45,49 +45,6 @@ from tests.runtime.edge.conftest import Pipeline
 async def client(edge: str) -> AsyncIterator[Client]:
     async with Client(edge, key="") as made:
         yield made
-
-
-class CutProxy:
-    """A way to the server that breaks each connection after so many bytes of the answer; the later ones after more."""
-
-    def __init__(self, edge: str, first: int) -> None:
-        self.host, self.port = edge.removeprefix("http://").split(":")
-        self.left = first
-        self.connections = 0
-        self.tasks: set[asyncio.Task[None]] = set()
-
-    @contextlib.asynccontextmanager
-    async def listening(self) -> AsyncIterator[str]:
-        server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        server.close()
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-        await server.wait_closed()
-
-    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        left, self.left = self.left, self.left + 150
-        self.tasks.add(asyncio.create_task(self.serve(reader, writer, left)))
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: int) -> None:
-        there, back = await asyncio.open_connection(self.host, int(self.port))
-        sending = asyncio.create_task(self.copy(reader, back))
-        try:
-            while left > 0 and (data := await there.read(min(64, left))):
-                left -= len(data)
-                writer.write(data)
-        finally:
-            sending.cancel()
-            for each in (writer, back):
-                each.close()
-                with contextlib.suppress(ConnectionError):
-                    await each.wait_closed()
-
-    async def copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(4096):
-            writer.write(data)
 
 
 async def test_ask(client: Client) -> None:

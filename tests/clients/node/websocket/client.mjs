@@ -1,0 +1,53 @@
+// Node's usual client of WebSockets, told what to do line by line.
+import { createInterface } from "node:readline";
+import WebSocket from "ws";
+
+let socket;
+let frames = [];
+let look = () => {};
+
+const steps = {
+  open({ url, headers, subprotocols }) {
+    frames = [];
+    socket = new WebSocket(url, subprotocols ?? [], { headers });
+    socket.on("message", (data) => {
+      frames.push(data.toString());
+      look();
+    });
+    socket.on("close", () => look());
+    return new Promise((resolve, reject) => {
+      socket.on("open", () => resolve(101));
+      socket.on("unexpected-response", (_, { statusCode }) => resolve(statusCode));
+      socket.on("error", reject);
+    });
+  },
+  say({ frame }) {
+    socket.send(JSON.stringify(frame));
+  },
+  until({ text = '"DONE"', times = 1 }) {
+    return new Promise((resolve) => {
+      look = () => {
+        const ends = frames.flatMap((frame, at) => (frame.includes(text) ? [at] : []));
+        const broken = socket.readyState === WebSocket.CLOSED;
+        if (ends.length >= times) resolve({ frames: frames.splice(0, ends[times - 1] + 1), broken: false });
+        else if (broken) resolve({ frames: frames.splice(0), broken });
+      };
+      look();
+    });
+  },
+  close() {
+    socket.close();
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { do: name, ...fields } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { ok: (await steps[name](fields)) ?? null };
+  } catch (error) {
+    answer = { failed: String(error?.stack ?? error) };
+  }
+  console.log(JSON.stringify(answer));
+}
+process.exit(0);

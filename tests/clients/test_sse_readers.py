@@ -1,0 +1,134 @@
+"""Five readers of server-sent events against /v1/runs: three in Python, two in Node, each as its documentation says."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bus.events import Done, Emitter, Error
+from bus.messages import QuestionAsked
+from bus.runs import Runs
+from tests.clients.cutting import CutProxy
+from tests.clients.halves import WORDS, Halves, halves
+from tests.clients.installed import HERE, node_in, python_of
+from tests.clients.talking import Client, client
+from tests.polling import until
+from tests.runtime.edge.conftest import Pipeline
+
+__all__ = ["halves"]  # a fixture
+
+PYTHON = ("httpx-sse", "sseclient-py", "aiohttp-sse-client2")
+NODE = ("eventsource", "eventsource-parser")
+
+
+@pytest.fixture(scope="module", params=PYTHON + NODE)
+async def reader(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    name = str(request.param)
+    if name in NODE:
+        node, folder = await asyncio.to_thread(node_in, "sse")
+        command: tuple[str | Path, ...] = (node, folder / "readers.mjs", name)
+    else:
+        command = (await asyncio.to_thread(python_of, "sse"), HERE / "python" / "sse_readers.py", name)
+    async with client(*command) as made:
+        yield made
+
+
+def events_of(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [json.loads(data) for _, data in found["events"]]
+
+
+def text_of(events: list[dict[str, Any]]) -> str:
+    return "".join(event["content"] for event in events if event["type"] == "token")
+
+
+async def test_ask(reader: Client, edge: str) -> None:
+    opened = await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "환불은 며칠\u2028👩"})
+    assert opened["status"] == 200
+    found = await reader.do("until")
+    events = events_of(found)
+    assert text_of(events) == "환불은 며칠\u2028👩 [1]"
+    assert [event["type"] for event in events[-2:]] == ["references", "DONE"]
+    assert [id_ for id_, _ in found["events"]] == [str(n) for n in range(1, len(events) + 1)]
+
+
+async def test_stream(reader: Client, edge: str, halves: Halves) -> None:
+    await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "halves"})
+    first = events_of(await reader.do("until", text='"one"'))
+    assert text_of(first) == "one", "a word is read before the next is said"
+    halves.go_on.set()
+    assert text_of(first + events_of(await reader.do("until"))) == WORDS
+
+
+async def test_cite(reader: Client, edge: str) -> None:
+    await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "환불은 며칠"})
+    references = events_of(await reader.do("until"))[-2]
+    assert [(item["source_id"], item["title"]) for item in references["items"]] == [("refunds", "환불 규정")]
+
+
+async def test_cancel(reader: Client, edge: str, halves: Halves, http: aiohttp.ClientSession) -> None:
+    opened = await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "halves"})
+    await reader.do("until", text='"one"')
+    async with http.post(f"/v1/runs/{opened['run_id']}/cancel") as response:
+        assert (await response.json())["cancelled"]
+    ended = events_of(await reader.do("until"))
+    assert [(event["type"], event.get("code")) for event in ended] == [("error", "cancelled"), ("DONE", None)]
+
+
+async def test_cancel_by_leaving(reader: Client, edge: str, halves: Halves, runs: Runs) -> None:
+    body = {"question": "halves", "on_disconnect": "cancel"}
+    opened = await reader.do("open", method="POST", url=f"{edge}/v1/runs", body=body)
+    await reader.do("until", text='"one"')
+    await reader.do("close")
+
+    async def outcome() -> str | None:
+        record = await runs.record(opened["run_id"])
+        return record.outcome if record else None
+
+    assert await until(outcome, what="a run whose client left") == "cancelled"
+
+
+async def test_resume(reader: Client, edge: str, halves: Halves) -> None:
+    proxy = CutProxy(edge)
+    async with proxy.listening() as base:
+        opened = await reader.do("open", method="POST", url=f"{base}/v1/runs", body={"question": "halves"})
+        found = await reader.do("until", text='"one"')
+        proxy.cut()
+        halves.go_on.set()
+        rest = await reader.do("until")
+        if rest["broken"] or not rest["events"]:  # a reader that leaves it to its user to come back
+            last = (found["events"] + rest["events"])[-1][0]
+            await reader.do("open", method="GET", url=f"{edge}/v1/runs/{opened['run_id']}/events", last=last)
+            rest["events"] += (await reader.do("until"))["events"]
+        assert text_of(events_of(found) + events_of(rest)) == WORDS
+        ids = [int(id_) for id_, _ in found["events"] + rest["events"]]
+        assert ids == list(range(1, len(ids) + 1)), "nothing twice, nothing left out"
+
+
+async def test_nothing_is_left_for_a_source_that_comes_back(edge: str) -> None:
+    """A browser's EventSource comes back after every end, until it is told that there is no more."""
+    node, folder = await asyncio.to_thread(node_in, "sse")
+    async with client(node, folder / "readers.mjs", "eventsource") as source:
+        await source.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "환불은 며칠"})
+        await source.do("until")
+        assert await source.do("ended") == []
+
+
+async def test_error(reader: Client, edge: str, pipeline: Pipeline) -> None:
+    opened = await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": " "})
+    assert opened["status"] == 422
+    assert "is empty" in opened["body"]
+
+    async def fail(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        await Emitter(pipeline.bus.journal, run_id).events(Error(code="internal", content="It broke."), Done())
+
+    pipeline.scripts["broken"] = fail
+    await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "broken"})
+    events = events_of(await reader.do("until"))
+    assert events == [
+        {"type": "error", "code": "internal", "content": "It broke.", "status": "end"},
+        {"type": "DONE"},
+    ]
