@@ -1,22 +1,20 @@
 """Check a decoded TOML table against a Struct, and report every wrong key with the nearest valid one."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+_MISSING = re.compile(r"Object missing required field `(.+)`")
+
 
 def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
     """Every problem in `raw`, one line each: the key's path, what is wrong, the nearest valid name."""
     found = list(_walk(raw, inspect.type_info(into), ""))
-    if not found:  # what the walk does not check: types, bounds, missing keys
-        try:
-            msgspec.convert(raw, into, strict=True)
-        except msgspec.ValidationError as problem:
-            found.append(_plain(_with_key(str(problem), raw, into)))
-    return found
+    return found or list(_wrong(raw, into))  # what the walk does not check: types, bounds, missing keys
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
@@ -34,7 +32,7 @@ def _walk(value: Any, wanted: inspect.Type, path: str) -> Iterable[str]:
         for key, inner in value.items():
             if key in fields:
                 yield from _walk(inner, fields[key], _joined(path, key))
-            elif key != wanted.tag_field:
+            elif key != wanted.tag_field and wanted.forbid_unknown_fields:
                 yield f"{_joined(path, key)}: unknown key{nearest(key, fields)}"
     elif isinstance(wanted, inspect.DictType) and isinstance(value, dict):
         for key, inner in value.items():
@@ -60,22 +58,46 @@ def _joined(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _with_key(problem: str, raw: dict[str, Any], into: type[msgspec.Struct]) -> str:
-    """msgspec writes `$.agents[...]`: fill in the key whose entry alone causes the same problem."""
-    for field, table in raw.items():
-        if isinstance(table, dict) and f"`$.{field}[...]" in problem:
-            for key, value in table.items():
-                try:
-                    msgspec.convert({**raw, field: {key: value}}, into, strict=True)
-                except msgspec.ValidationError as alone:
-                    if str(alone) == problem:
-                        return problem.replace("[...]", f".{key}", 1)
-    return problem
+def _wrong(raw: dict[str, Any], into: type[msgspec.Struct]) -> Iterable[str]:
+    """What is wrong with each field, in their order."""
+    found = False
+    for field in msgspec.structs.fields(into):
+        name = field.encode_name
+        if name in raw:
+            problem = _problem(raw[name], field.type)
+            if problem and "`$[...]" in problem:
+                problem = _with_key(problem, raw[name], field.type)
+        else:
+            problem = f"Object missing required field `{name}` - at `$`" if field.required else ""
+            name = ""
+        if problem:
+            found = True
+            what, _, where = problem.partition(" - at ")
+            yield _plain(f"{what} - at `{_joined('$', name)}{where.removeprefix('`$') or '`'}")
+    if not found and (problem := _problem(raw, into)):  # of the fields together
+        yield _plain(problem)
+
+
+def _problem(value: object, wanted: Any) -> str:
+    try:
+        msgspec.convert(value, wanted, strict=True)
+    except msgspec.ValidationError as problem:
+        return str(problem)
+    return ""
+
+
+def _with_key(problem: str, table: dict[str, Any], wanted: Any) -> str:
+    """msgspec writes `$[...]`: fill in the key whose entry alone causes the same problem."""
+    alone = (key for key, value in table.items() if _problem({key: value}, wanted) == problem)
+    key = next(alone, None)
+    return problem.replace("[...]", f".{key}", 1) if key is not None else problem
 
 
 def _plain(problem: str) -> str:
     """msgspec's message with the path first, like the other lines."""
     what, _, where = problem.partition(" - at ")
     what = what.replace("Invalid RFC3339 encoded date", "Expected a date like 2026-01-31")
-    where = where.strip("`").removeprefix("key` in `").removeprefix("$.")
+    where = where.strip("`").removeprefix("key` in `").removeprefix("$").removeprefix(".")
+    if missing := _MISSING.fullmatch(what):
+        return f"{_joined(where, missing[1])}: is missing"
     return f"{where}: {what[:1].lower()}{what[1:]}" if where else problem

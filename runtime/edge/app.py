@@ -11,10 +11,11 @@ from runtime.edge import asyncapi, health, index, openapi, page, runs, search, w
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
-from runtime.edge.openai import chat, models
+from runtime.edge.openai import chat, completions, models
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.problems import ERRORS, problems_middleware
+from runtime.edge.rejoining import REJOINING, Rejoining
 from runtime.edge.routes import Route
 from runtime.edge.sources import data as sources
 from runtime.edge.state import EDGE, Edge
@@ -32,6 +33,7 @@ def all_routes() -> tuple[Route, ...]:
         index,
         sources,
         chat,
+        completions,
         models,
         ui_chat,
         health,
@@ -64,6 +66,7 @@ def make_app(
     app[EDGE] = Edge(
         settings, app[TIMEOUTS], pipeline, known, tuple(needed), door or Door(), canary, run_deadline_s=run_deadline_s
     )
+    app[REJOINING] = Rejoining()
     app[ROUTES] = all_routes()
     for each in app[ROUTES]:
         each.add_to(app.router)

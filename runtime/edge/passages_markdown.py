@@ -19,7 +19,12 @@ _WEB = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 
 def markdown(passages: Sequence[NearPassage]) -> str:
     """The passages, numbered, after a blank line; empty for none."""
-    return "".join(f"\n\n{_heading(n, passage)}\n\n{_quoted(passage)}" for n, passage in enumerate(passages, 1))
+    return "".join(f"\n\n{each}" for each in each_markdown(passages))
+
+
+def each_markdown(passages: Sequence[NearPassage]) -> list[str]:
+    """Each passage, numbered."""
+    return [f"{_heading(n, passage)}\n\n{_quoted(passage)}" for n, passage in enumerate(passages, 1)]
 
 
 def _heading(n: int, passage: NearPassage) -> str:

@@ -13,6 +13,7 @@ from bus.run_record import RunRecord
 from bus.runs import no_such_run
 from bus.subjects import check_id
 from runtime.edge.door import CALLER
+from runtime.edge.idempotency import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
 from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.responses import json_response, run_headers
@@ -48,10 +49,12 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
     {200: Reply(f"{STREAM} {_RECORD}", RunRecord, EVENT_TYPES)} | dict.fromkeys((429, 500, 503, 504), _FAILED),
     "ask",
     problems=(409, 429, 503, 504),
+    parameters=(IDEMPOTENCY_KEY,),
 )
 async def ask(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
     """Ask a question."""
     edge = request.app[EDGE]
+    question = keyed(request, question)
     as_json = wants_json(request)
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
     async with edge.ask(request[CALLER], question, "json" if as_json else "sse", deadline_s) as reader:
@@ -61,6 +64,16 @@ async def ask(request: web.Request, question: QuestionAsked) -> web.StreamRespon
     status = status_of(record)
     again = {"Retry-After": str(RETRY_AFTER_S)} if status in (429, 503) else {}
     return json_response(record, status=status, headers=run_headers(record.run_id) | again)
+
+
+def keyed(request: web.Request, question: QuestionAsked) -> QuestionAsked:
+    """The question with the key of the header. Raises Problem for two keys that differ."""
+    key = idempotency_key(request)
+    if key is None or key == question.idempotency_key:
+        return question
+    if question.idempotency_key is not None:
+        raise Problem(422, "invalid", f"idempotency_key: the header {HEADER} is another; send one of them")
+    return msgspec.structs.replace(question, idempotency_key=key)
 
 
 async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:

@@ -67,10 +67,24 @@ class Edge:
     async def ask(
         self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
     ) -> AsyncIterator[Reader]:
-        """Ask the question and read its events. Raises Invalid, Overloaded, and what `Runs.ask` raises.
+        """Ask the question and read its events. Raises what `asked` raises.
 
-        Each key has its fair share of what can be done. Inside the context, a cancellation or a broken connection means that the
-        client has disconnected.
+        Inside the context, a cancellation or a broken connection means that the client has disconnected.
+        """
+        with await self.asked(caller, question, transport, deadline_s) as reader:
+            try:
+                yield reader
+            except (asyncio.CancelledError, ConnectionResetError):
+                if not reader.done:
+                    await self.client_left(question, reader.run_id)
+                raise
+
+    async def asked(
+        self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
+    ) -> Reader:
+        """Ask the question. Raises Invalid, Overloaded, and what `Runs.ask` raises.
+
+        Each key has its fair share of what can be done.
         """
         check_question(question)
         try:
@@ -79,13 +93,7 @@ class Edge:
             raise no_such_profile(error) from None
         reader = await self._admitted(caller, question, transport, deadline_s)
         self.metrics.asked.labels(question.profile, transport).inc()
-        with reader:
-            try:
-                yield reader
-            except (asyncio.CancelledError, ConnectionResetError):
-                if not reader.done:
-                    await self._client_left(question, reader.run_id)
-                raise
+        return reader
 
     async def check_theirs(self, caller: Caller, run_id: str) -> None:
         """Raises NoSuchRun for a run that is not the caller's, as if there were none; BadId, Unavailable."""
@@ -121,7 +129,7 @@ class Edge:
             self.admission.forget(run_id)
         return reader
 
-    async def _client_left(self, question: QuestionAsked, run_id: str) -> None:
+    async def client_left(self, question: QuestionAsked, run_id: str) -> None:
         """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""
         self.metrics.left.inc()
         if question.on_disconnect == "cancel" and not self.closing:

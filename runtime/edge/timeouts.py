@@ -14,6 +14,7 @@ class Timeouts:
     health_s: float = 0.3  # how long /readyz waits for another process
     search_s: float = 5.0  # how long POST /v1/search waits for hits
     grace_s: float = 3.0  # how long after its deadline a run may still end
+    rejoin_s: float = 10.0  # how long a run that its client left is kept for the client's own retry
     streams_s: float = 60.0  # how long the start waits for whoever makes the streams
     nats_s: float = 2.0  # how long a request waits for a nats-server that cannot be reached
     headers_s: float = 20.0  # how long a connection may take to send the headers of its next request, or send nothing

@@ -32,6 +32,7 @@ def python_of(name: str) -> Path:
         folder,
         [_uv(), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)],
         [_uv(), "pip", "install", "--quiet", "--no-deps", "--python", str(python), "-r", str(pins)],
+        cwd=CACHE,  # outside the project, whose own pins are not these
     )
     return python
 

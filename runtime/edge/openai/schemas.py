@@ -1,16 +1,19 @@
-"""The fields that OpenAI clients send and expect and that mean something here; any other field is ignored."""
+"""The fields that OpenAI clients send and expect and that mean something here; any other field is accepted without effect."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from bus.messages import NearPassage, Reference
 from index.filters import Filter
-from prompts.vocabulary import Language, Release, Style, Urgency, Voice
+from prompts.vocabulary import Language, OnDisconnect, Release, Style, Urgency, Voice
 
-#: `content_filter`: the final check withdrew the answer.
-Finish = Literal["stop", "content_filter"]
+#: `content_filter`: the final check withdrew the answer. `length`: `max_tokens` cut it.
+Finish = Literal["stop", "length", "content_filter"]
+
+#: Any JSON object, hence Any.
+type Given = dict[str, Any]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -35,15 +38,30 @@ class StreamOptions(msgspec.Struct, frozen=True):
     include_usage: bool = False
 
 
-class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/chat/completions`. `model` names a profile; the last seven fields are Groundwire's own additions."""
+class JsonSchema(msgspec.Struct, frozen=True):
+    """The `json_schema` of a `response_format`."""
+
+    name: str = ""
+    schema: Given | None = None
+
+
+class ResponseFormat(msgspec.Struct, frozen=True):
+    type: str = "text"
+    json_schema: JsonSchema | None = None
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request of either kind may say. `model` names a profile; the last eight fields are Groundwire's own additions."""
 
     model: str
-    messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    n: int | None = None
+    stop: str | tuple[str, ...] | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    logit_bias: Given | None = None
     style: Style | None = None
     language: Language | None = None
     release: Release | None = None
@@ -51,6 +69,40 @@ class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
     filter: Filter | None = None
     priority: Urgency = "interactive"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
+    on_disconnect: OnDisconnect | None = None
+
+    @property
+    def includes_usage(self) -> bool:
+        return bool(self.stream_options and self.stream_options.include_usage)
+
+
+class ChatAsked(Asked, frozen=True, kw_only=True):
+    """The body of `POST /v1/chat/completions`."""
+
+    messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
+    max_completion_tokens: Annotated[int, Meta(ge=1)] | None = None
+    response_format: ResponseFormat | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    tool_choice: str | Given | None = None
+    function_call: str | Given | None = None
+    modalities: tuple[str, ...] | None = None
+    audio: Given | None = None
+    web_search_options: Given | None = None
+
+    @property
+    def most_tokens(self) -> int | None:
+        return self.max_completion_tokens or self.max_tokens
+
+
+class CompletionAsked(Asked, frozen=True, kw_only=True):
+    """The body of `POST /v1/completions`."""
+
+    prompt: str | tuple[str | int | tuple[int, ...], ...]
+    echo: bool | None = None
+    suffix: str | None = None
+    best_of: int | None = None
+    logprobs: int | None = None
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,10 +113,25 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     total_tokens: int
 
 
+class UrlCitation(msgspec.Struct, frozen=True, kw_only=True):
+    """Where in the content a source is cited, in characters, and where it opens."""
+
+    start_index: int
+    end_index: int
+    url: str
+    title: str
+
+
+class Annotation(msgspec.Struct, frozen=True, kw_only=True):
+    url_citation: UrlCitation
+    type: Literal["url_citation"] = "url_citation"
+
+
 class Said(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     role: Literal["assistant"] = "assistant"
     refusal: None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +158,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 class Delta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: Literal["assistant"] | None = None
     content: str | None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 class ChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +180,27 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     passages: tuple[NearPassage, ...] | None = None
 
 
+class TextChoice(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    index: int = 0
+    finish_reason: Finish | None = None
+    logprobs: None = None
+
+
+class TextCompletion(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer of `/v1/completions`, or a piece of one. `references`, `passages` and `outcome` are Groundwire's own."""
+
+    id: str
+    created: int
+    model: str
+    choices: tuple[TextChoice, ...]
+    object: Literal["text_completion"] = "text_completion"
+    usage: Usage | None = None
+    references: tuple[Reference, ...] | msgspec.UnsetType = msgspec.UNSET
+    passages: tuple[NearPassage, ...] | msgspec.UnsetType = msgspec.UNSET
+    outcome: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     object: Literal["model"] = "model"
@@ -125,6 +214,8 @@ class ModelList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatErrorBody(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong; `param` is the field that it is wrong with."""
+
     message: str
     type: str
     code: str

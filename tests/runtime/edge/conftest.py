@@ -188,6 +188,9 @@ async def pipeline(bus: Bus) -> AsyncIterator[Pipeline]:
     await asyncio.gather(*made.ended.values())
 
 
+TIMEOUTS = Timeouts(keepalive_s=0.3, stall_s=2.0, grace_s=0.3, search_s=3.0, health_s=5.0, nats_s=60.0, rejoin_s=2.0)
+
+
 @pytest.fixture(scope="session")
 async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """The address of an edge that listens."""
@@ -200,7 +203,7 @@ async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFa
         serve(
             settings,
             stop,
-            timeouts=Timeouts(keepalive_s=0.3, stall_s=2.0, grace_s=0.3, search_s=3.0, health_s=5.0, nats_s=60.0),
+            timeouts=TIMEOUTS,
             listening=listening,
         )
     )

@@ -70,7 +70,7 @@ async def test_the_conversation_becomes_history(client: openai.AsyncOpenAI, pipe
         ("assistant", "In June [1]."),
     ]
     assert (asked.profile, asked.style, asked.language) == ("tutor", "synthesis", "en")
-    assert (asked.constraints.max_tokens, asked.deadline_s) == (16, 15.0)
+    assert (asked.deadline_s, asked.on_disconnect) == (None, "cancel")
 
 
 async def test_models_are_the_profiles(client: openai.AsyncOpenAI) -> None:

@@ -1,0 +1,160 @@
+"""A run as the answer of one of OpenAI's routes, in one piece or streamed; the routes say in which form."""
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+
+import msgspec
+from aiohttp import web
+from msgspec.structs import replace
+
+from bus.messages import NearPassage, Reference
+from bus.router import Reader, TooSlow
+from bus.run_record import RunRecord
+from runtime.edge.cited import base_of, cited
+from runtime.edge.following import Followed
+from runtime.edge.openai import schemas
+from runtime.edge.openai.errors import openai_error
+from runtime.edge.passages_markdown import each_markdown
+from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.responses import json_response, run_headers
+from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
+from runtime.edge.state import EDGE
+from runtime.source_links import absolute, source_path
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Answer(ABC):
+    """One run as an answer. What a client sees of it is `self.run.text`, then `withdrawn` or the closest passages."""
+
+    def __init__(self, request: web.Request, reader: Reader, asked: schemas.Asked, *, limited: bool) -> None:
+        """`limited`: it was asked for in at most so many tokens."""
+        self.request = request
+        self.edge = request.app[EDGE]
+        self.run = Followed(reader, self.edge.timeouts.keepalive_s)
+        self.asked = asked
+        self.base = base_of(request)
+        self.created = int(time.time())
+        self.headers = run_headers(reader.run_id)
+        self._limited = limited
+
+    # ------------------------------------------------------------ its form
+
+    def first(self) -> msgspec.Struct | None:
+        """The chunk before the text, if there is one."""
+        return None
+
+    @abstractmethod
+    def piece(self, text: str) -> msgspec.Struct:
+        """A chunk of text."""
+
+    @abstractmethod
+    def last(self, finish: schemas.Finish) -> msgspec.Struct:
+        """The chunk after the text."""
+
+    @abstractmethod
+    def counted(self, usage: schemas.Usage) -> msgspec.Struct:
+        """The chunk of a client that wants to know the tokens."""
+
+    @abstractmethod
+    def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> msgspec.Struct:
+        """The answer in one piece."""
+
+    # ------------------------------------------------------------ what it rests on
+
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """The sources cited, with addresses that open."""
+        return tuple(
+            replace(
+                each,
+                url=absolute(each.url, self.base),
+                cited=tuple(replace(place, url=absolute(place.url, self.base)) for place in each.cited),
+            )
+            for each in self.run.references
+        )
+
+    @cached_property
+    def passages(self) -> tuple[NearPassage, ...]:
+        """The closest passages, with addresses that open."""
+        return tuple(replace(each, url=absolute(each.url, self.base)) for each in self.run.passages)
+
+    def annotations(self, text: str) -> Iterator[schemas.Annotation]:
+        """Each marker of an answer, or each passage where there is none; nothing of an answer that was withdrawn."""
+        if self.run.withdrawn:
+            return
+        for place in cited(text, self.run.references, self.base):
+            yield _annotation(place.start, place.end, place.url, place.title)
+        at = len(self.run.text)
+        for passage, shown in zip(self.passages, each_markdown(self.passages), strict=True):
+            start, at = at + 2, at + 2 + len(shown)
+            url = passage.url or source_path(passage.source_id, passage.source_start, passage.source_end)
+            yield _annotation(start, at, absolute(url, self.base), passage.title or passage.source_id)
+
+    def finish(self, record: RunRecord | None) -> schemas.Finish:
+        return "content_filter" if self.run.withdrawn else "stop"
+
+    # ------------------------------------------------------------ sending it
+
+    async def send(self) -> web.StreamResponse:
+        """Answer the request. Raises Problem when there is no answer, Unavailable, and what a broken connection raises."""
+        return await (self._stream() if self.asked.stream else self._whole())
+
+    async def _whole(self) -> web.Response:
+        timeout_s = (self.asked.deadline_s or self.edge.run_deadline_s) + self.edge.timeouts.grace_s
+        try:
+            async with asyncio.timeout(timeout_s):
+                async for _ in self.run.pieces():
+                    pass
+        except (TimeoutError, TooSlow):
+            detail = f"run {self.run.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
+            raise Problem(504, "timeout", detail) from None
+        record = await self.edge.runs.record(self.run.run_id)
+        text = self.run.withdrawn or self.run.text + self._quoted()
+        return json_response(self.whole(text, self.finish(record), record), headers=self.headers)
+
+    async def _stream(self) -> web.StreamResponse:
+        """An error ends the stream early, as OpenAI's does."""
+        response = web.StreamResponse(headers=HEADERS | self.headers)
+        await response.prepare(self.request)
+
+        async def send(value: msgspec.Struct) -> None:
+            await write(self.request, response, b"data: %s\n\n" % _encode(value), self.edge)
+
+        try:
+            if (first := self.first()) is not None:
+                await send(first)
+            async for piece in self.run.pieces():
+                if piece is None:
+                    await write(self.request, response, COMMENT, self.edge)
+                else:
+                    await send(self.piece(piece))
+            if rest := f"\n\n{self.run.withdrawn}" if self.run.withdrawn else self._quoted():
+                await send(self.piece(rest))
+            wanted = self._limited or self.asked.includes_usage
+            record = await self.edge.runs.record(self.run.run_id) if wanted else None
+            await send(self.last(self.finish(record)))
+            if self.asked.includes_usage:
+                await send(self.counted(usage_of(record)))
+        except EXPECTED as error:
+            await send(openai_error(problem_of(error)))
+        except (TooSlow, TimeoutError):
+            raise disconnect(self.request, self.edge) from None
+        await write(self.request, response, b"data: [DONE]\n\n", self.edge)
+        await response.write_eof()
+        return response
+
+    def _quoted(self) -> str:
+        return "".join(f"\n\n{each}" for each in each_markdown(self.passages))
+
+
+def usage_of(record: RunRecord | None) -> schemas.Usage:
+    tokens_in, tokens_out = (record.tokens_in, record.tokens_out) if record else (0, 0)
+    return schemas.Usage(prompt_tokens=tokens_in, completion_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
+
+
+def _annotation(start: int, end: int, url: str, title: str) -> schemas.Annotation:
+    return schemas.Annotation(url_citation=schemas.UrlCitation(start_index=start, end_index=end, url=url, title=title))

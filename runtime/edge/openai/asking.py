@@ -1,0 +1,117 @@
+"""What the fields of an OpenAI client ask for: made part of the question, or refused by name where it cannot be done.
+
+What changes only how a model would write (temperature, seed, effort) is accepted without effect: the profile says how to answer.
+What a client would wait for in vain, or read the answer by, is refused.
+"""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from bus.messages import Constraints, QuestionAsked, Turn
+from prompts.profiles import ProfileError
+from runtime.edge.idempotency import idempotency_key
+from runtime.edge.openai.errors import unsupported
+from runtime.edge.openai.schemas import Asked, ChatAsked, CompletionAsked
+from runtime.edge.problems import Problem
+from runtime.edge.state import EDGE
+
+#: How many tokens an answer may be asked to have; more is as good as no limit.
+MOST_TOKENS = 4096
+_ONE = "there is one answer to a question; leave it out, or send 1"
+_NO_LOGPROBS = "an answer is checked text without log probabilities; leave it out"
+_NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
+_NO_TOOLS = "no tool is ever called; send `auto` or `none`, or leave it out"
+
+#: Field, whether it asks for what cannot be done, and why.
+type Rule[T] = tuple[str, Callable[[T], bool], str]
+
+_OF_BOTH: tuple[Rule[Asked], ...] = (
+    ("n", lambda asked: asked.n not in (None, 1), _ONE),
+    ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
+    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
+    ("stop", lambda asked: bool(asked.stop), "an answer ends where its last checked sentence does; leave it out"),
+    ("logit_bias", lambda asked: bool(asked.logit_bias), "no token is preferred to another; leave it out"),
+)
+_OF_CHAT: tuple[Rule[ChatAsked], ...] = (
+    ("logprobs", lambda asked: bool(asked.logprobs), _NO_LOGPROBS),
+    ("top_logprobs", lambda asked: bool(asked.top_logprobs), _NO_LOGPROBS),
+    ("tool_choice", lambda asked: asked.tool_choice not in (None, "none", "auto"), _NO_TOOLS),
+    ("function_call", lambda asked: asked.function_call not in (None, "none", "auto"), _NO_TOOLS),
+    (
+        "response_format",
+        lambda asked: asked.response_format is not None and asked.response_format.type != "text",
+        "an answer is text with citations; send `text`, or leave it out",
+    ),
+    ("modalities", lambda asked: bool(set(asked.modalities or ()) - {"text"}), "an answer is text; leave it out"),
+    ("audio", lambda asked: asked.audio is not None, "an answer is text; leave it out"),
+    (
+        "web_search_options",
+        lambda asked: asked.web_search_options is not None,
+        "only the indexed documents are searched; leave it out",
+    ),
+)
+_OF_COMPLETIONS: tuple[Rule[CompletionAsked], ...] = (
+    ("logprobs", lambda asked: asked.logprobs is not None, _NO_LOGPROBS),
+    ("best_of", lambda asked: asked.best_of not in (None, 1), _ONE),
+    ("suffix", lambda asked: bool(asked.suffix), "nothing is filled in before a text; leave it out"),
+)
+
+
+async def check_model(request: web.Request, model: str) -> None:
+    """Raises Problem for a model that is no profile."""
+    try:
+        await request.app[EDGE].profiles.check(model)
+    except ProfileError as error:
+        raise Problem(404, "model_not_found", f"model: {error}".replace("\n", "; ")) from None
+
+
+def check_chat(asked: ChatAsked) -> None:
+    """Raises Problem for the first field that asks for what cannot be done."""
+    _check(asked, (*_OF_BOTH, *_OF_CHAT))
+    for m, message in enumerate(asked.messages):
+        for p, part in enumerate(message.content if isinstance(message.content, tuple) else ()):
+            if part.type not in ("text", "refusal"):
+                field = f"messages[{m}].content[{p}].type"
+                raise unsupported(field, f"only text is read, and this is {part.type[:40]!r}; send text parts")
+
+
+def check_completion(asked: CompletionAsked) -> None:
+    """Raises Problem for the first field that asks for what cannot be done."""
+    _check(asked, (*_OF_BOTH, *_OF_COMPLETIONS))
+
+
+def _check[T](asked: T, rules: tuple[Rule[T], ...]) -> None:
+    for field, asks, why in rules:
+        if asks(asked):
+            raise unsupported(field, why)
+
+
+def question_of(
+    request: web.Request, asked: Asked, text: str, history: tuple[Turn, ...] = (), *, max_tokens: int | None
+) -> QuestionAsked:
+    """The question that a request asks. Without a word its run ends with its client, unless a key says that the client comes back.
+
+    Raises Problem.
+    """
+    key = idempotency_key(request)
+    return QuestionAsked(
+        question=text,
+        conversation_history=history,
+        profile=asked.model,
+        style=asked.style,
+        language=asked.language,
+        release=asked.release,
+        voice=asked.voice,
+        priority=asked.priority,
+        filter=asked.filter,
+        constraints=constraints_of(asked, max_tokens),
+        deadline_s=asked.deadline_s,
+        on_disconnect=asked.on_disconnect or ("continue" if key else "cancel"),
+        idempotency_key=key,
+    )
+
+
+def constraints_of(asked: Asked, max_tokens: int | None) -> Constraints:
+    """Raises Problem."""
+    return Constraints(max_tokens=max(16, min(max_tokens, MOST_TOKENS)) if max_tokens else None)

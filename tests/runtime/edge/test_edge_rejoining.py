@@ -1,0 +1,263 @@
+"""A client's own retry joins the run that is under way; a run whose client has left ends; a key makes two requests one."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import openai
+import pytest
+
+from bus.events import Done, Emitter, Error, TokensEnd
+from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.runs import Runs
+from bus.subjects import finished, key_of
+from runtime.processes.edge import serve
+from runtime.settings import EdgeSettings, Settings
+from tests.polling import until
+from tests.runtime.edge.conftest import TIMEOUTS, Bus, Pipeline
+
+CHAT = "/v1/chat/completions"
+RETRY = {"x-stainless-retry-count": "1"}
+
+
+class Slow:
+    """A script that answers when it is told to, however many runs there are of it."""
+
+    def __init__(self) -> None:
+        self.runs: asyncio.Queue[str] = asyncio.Queue()
+        self.asked: list[str] = []
+        self.go = asyncio.Event()
+        self.fails = False
+
+    async def __call__(self, pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        self.asked.append(run_id)
+        self.runs.put_nowait(run_id)
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await self.go.wait()
+        await emitter.tokens(["Done."])
+        if self.fails:
+            settled = Settled(outcome="failed", reason="model_unavailable", question=question.question)
+            await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+            await emitter.events(Error(code="model_unavailable", content="no model"), Done())
+            return
+        settled = Settled(outcome="answered", question=question.question, answer="Done.")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), Done())
+
+
+@pytest.fixture
+def slow(pipeline: Pipeline, request: pytest.FixtureRequest) -> Slow:
+    pipeline.scripts[request.node.name] = script = Slow()
+    return script
+
+
+@pytest.fixture
+def body(request: pytest.FixtureRequest) -> dict[str, object]:
+    return {"model": "general", "messages": [{"role": "user", "content": request.node.name}]}
+
+
+@contextlib.asynccontextmanager
+async def impatient_edge(bus: Bus, folder: Path) -> AsyncIterator[str]:
+    """An edge whose JSON answers have a deadline that no run here meets."""
+    stop = asyncio.Event()
+    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0, json_deadline_s=0.01), state=str(folder))
+    task = asyncio.create_task(serve(settings, stop, timeouts=TIMEOUTS, listening=listening))
+    yield f"http://127.0.0.1:{await listening}"
+    stop.set()
+    await task
+
+
+async def _ended_as(runs: Runs, run_id: str, outcome: str) -> None:
+    async def ended() -> bool:
+        record = await runs.record(run_id)
+        assert record is not None
+        return record.outcome == outcome
+
+    await until(ended, within_s=20, what=f"a run that is {outcome}")
+
+
+async def _leave(asking: "asyncio.Task[aiohttp.ClientResponse]") -> None:
+    asking.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await asking
+
+
+async def test_an_answer_in_one_piece_may_take_as_long_as_the_run(
+    bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path
+) -> None:
+    async with impatient_edge(bus, tmp_path) as address, aiohttp.ClientSession(address) as session:
+        asking = asyncio.create_task(session.post(CHAT, json=body))
+        run_id = await slow.runs.get()
+        asked = (await bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
+        assert isinstance(asked, QuestionAsked)
+        assert asked.deadline_s is None
+        done, _ = await asyncio.wait([asking], timeout=1.0)  # the deadline of /v1/runs, and its grace
+        assert not done
+        slow.go.set()
+        answer = await (await asking).json()
+        assert answer["choices"][0]["message"]["content"] == "Done."
+
+
+async def test_openais_own_retry_joins_the_run(edge: str, slow: Slow, body: dict[str, object]) -> None:
+    again = asyncio.Event()
+
+    async def sent(request: object) -> None:
+        if slow.asked:
+            again.set()
+
+    http = openai.DefaultAsyncHttpxClient(event_hooks={"request": [sent]})
+    async with openai.AsyncOpenAI(
+        base_url=f"{edge}/v1", api_key="none", timeout=1.0, max_retries=2, http_client=http
+    ) as client:
+        asking = asyncio.create_task(client.chat.completions.create(**body))  # type: ignore[call-overload]
+        await again.wait()
+        slow.go.set()
+        answer = await asking
+    assert answer.choices[0].message.content == "Done."
+    assert [answer.id] == [f"chatcmpl-{run_id}" for run_id in slow.asked]
+
+
+@pytest.mark.parametrize("said", [True, False])
+async def test_a_retry_after_its_client_left_joins_the_run_whether_it_says_so_or_not(
+    http: aiohttp.ClientSession, runs: Runs, slow: Slow, body: dict[str, object], said: bool
+) -> None:
+    asking = asyncio.create_task(http.post(CHAT, json=body))
+    run_id = await slow.runs.get()
+    await _leave(asking)
+    again = asyncio.create_task(http.post(CHAT, json=body, headers=RETRY if said else {}))
+    await asyncio.wait([again], timeout=TIMEOUTS.rejoin_s + 1)  # longer than the run of one who left is kept
+    slow.go.set()
+    response = await again
+    assert (response.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
+    assert (await runs.record(run_id)).outcome == "answered"  # type: ignore[union-attr]
+
+
+async def test_who_asks_the_same_at_the_same_time_asks_a_question_of_their_own(
+    http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
+) -> None:
+    both = [asyncio.create_task(http.post(CHAT, json=body)) for _ in range(2)]
+    await slow.runs.get(), await slow.runs.get()
+    slow.go.set()
+    ids = {(await each).headers["X-Run-Id"] for each in both}
+    assert ids == set(slow.asked)
+    assert len(ids) == 2
+
+
+async def test_a_retry_while_the_first_still_waits_shares_its_run_and_one_may_leave(
+    http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
+) -> None:
+    """As behind a proxy that keeps the first connection."""
+    first = asyncio.create_task(http.post(CHAT, json=body))
+    run_id = await slow.runs.get()
+    streamed = await http.post(CHAT, json=body | {"stream": True}, headers=RETRY)
+    assert streamed.headers["X-Run-Id"] == run_id
+    streamed.close()
+    slow.go.set()
+    assert (await (await first).json())["choices"][0]["message"]["content"] == "Done."
+    late = await http.post(CHAT, json=body, headers=RETRY)
+    assert (late.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
+
+
+async def test_another_question_or_a_run_that_failed_is_not_joined(
+    http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
+) -> None:
+    slow.fails = True
+    slow.go.set()
+    failed = await http.post(CHAT, json=body)
+    assert failed.status == 503
+    other = await http.post(CHAT, json=body | {"style": "synthesis"}, headers=RETRY)
+    again = await http.post(CHAT, json=body, headers=RETRY)
+    assert (other.status, again.status) == (503, 503)
+    assert len(set(slow.asked)) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "stream", "on_disconnect", "outcome"),
+    [
+        (CHAT, True, None, "cancelled"),
+        (CHAT, False, None, "cancelled"),
+        (CHAT, True, "continue", "answered"),
+        ("/v1/completions", True, None, "cancelled"),
+        ("/v1/runs", True, None, "answered"),
+    ],
+)
+async def test_a_run_ends_with_its_chat_client(
+    http: aiohttp.ClientSession,
+    runs: Runs,
+    slow: Slow,
+    path: str,
+    stream: bool,
+    on_disconnect: str | None,
+    outcome: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    name = request.node.name
+    asked: dict[str, object] = {"model": "general", "stream": stream}
+    match path:
+        case "/v1/runs":
+            asked = {"question": name}
+        case "/v1/completions":
+            asked["prompt"] = name
+        case _:
+            asked["messages"] = [{"role": "user", "content": name}]
+    if on_disconnect:
+        asked["on_disconnect"] = on_disconnect
+    asking = asyncio.create_task(http.post(path, json=asked))
+    run_id = await slow.runs.get()
+    if stream:
+        (await asking).close()
+    await _leave(asking)
+    if outcome == "answered":
+        slow.go.set()
+    await _ended_as(runs, run_id, outcome)
+
+
+# ---------------------------------------------------------------- keys
+
+
+@pytest.mark.parametrize("path", [CHAT, "/v1/completions", "/v1/runs"])
+async def test_a_key_in_the_header_makes_two_requests_one_run(
+    http: aiohttp.ClientSession, slow: Slow, path: str, request: pytest.FixtureRequest
+) -> None:
+    name = request.node.name
+    asked: dict[str, object] = {"question": name} if path == "/v1/runs" else {"model": "general", "stream": True}
+    asked |= {CHAT: {"messages": [{"role": "user", "content": name}]}, "/v1/completions": {"prompt": name}}.get(
+        path, {}
+    )
+    headers = {"Idempotency-Key": f"{name} – sent by *me*"}
+    first = await http.post(path, json=asked, headers=headers)
+    run_id = await slow.runs.get()
+    first.close()  # who sends a key comes back
+    slow.go.set()
+    second = await http.post(path, json=asked, headers=headers)
+    await second.read()
+    assert (second.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
+    other = asked | ({"question": name + " now"} if path == "/v1/runs" else {"style": "synthesis"})
+    refused = await http.post(path, json=other, headers=headers)
+    assert refused.status == 409
+    assert refused.headers.get("X-Should-Retry") == (None if path == "/v1/runs" else "false")
+
+
+async def test_a_key_that_is_an_id_is_the_same_in_the_header_and_in_the_body(
+    http: aiohttp.ClientSession, slow: Slow, request: pytest.FixtureRequest
+) -> None:
+    slow.go.set()
+    asked = {"question": request.node.name}
+    one = await http.post("/v1/runs", json=asked, headers={"Idempotency-Key": "order-7"})
+    two = await http.post("/v1/runs", json=asked | {"idempotency_key": "order-7"})
+    assert one.headers["X-Run-Id"] == two.headers["X-Run-Id"]
+    both = await http.post(
+        "/v1/runs", json=asked | {"idempotency_key": "order-7"}, headers={"Idempotency-Key": "order-8"}
+    )
+    assert both.status == 422
+    assert "send one of them" in (await both.json(content_type=None))["detail"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb"])
+async def test_a_key_that_is_none_is_refused(http: aiohttp.ClientSession, key: str) -> None:
+    refused = await http.post("/v1/runs", json={"question": "How long?"}, headers={"Idempotency-Key": key})
+    assert refused.status == 400
+    assert "printable characters; send a UUID" in (await refused.json(content_type=None))["detail"]
