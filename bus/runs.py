@@ -260,6 +260,15 @@ class Runs:
         """What became of a run so far; None when there is no such run. Raises BadId, Unavailable."""
         return record_of(await self._latest(run_filters(check_id(run_id))))
 
+    async def beside(self, filters: Sequence[str]) -> list[Record]:
+        """Records by their subjects, oldest first. Raises Unavailable."""
+        return await self._latest(filters)
+
+    async def put_beside(self, key: Key, data: bytes) -> bool:
+        """Write what is no message of the pipeline beside a run's records, once. False: it is there. Raises Unavailable."""
+        async with self._patience():
+            return await self.journal.publish(key.subject, data, patience_s=self._patience_s)
+
     async def access(self, run_id: str) -> Access | None:
         """Who asked the run; None when no key did, or there is no such run. Raises BadId, Unavailable."""
         return access_in(await self._latest([access_key(check_id(run_id)).subject]))

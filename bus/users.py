@@ -97,6 +97,7 @@ EDGE = User(
         _ASKED,
         "gw.access.*.*",
         "gw.chat.*.*",
+        "gw.response.*.*",
         "gw.run_finished.*.main",
         f"{CANCEL}.*",
         SEARCH,

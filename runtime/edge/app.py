@@ -11,7 +11,7 @@ from runtime.edge import asyncapi, health, index, openapi, page, runs, search, w
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
-from runtime.edge.openai import chat, completions, models
+from runtime.edge.openai import chat, completions, models, responses
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.problems import ERRORS, problems_middleware
@@ -35,6 +35,7 @@ def all_routes() -> tuple[Route, ...]:
         chat,
         completions,
         models,
+        responses,
         ui_chat,
         health,
         page,

@@ -4,6 +4,7 @@ The routes that speak OpenAI's, the AI SDK's or MCP's language write what this r
 """
 
 from collections.abc import AsyncIterator
+from itertools import groupby
 
 from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import NearPassage, Reference
@@ -50,24 +51,41 @@ class Followed:
 
     async def parts(self) -> AsyncIterator[str | ProgressEvent | None]:
         """`pieces`, and in their places the events that only a question with `events=all` gets."""
+        async for batch in self.batches():
+            if batch is None:
+                yield None
+                continue
+            for is_text, together in groupby(batch, key=lambda part: isinstance(part, str)):
+                if is_text:
+                    yield "".join(part for part in together if isinstance(part, str))
+                else:
+                    for part in together:
+                        yield part
+
+    async def batches(self) -> AsyncIterator[list[str | ProgressEvent] | None]:
+        """Whatever is ready, token by token as the run wrote them; None after a silence. Raises what `pieces` raises."""
         while (batch := await next_batch(self.reader, self.keepalive_s)) != []:
             if batch is None:
                 yield None
                 continue
-            text = ""
+            ready: list[str | ProgressEvent] = []
+            failure: Problem | None = None
             for event in (event for _, line in batch if (event := event_in(line)) is not None):
                 if isinstance(event, Token):
-                    text += event.content
+                    self.text += event.content
+                    ready.append(event.content)
                     continue
-                if text:
-                    self.text += text
-                    yield text
-                    text = ""
-                if (progress := self._note(event)) is not None:
-                    yield progress
-            if text:
-                self.text += text
-                yield text
+                try:
+                    progress = self._note(event)
+                except Problem as problem:
+                    failure = problem
+                    break
+                if progress is not None:
+                    ready.append(progress)
+            if ready:
+                yield ready
+            if failure is not None:
+                raise failure
 
     def _note(self, event: StreamEvent) -> ProgressEvent | None:
         """Keep what an event says; the event itself if it is one of progress. Raises Problem for a failure."""

@@ -45,7 +45,7 @@ class Route:
     many times `edge.max_body_bytes` a body may have.
     """
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "DELETE"]
     path: str
     replies: Mapping[int, Reply]
     scope: Scope | Literal["any", "none"] = "admin"

@@ -14,7 +14,14 @@ ERRORS = {
     429: ("rate_limit_error", "rate_limit_exceeded"),
 }
 #: Problems with one field, whose sentence begins with its name.
-_OF_A_FIELD = ("invalid", "unsupported_value", "model_not_found", "no_such_profile")
+_OF_A_FIELD = (
+    "invalid",
+    "unsupported_value",
+    "model_not_found",
+    "no_such_profile",
+    "previous_response_not_found",
+    "context_length_exceeded",
+)
 _FIELD = re.compile(r"([a-z_]+(?:\[\d+\]|\.\w+)*): ")
 #: What OpenAI's clients would repeat by themselves, and what would only take as long again: a run that had its time, or was ended.
 _NOT_AGAIN = (409, 504)

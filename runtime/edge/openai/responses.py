@@ -1,0 +1,260 @@
+"""/v1/responses: runs as OpenAI's Responses API and the Open Responses standard have them, where a model name is a profile name.
+
+A response is a run: `resp_<run id>`. Its events are the run's own in another form, so that a stream can be read again from any
+number, whichever process died in between. Whoever leaves the stream that they asked for ends the run, unless it was to go on in
+the `background`.
+"""
+
+import asyncio
+import time
+from contextlib import suppress
+
+from aiohttp import web
+
+from bus.router import Reader, TooSlow
+from bus.runs import NoSuchRun
+from prompts.profiles import ProfileError
+from runtime.edge.cited import base_of
+from runtime.edge.door import CALLER
+from runtime.edge.following import Followed
+from runtime.edge.openai import responses_kept
+from runtime.edge.openai.errors import OPENAI_ERRORS
+from runtime.edge.openai.responses_asked import check_parameters, question_of
+from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
+from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
+from runtime.edge.openai.responses_made import annotations_of, begun, input_of, response_of
+from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
+from runtime.edge.passages_markdown import markdown
+from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.responses import json_response, run_headers
+from runtime.edge.routes import Document, Reply, Route, parameter
+from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
+from runtime.edge.state import EDGE, Edge
+
+RESPONSE_ID = parameter("response_id", "path", "The id of the response.", type="string")
+STREAM = parameter("stream", "query", "Whether to stream the events.", type="string", enum=["true", "false"])
+STARTING_AFTER = parameter(
+    "starting_after",
+    "query",
+    "The number of the last event you received.",
+    type="integer",
+    minimum=0,
+    maximum=999_999_999,
+)
+LIMIT = parameter("limit", "query", "How many at most.", type="integer", minimum=1, maximum=100)
+ORDER = parameter("order", "query", "The last first, or the first.", type="string", enum=["desc", "asc"])
+AFTER = parameter("after", "query", "The id of the last item you received.", type="string")
+
+#: The outcomes that may come after sentences were shown.
+_NO_ANSWER = ("refused", "closest", "declined")
+
+_NOW = Reply("The response as it stands.", Response)
+
+
+class Answering:
+    """One response and its run."""
+
+    def __init__(self, edge: Edge, run_id: str, kept: Kept, base: str) -> None:
+        self.edge = edge
+        self.run_id = run_id
+        self.kept = kept
+        self.base = base
+
+    async def now(self) -> Response:
+        """The response as the journal has it. Raises Unavailable, or Problem when the run has left the journal."""
+        record = await self.edge.runs.record(self.run_id)
+        if record is None:
+            raise Problem(404, "no_such_response", f"there is no response resp_{self.run_id} any more; it has expired")
+        withdrawn = record.outcome in _NO_ANSWER and await responses_kept.was_withdrawn(self.edge.runs, self.run_id)
+        return response_of(self.run_id, self.kept, record, self.base, withdrawn=withdrawn)
+
+    async def cancel(self) -> None:
+        """End the run if it has not ended. Raises Unavailable."""
+        with suppress(NoSuchRun):
+            await self.edge.runs.cancel(self.run_id)
+
+    async def whole(self, reader: Reader) -> web.Response:
+        """The response once it has ended. Raises Unavailable, or Problem when there is no answer."""
+        timeout_s = (self.kept.asked.deadline_s or self.edge.run_deadline_s) + self.edge.timeouts.grace_s
+        followed = Followed(reader, self.edge.timeouts.keepalive_s)
+        try:
+            async with asyncio.timeout(timeout_s):
+                async for _ in followed.batches():
+                    pass
+        except (TimeoutError, TooSlow):
+            detail = (
+                f"response resp_{self.run_id} did not end within {timeout_s:g} s; ask with `stream` or `background`"
+            )
+            raise Problem(504, "timeout", detail) from None
+        except Problem as problem:
+            if problem.code != "cancelled":
+                raise
+        return json_response(await self.now(), headers=run_headers(self.run_id))
+
+    async def stream(self, request: web.Request, reader: Reader, after: int = -1) -> web.StreamResponse:
+        """Stream the events with a number above `after`."""
+        edge = self.edge
+        response = web.StreamResponse(headers=HEADERS | run_headers(self.run_id))
+        await response.prepare(request)
+        events = ResponseEvents(begun(self.run_id, self.kept), item_id(self.run_id), after)
+
+        async def send(data: bytes) -> None:
+            if data:
+                await write(request, response, data, edge)
+
+        with edge.metrics.streams.labels("responses").track_inprogress():
+            try:
+                await send(events.begin())
+                followed = Followed(reader, edge.timeouts.keepalive_s)
+                with suppress(Problem):  # a failure: its record says the same
+                    async for batch in followed.batches():
+                        pieces = [part for part in batch or () if isinstance(part, str)]
+                        await send(COMMENT if batch is None else events.deltas(pieces))
+                rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(followed.passages)
+                await send(events.deltas([rest] if rest else []))
+                final = await self.now()
+                await send(events.end(final, annotations_of(events.text, final.references, self.base)))
+            except EXPECTED as error:
+                await send(events.broken(problem_of(error)))
+            except (TooSlow, TimeoutError):
+                raise disconnect(request, edge) from None
+        await response.write_eof()
+        return response
+
+
+@Route(
+    "POST",
+    "/v1/responses",
+    {200: Reply("The response; with `stream`, its events, each under its name; then `[DONE]`.", Response, EVENTS)},
+    "ask",
+    problems=(404, 409, 429, 500, 503, 504),
+    errors=OPENAI_ERRORS,
+)
+async def create(request: web.Request, asked: ResponseAsked) -> web.StreamResponse:
+    """Ask as a client of OpenAI's Responses API; `model` names a profile."""
+    edge, caller = request.app[EDGE], request[CALLER]
+    check_parameters(asked)
+    asked, question = await question_of(edge, caller, asked)
+    try:
+        await edge.profiles.check(question.profile)
+    except ProfileError as error:
+        raise Problem(404, "model_not_found", f"model: {error}") from None
+    async with edge.ask(caller, question, "responses", asked.deadline_s) as reader:
+        kept = Kept(created_at=int(time.time()), asked=asked)
+        if asked.store is not False:
+            kept = await responses_kept.keep(edge.runs, reader.run_id, kept)
+        answering = Answering(edge, reader.run_id, kept, base_of(request))
+        if asked.stream:
+            return await answering.stream(request, reader)
+        if asked.background:
+            return json_response(begun(reader.run_id, kept), headers=run_headers(reader.run_id))
+        return await answering.whole(reader)
+
+
+@Route(
+    "GET",
+    "/v1/responses/{response_id}",
+    {200: Reply("The response as it stands; with `stream=true`, its events.", Response, EVENTS)},
+    "read",
+    problems=(404, 410, 503),
+    parameters=(RESPONSE_ID, STREAM, STARTING_AFTER),
+    errors=OPENAI_ERRORS,
+)
+async def look_up(request: web.Request) -> web.StreamResponse:
+    """Look up a response, or stream its events, from the first or after the last one you received."""
+    streamed = _one_of(request, STREAM) == "true"
+    after = _number(request, STARTING_AFTER)
+    answering = await _theirs(request)
+    if not streamed:
+        return json_response(await answering.now(), headers=run_headers(answering.run_id))
+    with await answering.edge.runs.read(answering.run_id) as reader:
+        return await answering.stream(request, reader, -1 if after is None else after)
+
+
+@Route(
+    "DELETE",
+    "/v1/responses/{response_id}",
+    {200: Reply("It is deleted.", ResponseDeleted)},
+    "ask",
+    problems=(404, 503),
+    parameters=(RESPONSE_ID,),
+    errors=OPENAI_ERRORS,
+)
+async def delete(request: web.Request) -> web.Response:
+    """Delete a response: it cannot be read or continued any more, and ends if it has not."""
+    answering = await _theirs(request)
+    await answering.cancel()
+    await responses_kept.delete(answering.edge.runs, answering.run_id)
+    return json_response(ResponseDeleted(id=request.match_info["response_id"]))
+
+
+@Route(
+    "POST",
+    "/v1/responses/{response_id}/cancel",
+    {200: _NOW},
+    "ask",
+    problems=(404, 503),
+    parameters=(RESPONSE_ID,),
+    errors=OPENAI_ERRORS,
+)
+async def cancel(request: web.Request) -> web.Response:
+    """Cancel a response; one that has ended stays as it is."""
+    answering = await _theirs(request)
+    await answering.cancel()
+    return json_response(await answering.now(), headers=run_headers(answering.run_id))
+
+
+@Route(
+    "GET",
+    "/v1/responses/{response_id}/input_items",
+    {200: Reply("The messages of the request.", InputItems)},
+    "read",
+    problems=(404, 503),
+    parameters=(RESPONSE_ID, LIMIT, ORDER, AFTER),
+    errors=OPENAI_ERRORS,
+)
+async def input_items(request: web.Request) -> web.Response:
+    """List what a response was asked with, the last message first."""
+    limit, order = _number(request, LIMIT), _one_of(request, ORDER)
+    answering = await _theirs(request)
+    items = input_of(answering.run_id, answering.kept)
+    items = items if order == "asc" else items[::-1]
+    if (after := request.query.get("after")) is not None:
+        ids = [item.id for item in items]
+        items = items[ids.index(after) + 1 :] if after in ids else ()
+    page = items[: limit or 20]
+    return json_response(
+        InputItems(
+            data=page,
+            first_id=page[0].id if page else None,
+            last_id=page[-1].id if page else None,
+            has_more=len(items) > len(page),
+        )
+    )
+
+
+async def _theirs(request: web.Request) -> Answering:
+    """The response that the path names. Raises Problem 404, Unavailable."""
+    edge = request.app[EDGE]
+    run_id, kept = await kept_of(edge, request[CALLER], request.match_info["response_id"])
+    return Answering(edge, run_id, kept, base_of(request))
+
+
+def _number(request: web.Request, declared: Document) -> int | None:
+    """A query parameter that is a number. Raises Problem 400."""
+    name, bounds = declared["name"], declared["schema"]
+    said = request.query.get(name)
+    if said is None:
+        return None
+    if said.isascii() and said.isdigit() and len(said) <= 9 and bounds["minimum"] <= int(said) <= bounds["maximum"]:
+        return int(said)
+    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is no number from {bounds['minimum']} to {bounds['maximum']}")
+
+
+def _one_of(request: web.Request, declared: Document) -> str | None:
+    """A query parameter that is one of a few words. Raises Problem 400."""
+    name, words = declared["name"], declared["schema"]["enum"]
+    said = request.query.get(name)
+    if said is None or said in words:
+        return said
+    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is none of {', '.join(words)}")

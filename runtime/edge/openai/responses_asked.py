@@ -1,0 +1,179 @@
+"""What a request to /v1/responses asks: which parameters are refused, and the question with the conversation before it.
+
+The conversation is that of `previous_response_id` (its run's own history, question and answer), then the messages of `input`
+but the last, which is the question.
+"""
+
+from collections.abc import AsyncIterator, Callable
+
+from msgspec.structs import replace
+
+from bus.messages import Constraints, QuestionAsked, Turn
+from bus.run_record import RunRecord
+from bus.subjects import key_of
+from runtime.edge.door import Caller
+from runtime.edge.openai.errors import unsupported
+from runtime.edge.openai.responses_kept import kept_of
+from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked
+from runtime.edge.passages_markdown import markdown
+from runtime.edge.problems import Problem
+from runtime.edge.request_parsing import check_text
+from runtime.edge.state import Edge
+
+#: How many turns of the conversation a question keeps, and how many characters of each.
+TURNS = 50
+TURN_CHARS = 4000
+MOST_TOKENS = 4096
+
+_TEXTS = ("input_text", "output_text", "text", "refusal")
+#: What may be asked to be included; of these, there is nothing to include.
+_INCLUDABLE = (
+    "reasoning.encrypted_content",
+    "file_search_call.results",
+    "web_search_call.results",
+    "web_search_call.action.sources",
+    "code_interpreter_call.outputs",
+    "computer_call_output.output.image_url",
+    "message.input_image.image_url",
+)
+
+#: The parameters that are refused, and with which values.
+REFUSED: dict[str, tuple[Callable[[ResponseAsked], object], str]] = {
+    "tools": (
+        lambda asked: asked.tools if asked.tool_choice != "none" else (),
+        "no tools are called; leave them out: your documents are searched for every question",
+    ),
+    "tool_choice": (
+        lambda asked: asked.tool_choice not in (None, "none", "auto"),
+        "no tools are called; leave it out",
+    ),
+    "include": (
+        lambda asked: [each for each in asked.include or () if each not in _INCLUDABLE],
+        "this cannot be included; leave it out",
+    ),
+    "top_logprobs": (lambda asked: asked.top_logprobs, "probabilities of tokens are not told; leave it out"),
+    "stream_options": (
+        lambda asked: asked.stream_options and asked.stream_options.include_obfuscation,
+        "events are not padded; leave include_obfuscation out",
+    ),
+    "conversation": (
+        lambda asked: asked.conversation is not None,
+        "conversations have no id of their own; use previous_response_id",
+    ),
+    "prompt": (lambda asked: asked.prompt, "prompts are not kept here; put the question into input"),
+    "moderation": (lambda asked: asked.moderation, "answers are checked against the documents only; leave it out"),
+    "image": (lambda asked: asked.image, "images are not read; leave it out"),
+    "access_programs": (lambda asked: asked.access_programs, "there are none; leave it out"),
+    "background": (
+        lambda asked: asked.background and asked.store is False,
+        "a response that is not stored cannot go on in the background; leave store out",
+    ),
+    "text.format": (
+        lambda asked: asked.text and asked.text.format and asked.text.format.type != "text",
+        "answers are text; leave it out",
+    ),
+}
+
+
+def check_parameters(asked: ResponseAsked) -> None:
+    """Raises Problem for what would be done otherwise than asked."""
+    for name, (refused, why) in REFUSED.items():
+        if refused(asked):
+            raise unsupported(name, why)
+
+
+async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:
+    """The request with its model, and the question it asks. Raises Problem, Unavailable."""
+    before: tuple[Turn, ...] = ()
+    if asked.previous_response_id is not None:
+        model, before = await _conversation(edge, caller, asked.previous_response_id)
+        asked = replace(asked, model=asked.model or model)
+    asked = replace(asked, model=asked.model or "general")
+    turns = [*before, *[turn async for turn in _turns(edge, caller, asked)]]
+    last = turns.pop() if turns else None
+    if last is None or last.role != "user":
+        raise Problem(400, "invalid", "input: has no question; end with a user message")
+    try:
+        check_text("question", last.content)
+    except Problem as problem:
+        raise Problem(problem.status, problem.code, f"input: {problem.detail}") from None
+    priority = asked.priority or ("batch" if asked.service_tier == "flex" else "interactive")
+    question = QuestionAsked(
+        question=last.content,
+        conversation_history=_shortened(turns, truncate=asked.truncation != "disabled"),
+        profile=asked.model or "general",
+        style=asked.style,
+        language=asked.language,
+        release=asked.release,
+        voice=asked.voice,
+        priority=priority,
+        filter=asked.filter,
+        constraints=Constraints(
+            max_tokens=min(asked.max_output_tokens, MOST_TOKENS) if asked.max_output_tokens else None
+        ),
+        on_disconnect="continue" if asked.background else "cancel",
+        deadline_s=asked.deadline_s,
+    )
+    return asked, question
+
+
+def said_in(record: RunRecord) -> str:
+    """The text that a run's client was shown."""
+    return record.answer + markdown(record.passages)
+
+
+def items_of(asked: ResponseAsked) -> tuple[InputItem, ...]:
+    """The input as items."""
+    return (InputItem(role="user", content=asked.input),) if isinstance(asked.input, str) else asked.input
+
+
+async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | None, tuple[Turn, ...]]:
+    """The model of a response, and its conversation with its own question and answer. Raises Problem 400, Unavailable."""
+    try:
+        run_id, kept = await kept_of(edge, caller, name)
+    except Problem as problem:
+        raise Problem(400, "previous_response_not_found", f"previous_response_id: {problem.detail}") from None
+    record = await edge.runs.record(run_id)
+    found = await edge.runs.beside([key_of(QuestionAsked, run_id).subject])
+    if record is None or record.status == "running" or not found:
+        detail = f"previous_response_id: {name} has not ended yet; ask again when it has"
+        raise Problem(400, "previous_response_not_found", detail)
+    question = found[0].message
+    assert isinstance(question, QuestionAsked), "what could be read once can be read again"
+    answer = Turn(role="assistant", content=said_in(record)[:TURN_CHARS])
+    return kept.asked.model, (*question.conversation_history, Turn(role="user", content=question.question), answer)
+
+
+async def _turns(edge: Edge, caller: Caller, asked: ResponseAsked) -> AsyncIterator[Turn]:
+    """The turns of the input; what systems and developers say has no effect. Raises Problem, Unavailable."""
+    for n, item in enumerate(items_of(asked)):
+        if item.type == "item_reference":
+            yield Turn(role="assistant", content=await _referred(edge, caller, f"input[{n}].id", item.id or ""))
+        elif item.type == "message":
+            for m, part in enumerate(item.content if isinstance(item.content, tuple) else ()):
+                if part.type not in _TEXTS:
+                    raise unsupported(f"input[{n}].content[{m}]", f"{part.type[:80]} cannot be read; send text")
+            if item.role is None:
+                raise Problem(400, "invalid", f"input[{n}].role: is missing; user, assistant, system or developer")
+            if item.role in ("user", "assistant"):
+                yield Turn(role=item.role, content=item.text)
+        elif item.type != "reasoning":
+            raise unsupported(f"input[{n}]", f"{item.type[:80]} cannot be read; send messages")
+
+
+async def _referred(edge: Edge, caller: Caller, field: str, name: str) -> str:
+    try:
+        run_id, _ = await kept_of(edge, caller, name, "message")
+    except Problem as problem:
+        raise Problem(400, "invalid", f"{field}: {problem.detail}") from None
+    record = await edge.runs.record(run_id)
+    return said_in(record) if record is not None else ""
+
+
+def _shortened(turns: list[Turn], *, truncate: bool) -> tuple[Turn, ...]:
+    """As much of the conversation as a question takes. Raises Problem when it is more and may not be cut."""
+    turns = [turn for turn in turns if turn.content]
+    if not truncate and (len(turns) > TURNS or any(len(turn.content) > TURN_CHARS for turn in turns)):
+        detail = f"input: the conversation has more than {TURNS} messages or {TURN_CHARS} characters in one; shorten it"
+        raise Problem(400, "context_length_exceeded", detail)
+    return tuple(replace(turn, content=turn.content[:TURN_CHARS]) for turn in turns[-TURNS:])

@@ -1,0 +1,126 @@
+"""A response as it stands, made of the kept request and the run's record: the same whenever, and wherever, it is looked at."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.stream_references import code_of, words_of
+from bus.messages import Reference, Settled
+from bus.run_record import RunRecord
+from index.masking.text import mask
+from runtime.edge.cited import cited
+from runtime.edge.openai.responses_asked import items_of, said_in
+from runtime.edge.openai.responses_kept import Kept, item_id, response_id
+from runtime.edge.openai.responses_schemas import (
+    IncompleteDetails,
+    InputMessage,
+    InputText,
+    OutputMessage,
+    OutputText,
+    Response,
+    ResponseCitation,
+    ResponseError,
+    ResponseUsage,
+)
+
+#: What the response's metadata say of its run, beside what the request gave.
+OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
+
+
+def begun(run_id: str, kept: Kept) -> Response:
+    """The response before its run has ended."""
+    asked = kept.asked
+    return Response(
+        id=response_id(run_id),
+        created_at=kept.created_at,
+        status="in_progress",
+        model=asked.model or "",
+        previous_response_id=asked.previous_response_id,
+        instructions=asked.instructions,
+        metadata=asked.metadata or {},
+        store=asked.store is not False,
+        background=bool(asked.background),
+        max_output_tokens=asked.max_output_tokens,
+        service_tier="flex" if asked.service_tier == "flex" else "default",
+        truncation=asked.truncation or "auto",
+        tool_choice="none" if asked.tool_choice == "none" else "auto",
+        parallel_tool_calls=asked.parallel_tool_calls is not False,
+        max_tool_calls=asked.max_tool_calls,
+        temperature=1.0 if asked.temperature is None else asked.temperature,
+        top_p=1.0 if asked.top_p is None else asked.top_p,
+        presence_penalty=asked.presence_penalty or 0.0,
+        frequency_penalty=asked.frequency_penalty or 0.0,
+        safety_identifier=asked.safety_identifier,
+        prompt_cache_key=asked.prompt_cache_key,
+        user=asked.user,
+    )
+
+
+def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdrawn: bool) -> Response:
+    """The response now. `base`: where our own sources open. `withdrawn`: its answer was taken back after it was shown."""
+    response = begun(run_id, kept)
+    if record.outcome is None:
+        return response
+    said = {OUTCOME: record.outcome} | ({REASON: record.reason} if record.reason else {})
+    response = replace(
+        response,
+        completed_at=int(record.finished_at or 0),
+        usage=ResponseUsage(
+            input_tokens=record.tokens_in,
+            output_tokens=record.tokens_out,
+            total_tokens=record.tokens_in + record.tokens_out,
+        ),
+        metadata=response.metadata | said,
+        references=record.references,
+        passages=record.passages,
+        outcome=record.outcome,
+    )
+    if record.outcome == "failed":
+        end = Settled(
+            outcome="failed",
+            question=record.question,
+            reason=record.reason,
+            language=record.language,
+            unrun=record.unrun or UNSET,
+        )
+        return replace(
+            response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))
+        )
+    text = said_in(record)
+    part = OutputText(text=text, annotations=annotations_of(text, record.references, base))
+    if record.outcome == "cancelled":
+        cut = (OutputMessage(id=item_id(run_id), status="incomplete", content=(part,)),) if text else ()
+        details = IncompleteDetails(reason="cancelled")
+        return replace(response, status="cancelled", completed_at=None, incomplete_details=details, output=cut)
+    if withdrawn:
+        message = OutputMessage(id=item_id(run_id), status="incomplete", content=(part,))
+        details = IncompleteDetails(reason="content_filter")
+        return replace(response, status="incomplete", completed_at=None, incomplete_details=details, output=(message,))
+    message = OutputMessage(id=item_id(run_id), status="completed", content=(part,))
+    return replace(response, status="completed", output=(message,))
+
+
+def annotations_of(text: str, references: Sequence[Reference], base: str) -> tuple[ResponseCitation, ...]:
+    """The citations of a text that the run's client was shown."""
+    return tuple(
+        ResponseCitation(start_index=each.start, end_index=each.end, url=each.url, title=each.title)
+        for each in cited(text, references, base)
+    )
+
+
+def input_of(run_id: str, kept: Kept) -> tuple[InputMessage, ...]:
+    """The messages of the request, with ids; personal data is masked as in all that leaves a run."""
+    return tuple(
+        InputMessage(
+            id=item.id or f"msg_{run_id}_{n}",
+            role=item.role,
+            content=(
+                InputText(text=mask(item.text), type="output_text", annotations=())
+                if item.role == "assistant"
+                else InputText(text=mask(item.text)),
+            ),
+        )
+        for n, item in enumerate(items_of(kept.asked))
+        if item.role is not None
+    )
