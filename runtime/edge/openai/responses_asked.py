@@ -88,7 +88,8 @@ async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple
     if asked.previous_response_id is not None:
         model, before = await _conversation(edge, caller, asked.previous_response_id)
         asked = replace(asked, model=asked.model or model)
-    asked = replace(asked, model=asked.model or "general")
+    if asked.model is None:
+        raise Problem(400, "invalid", "model: is missing; name a profile, such as general")
     turns = [*before, *[turn async for turn in _turns(edge, caller, asked)]]
     last = turns.pop() if turns else None
     if last is None or last.role != "user":
@@ -101,7 +102,7 @@ async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple
     question = QuestionAsked(
         question=last.content,
         conversation_history=_shortened(turns, truncate=asked.truncation != "disabled"),
-        profile=asked.model or "general",
+        profile=asked.model,
         style=asked.style,
         language=asked.language,
         release=asked.release,
