@@ -23,7 +23,7 @@ HEADERS = {
 SMALL_BYTES = 16 * 1024
 COMMENT = b": alive\n\n"
 #: After how many milliseconds a client that lost its connection comes back; told once, before the first event.
-RETRY = b"retry: 1000\n\n"
+RETRY = b"retry: 1000\n"
 
 
 def sse(events: list[Numbered]) -> bytes:

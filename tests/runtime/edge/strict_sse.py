@@ -3,13 +3,13 @@
 import re
 
 _EVENT = re.compile(rb"\Aid: ([1-9][0-9]*)\ndata: (\{[^\n]*\})\Z")
-_RETRY = re.compile(rb"^retry: [1-9][0-9]*\n\n", re.MULTILINE)
+_RETRY = re.compile(rb"^retry: [1-9][0-9]*\n(?=id: )", re.MULTILINE)
 
 
 def parse(stream: bytes) -> list[tuple[int, bytes]]:
     """The events of a whole stream: exactly `id: N`, `data: {json}`, an empty line; comment lines between are left out.
 
-    `retry:` stands at most once, in a block of its own.
+    `retry:` stands at most once, in an event's block: some readers take a block without data for an event.
     """
     assert stream.endswith(b"\n\n"), stream[-80:]
     assert len(_RETRY.findall(stream)) <= 1

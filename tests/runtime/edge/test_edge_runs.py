@@ -10,7 +10,7 @@ from tests.runtime.edge.strict_sse import parse
 KOREAN = {"question": "환불은 며칠"}
 
 GOLDEN = (
-    "retry: 1000\n\n"
+    "retry: 1000\n"
     'id: 1\ndata: {"type":"token","content":"환불은","status":"in_progress","index":1}\n\n'
     'id: 2\ndata: {"type":"token","content":" 며칠","status":"in_progress","index":2}\n\n'
     'id: 3\ndata: {"type":"token","content":" [1]","status":"in_progress","index":3}\n\n'
