@@ -20,7 +20,7 @@ async def json_body(request: web.Request, times: int = 1) -> bytes:
     most = request.client_max_size * times
     try:
         async with asyncio.timeout(request.app[TIMEOUTS].body_s):
-            return await request.clone(client_max_size=most).read()
+            return await (request if times == 1 else request.clone(client_max_size=most)).read()
     except web.HTTPRequestEntityTooLarge:
         detail = f"the body is larger than {most // 1024} KB; shorten the conversation or contexts"
         raise Problem(413, "too_large", detail) from None

@@ -1,11 +1,12 @@
 """How many streams one edge serves, and its cost against a bare aiohttp handler that invents its tokens.
 
-    uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5]
+    uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5] [--ui]
 
 A publisher writes `rate` tokens per second and client into EVENTS, `per-frame` of them per message; clients read them from the
 edge as server-sent events. Each token holds the time it was made, so the delay is from the publisher to the client's socket. The
 load, nats-server and the edge share this machine's cores; nats-server syncs to disk occasionally, not for every message, since
-the edge is what is measured. The last columns: the serving process's CPU time per token, against the bare handler's.
+the edge is what is measured. The last columns: the serving process's CPU time per token, against the bare handler's. With `--ui`
+the clients are the AI SDK's.
 """
 
 import argparse
@@ -38,7 +39,7 @@ from runtime.processes import nats_server
 from runtime.processes.listening import key_file
 from runtime.settings import AccessSettings, EdgeSettings, Settings, child_environ
 
-_MADE = re.compile(rb'"content":"(\d+)"')
+_MADE = re.compile(rb"(\d{9,}) ")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Load:
 def token_lines(first: int, count: int) -> list[bytes]:
     """Tokens whose content is the time they were made, in nanoseconds."""
     return [
-        b'{"type":"token","content":"%d","status":"in_progress","index":%d}' % (time.monotonic_ns(), first + n)
+        b'{"type":"token","content":"%d ","status":"in_progress","index":%d}' % (time.monotonic_ns(), first + n)
         for n in range(count)
     ]
 
@@ -79,7 +80,7 @@ class Listener(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now = time.monotonic_ns()
         self.late_ms += [(now - int(made)) / 1e6 for made in _MADE.findall(data)]
-        if b'"DONE"' in data and not self.done.done():
+        if (b'"DONE"' in data or b"[DONE]" in data) and not self.done.done():
             self.done.set_result(None)
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -187,16 +188,21 @@ def shape(load: Load) -> tuple[object, ...]:
     return ("--rate", load.rate, "--per-frame", load.per_frame, "--seconds", load.seconds, "--clients", load.clients)
 
 
-async def through_edge(url: str, port: int, server: psutil.Process, load: Load, token: str) -> Result:
+async def through_edge(url: str, port: int, server: psutil.Process, load: Load, token: str, secret: bytes) -> Result:
+    """`secret`: the edge's, for clients of the AI SDK, which ask for their chats by name."""
     client = await connect(url, name="bench")
     inbox = Inbox(client)
-    runs = Runs(client, inbox, Journal(client, inbox))
+    runs = Runs(client, inbox, Journal(client, inbox), secret=secret)
+    paths = "/api/chat/{}/stream" if secret else "/v1/runs/{}/events"
     prefix = f"b{time.monotonic_ns()}-"
     for number in range(load.clients):
         if token:
             await grant(runs.journal, f"{prefix}{number}", Access(key="bench"))
         await runs.submit(QuestionAsked(question="bench"), f"{prefix}{number}")
-    listeners = await listen(port, [f"/v1/runs/{prefix}{number}/events" for number in range(load.clients)], token)
+        if secret:
+            access = Access(key="bench") if token else None
+            await runs.add_to_chat(f"{prefix}{number}", f"{prefix}{number}", access)
+    listeners = await listen(port, [paths.format(f"{prefix}{number}") for number in range(load.clients)], token)
     await asyncio.sleep(1.0)  # all of them are connected
     with process(*myself("--role", "publish", "--url", url, "--prefix", prefix, *shape(load))):
         result = await measure(listeners, server, load)
@@ -212,8 +218,8 @@ async def through_bare(load: Load) -> Result:
 
 
 @contextlib.asynccontextmanager
-async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, psutil.Process, str]]:
-    """A nats-server with an edge process in front, which asks for the key that is given last, or for none."""
+async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, psutil.Process, str, bytes]]:
+    """A nats-server with an edge process in front, which asks for the key that is given, or for none; and the edge's secret."""
     port = nats_server.free_port()
     with tempfile.TemporaryDirectory() as folder:
         config = nats_server.write_config(Path(folder), port=(nats_port := nats_server.free_port()), sync_always=False)
@@ -227,7 +233,8 @@ async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, psutil.Process, s
             await client.close()
             with process(sys.executable, "-m", "runtime", "serve", "edge", environ=environ) as server:
                 await answering(port, "/healthz")
-                yield url, port, server, token
+                secret = bytes.fromhex(key_file(settings).read().secret)
+                yield url, port, server, token, secret
 
 
 async def main(arguments: argparse.Namespace) -> None:
@@ -237,10 +244,10 @@ async def main(arguments: argparse.Namespace) -> None:
     print(
         f"{'clients':>8} {'tokens/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'bare p99':>9} {'us/token':>9} {'bare':>6} {'ratio':>6}"
     )
-    async with edge(keys=arguments.keys) as (url, port, server, token):
+    async with edge(keys=arguments.keys) as (url, port, server, token, secret):
         for clients in arguments.clients:
             load = Load(clients, arguments.rate, arguments.per_frame, arguments.seconds)
-            ours = await through_edge(url, port, server, load, token)
+            ours = await through_edge(url, port, server, load, token, secret if arguments.ui else b"")
             theirs = await through_bare(load)
             print(
                 f"{clients:8} {ours.tokens / load.seconds:9.0f} {ours.p50_ms:8.1f} {ours.p99_ms:8.1f} {theirs.p99_ms:9.1f} "
@@ -256,6 +263,7 @@ if __name__ == "__main__":
     parser.add_argument("--per-frame", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--keys", action="store_true", help="every client sends a key")
+    parser.add_argument("--ui", action="store_true", help="the clients are the AI SDK's")
     parser.add_argument("--role", choices=["measure", "publish", "bare"], default="measure", help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--prefix", help=argparse.SUPPRESS)
