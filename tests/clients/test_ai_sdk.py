@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import re
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
@@ -296,7 +297,10 @@ async def test_resume(sdk: Client, world: World, script: Script, http: aiohttp.C
     async with http.get(f"{world.locked}/api/chat/{page}/stream", headers=ann) as response:
         assert (response.status, await response.read()) == (204, b"")
     async with http.get(f"{world.locked}/api/chat/{page}/latest", headers=ann) as response:
-        assert (await response.text()).endswith("data: [DONE]\n\n")
+        replayed = await response.text()
+    assert replayed.endswith("data: [DONE]\n\n")
+    assert re.findall('"type":"(text-start|text-end)","id":"answer"', replayed) == ["text-start", "text-end"]
+    assert replayed.index('"text-start"') < replayed.index('"text-delta"'), "also where all is there at once"
 
 
 async def test_a_record_that_names_another_keys_run_opens_nothing(

@@ -38,7 +38,9 @@ def address(base: str) -> str:
 
 
 def frames_of(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [json.loads(frame) for frame in found["frames"]]
+    """The events of runs; the frame that says which run a question became has no number."""
+    frames = [json.loads(frame) for frame in found["frames"]]
+    return [frame for frame in frames if frame["id"] or frame["event"]["type"] in ("error", "DONE")]
 
 
 def text_of(frames: list[dict[str, Any]]) -> str:

@@ -3,15 +3,19 @@
 A chat belongs to who asks: another key's chat of the same id is another one.
 """
 
+import re
+
 from aiohttp import web
 
 from bus.messages import QuestionAsked, Turn
 from bus.runs import EventsGone, NoSuchRun
 from runtime.edge.door import CALLER, Caller
+from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.problems import ErrorFormat, Problem
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.runs import keyed
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.ui_stream import schemas as ui
 from runtime.edge.ui_stream.stream import UiStream
@@ -19,8 +23,6 @@ from runtime.edge.ui_stream.stream import UiStream
 #: How many turns of the conversation a question keeps, and how many characters of each.
 TURNS = 50
 TURN_CHARS = 4000
-#: Most characters of a chat's id.
-LONGEST_ID = 256
 #: The messages that the SDK sends again carry their sources and passages: how much larger than other bodies one may be.
 BODY_TIMES = 16
 #: More events than a run has.
@@ -29,7 +31,7 @@ ALL_EVENTS = 1_000_000_000
 #: The SDK shows the whole body of an error to the person.
 TEXT_ERRORS = ErrorFormat(str, "text/plain", lambda problem: problem.detail)
 
-CHAT_ID = parameter("chat_id", "path", "The chat's id.", type="string", minLength=1, maxLength=LONGEST_ID)
+CHAT_ID = parameter("chat_id", "path", "The chat's id.", type="string", pattern=ui.CHAT_ID)
 STREAM = (
     "A UI message stream: server-sent events that each hold a chunk; after the last one, the data `[DONE]`. A run that fails ends"
     " with an error chunk, one that was cancelled with abort."
@@ -42,13 +44,14 @@ STREAM = (
     {200: Reply(STREAM, events=ui.CHUNKS)},
     "ask",
     problems=(409, 429, 503),
+    parameters=(IDEMPOTENCY_KEY,),
     errors=TEXT_ERRORS,
     body_times=BODY_TIMES,
 )
 async def send(request: web.Request, asked: ui.UiChatAsked) -> web.StreamResponse:
     """Ask as the AI SDK's useChat: the last message is the question, those before it are its history."""
     edge, caller = request.app[EDGE], request[CALLER]
-    async with edge.ask(caller, question_of(asked), "ui") as reader:
+    async with edge.ask(caller, keyed(request, question_of(asked)), "ui") as reader:
         if asked.resume:
             await edge.runs.add_to_chat(reader.run_id, asked.id, caller.access)
         return await UiStream(request, edge, reader, resumable=asked.resume).send()
@@ -132,8 +135,10 @@ async def latest_run(edge: Edge, caller: Caller, chat_id: str) -> str | None:
 def chat_id_of(request: web.Request) -> str:
     """Raises Problem 400."""
     chat_id = request.match_info["chat_id"]
-    if len(chat_id) > LONGEST_ID:
-        raise Problem(400, "bad_id", f"the chat's id has {len(chat_id)} characters; use at most {LONGEST_ID}")
+    if not re.fullmatch(ui.CHAT_ID, chat_id):
+        raise Problem(
+            400, "bad_id", f"a chat's id has 1 to 256 characters, none of them a control character: {chat_id!r:.80}"
+        )
     return chat_id
 
 

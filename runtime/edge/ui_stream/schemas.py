@@ -13,6 +13,9 @@ from bus.messages import Constraints, Context
 from index.filters import Filter
 from prompts.vocabulary import Confidence, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 
+#: What a page may call a chat.
+CHAT_ID = r"^[^\x00-\x1f\x7f]{1,256}$"
+
 # ---------------------------------------------------------------- the request
 
 
@@ -42,7 +45,7 @@ class UiChatAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     `events`: with `default`, the stream has no data parts but the closest passages.
     """
 
-    id: Annotated[str, Meta(min_length=1, max_length=256)]
+    id: Annotated[str, Meta(pattern=CHAT_ID)]
     messages: Annotated[tuple[UiMessage, ...], Meta(min_length=1)]
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     message_id: str | None = msgspec.field(default=None, name="messageId")

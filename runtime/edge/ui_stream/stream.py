@@ -54,6 +54,7 @@ class UiStream:
         self.resumable = resumable
         self.base = base_of(request)
         self.response = web.StreamResponse(headers=HEADERS | UI_HEADERS | run_headers(reader.run_id))
+        self._shown = False
         self._withheld = 0
 
     async def send(self) -> web.StreamResponse:
@@ -82,9 +83,7 @@ class UiStream:
                 if part is None:
                     await write(self.request, self.response, COMMENT, self.edge)
                 elif isinstance(part, str):
-                    begins = self.run.text == part
-                    start_of_it = (ui.UiTextStart(id=ANSWER),) if begins else ()
-                    await self._send(*start_of_it, ui.UiTextDelta(id=ANSWER, delta=part))
+                    await self._send(*self._piece(part))
                 else:
                     await self._send(self._progress(part))
             await self._send(*self._end(await self._metadata()))
@@ -100,6 +99,12 @@ class UiStream:
         await write(self.request, self.response, data, self.edge)
 
     # ------------------------------------------------------------ chunks
+
+    def _piece(self, text: str) -> Iterator[ui.UiChunk]:
+        if not self._shown:
+            self._shown = True
+            yield ui.UiTextStart(id=ANSWER)
+        yield ui.UiTextDelta(id=ANSWER, delta=text)
 
     def _progress(self, event: ProgressEvent) -> ui.UiChunk:
         match event:
@@ -118,7 +123,7 @@ class UiStream:
         """What follows the text of an answer, or takes it back."""
         run = self.run
         sources = {each.n: each for each in cited(run.text, run.references, self.base)}
-        if run.text:
+        if self._shown:
             yield ui.UiTextEnd(id=ANSWER, citations=self._citations())
         for n, each in sorted(sources.items()):
             place = ui.UiPlace(source_id=each.source_id, n=n, quote=each.quote)
@@ -166,7 +171,7 @@ class UiStream:
         yield ui.UiPassages(id="passages", data=Passages(items=items))
 
     def _failed(self, problem: Problem) -> Iterator[ui.UiChunk]:
-        if self.run.text:
+        if self._shown:
             yield ui.UiTextEnd(id=ANSWER)
         if problem.code == "cancelled":
             yield ui.UiMessageMetadata(message_metadata=ui.UiMetadata(run_id=self.run.run_id, outcome="cancelled"))

@@ -10,6 +10,7 @@ import pytest
 from bus.events import Done, Emitter, Error, StageEvent, TokensEnd
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
+from runtime.edge.sse import RETRY
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
 
@@ -45,7 +46,7 @@ async def read_events(content: aiohttp.StreamReader, count: int) -> bytes:
     found = b""
     while found.count(b"\n\n") < count:
         block = await content.readuntil(b"\n\n", max_size=1 << 20)
-        found += b"" if block.startswith((b":", b"retry:")) else block
+        found += b"" if block.startswith(b":") else block.removeprefix(RETRY)
     return found
 
 
