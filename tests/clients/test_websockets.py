@@ -38,9 +38,7 @@ def address(base: str) -> str:
 
 
 def frames_of(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of runs; the frame that says which run a question became has no number."""
-    frames = [json.loads(frame) for frame in found["frames"]]
-    return [frame for frame in frames if frame["id"] or frame["event"]["type"] in ("error", "DONE")]
+    return [json.loads(frame) for frame in found["frames"]]
 
 
 def text_of(frames: list[dict[str, Any]]) -> str:
