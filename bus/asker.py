@@ -22,7 +22,9 @@ def digest(data: bytes) -> str:
 
 @dataclass(slots=True)
 class Asker:
-    """`ask` for one delivery. `records` are the replies in the order of the asks; `deadline` is in epoch seconds."""
+    """`ask` for one delivery. `records` are the replies in the order of the asks; `deadline` is in epoch seconds, `began`, when
+    the stage began, on the monotonic clock.
+    """
 
     answer: Answer
     run_id: str
@@ -31,6 +33,7 @@ class Asker:
     priority: Priority = "judge"
     allowed: tuple[str, ...] = ()
     profile: str = ""
+    began: float = field(default_factory=time.monotonic)
     records: list[AskRecord] = field(default_factory=list)
 
     async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
@@ -91,16 +94,24 @@ class Asker:
                     yield record.said[len(shown) :]
                 return
         except Failure as failure:
-            self.records[place] = AskRecord(prompt=variables.name, variables=key, text="", failure=str(failure))
+            now = time.monotonic()
+            self.records[place] = AskRecord(
+                prompt=variables.name,
+                variables=key,
+                text="",
+                failure=str(failure),
+                began_s=round(began - self.began, 6),
+                took_s=round(now - began, 6),
+            )
             raise
         raise NoReply(f"{variables.name}: the engine ended without a reply")
 
-    @staticmethod
-    def _completed(record: AskRecord, key: str, already_shown: str, began: float) -> AskRecord:
+    def _completed(self, record: AskRecord, key: str, already_shown: str, began: float) -> AskRecord:
         """A device's record, completed with what only the asking side knows; a record from a trace is complete already."""
         return msgspec.structs.replace(
             record,
             variables=key,
             already_shown=record.already_shown or already_shown,
+            began_s=round(began - self.began, 6),
             took_s=round(time.monotonic() - began, 6),
         )

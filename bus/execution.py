@@ -58,8 +58,8 @@ async def execute(
     emit = Emitter(services.events, key.run_id, everything=everything, first=first)
     fallback = ""
     for tried in range(retries + 1):
-        ask = Asker(services.answer, key.run_id, actor.name, deadline, actor.priority, actor.prompts, profile)
-        search = Finder(services.find, groups)
+        ask = Asker(services.answer, key.run_id, actor.name, deadline, actor.priority, actor.prompts, profile, began)
+        search = Finder(services.find, groups, began)
         if attempt > 1 or tried:
             await emit.progress()
         await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="start"))

@@ -57,11 +57,13 @@ async def answer_health(client: Client, role: str, state: Callable[[], Mapping[s
     await client.subscribe(f"gw.health.{role}", cb=answer)
 
 
-async def answer_text(client: Client, subject: str, text: Callable[[], bytes]) -> None:
-    """Answer requests on a subject with whatever `text` returns at that moment."""
+async def answer_text(
+    client: Client, subject: str, text: Callable[[], bytes], *, only: Callable[[], bool] = lambda: True
+) -> None:
+    """Answer requests on a subject with whatever `text` returns at that moment, while `only` says so."""
 
     async def answer(msg: Msg) -> None:
-        if msg.reply:
+        if msg.reply and only():
             await client.publish(msg.reply, text())
 
     await client.subscribe(subject, cb=answer)

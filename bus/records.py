@@ -24,7 +24,7 @@ _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decode
 
 
 class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One reply of a model, as kept in the trace. `variables` is a digest; times are in seconds.
+    """One reply of a model, as kept in the trace. `variables` is a digest; times are in seconds, `began_s` from the stage's start.
 
     `already_shown` is the text the device was told to continue: `text` begins with it, unless the model started over.
     """
@@ -47,6 +47,7 @@ class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     queue_s: float = 0.0
     prefill_s: float = 0.0
     decode_s: float = 0.0
+    began_s: float = 0.0
     took_s: float = 0.0
     cached: bool = False
     shortened: str = ""
@@ -71,6 +72,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     rerank: bool = True
     topic: str = ""
     groups: tuple[str, ...] | None = None
+    began_s: float = 0.0
     took_s: float = 0.0
 
 

@@ -89,15 +89,19 @@ def reply_of(record: SearchRecord) -> SearchReply:
 
 @dataclass(slots=True)
 class Finder:
-    """The body of `search` for one delivery, as whoever may see these `groups`. `records` are the replies it got."""
+    """The body of `search` for one delivery, as whoever may see these `groups`. `records` are the replies it got; `began`, when
+    the stage began, is on the monotonic clock.
+    """
 
     find: Find
     groups: tuple[str, ...] | None = None
+    began: float = field(default_factory=time.monotonic)
     records: list[SearchRecord] = field(default_factory=list)
 
     async def __call__(self, request: SearchRequest) -> SearchReply:
+        began_s = round(time.monotonic() - self.began, 6)
         reply, record = await self.find(msgspec.structs.replace(request, groups=self.groups))
-        self.records.append(record)
+        self.records.append(msgspec.structs.replace(record, began_s=record.began_s or began_s))
         return reply
 
 

@@ -14,6 +14,7 @@ from runtime.edge.problems import RETRY_AFTER_S
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
 from runtime.edge.state import EDGE, Edge
+from runtime.telemetry.run_metrics import SUBJECT as RUN_METRICS
 
 
 class Alive(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,15 +94,16 @@ async def _streams(edge: Edge) -> Health:
 
 @Route("GET", "/metrics", {200: Reply("Metrics in the text format of Prometheus.", "text/plain")}, "admin")
 async def metrics(request: web.Request) -> web.Response:
-    """Get the metrics of the edge, the inference process and the journal."""
+    """Get the metrics of the edge, of all runs, the inference process and the journal."""
     edge = request.app[EDGE]
     client, patience_s = edge.runs.client, edge.timeouts.health_s
-    device, journal, processes = await asyncio.gather(
+    device, counted, journal, processes = await asyncio.gather(
         text_of(client, "gw.metrics.inference", timeout_s=patience_s),
+        text_of(client, RUN_METRICS, timeout_s=patience_s),
         journal_state(client, timeout_s=patience_s),
         asyncio.gather(*(health_of(client, name, timeout_s=patience_s) for name in edge.needed)),
     )
     said = {name: health for name, health in zip(edge.needed, processes, strict=True) if health is not None}
     said["edge"] = process_health(Health(ready=True), *edge.watches)
-    body = edge.metrics.text() + text_of_processes(said) + journal_text(journal) + device
+    body = edge.metrics.text() + text_of_processes(said) + journal_text(journal) + counted + device
     return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

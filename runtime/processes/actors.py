@@ -18,6 +18,7 @@ from index.languages.detection import detect
 from runtime.journal.repair import lost, reports
 from runtime.processes.supervisor import state_folder
 from runtime.settings import Settings
+from runtime.telemetry.run_metrics import RunCounter
 
 
 async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
@@ -41,9 +42,13 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         if settings.index.dir and any(reports(state_folder(settings))):
             pruner.tell_damage(lost(state_folder(settings)))
         await pruner.start()
+        counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
+        await counter.start()
+        watches = (worker.watch, janitor.watch, pruner.watch, counter.watch)
         state = {"ready": True, "detail": f"{len(worker.actors)} actors"}
-        await answer_health(worker.client, name, lambda: state, worker.watch, janitor.watch, pruner.watch)
+        await answer_health(worker.client, name, lambda: state, *watches)
         await stop.wait()
+        await counter.stop()
         await pruner.stop()
         await janitor.stop()
         await worker.stop()
