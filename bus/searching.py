@@ -14,7 +14,7 @@ from msgspec import Meta
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from bus.envelope import read, set_aside
+from bus.envelope import UNREADABLE, read, set_aside
 from bus.errors import Poison, Unavailable
 from bus.messages import Collection, Passage
 from bus.records import SearchRecord
@@ -85,6 +85,15 @@ def answers(record: SearchRecord, request: SearchRequest) -> bool:
 def reply_of(record: SearchRecord) -> SearchReply:
     """The reply of a recorded search."""
     return _replies.decode(record.hits)
+
+
+def found_in(record: SearchRecord) -> tuple[str, int]:
+    """The snapshot that a recorded search was made in, and how many passages it found; nothing where that cannot be read."""
+    try:
+        reply = reply_of(record)
+    except UNREADABLE:
+        return "", 0
+    return reply.snapshot, len(reply.passages)
 
 
 @dataclass(slots=True)

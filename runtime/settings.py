@@ -22,6 +22,7 @@ from runtime.engines import EngineName
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 Rate = Annotated[str, Meta(pattern=r"^([0-9]{1,6}/[smhd])?\Z")]
+Address = Annotated[str, Meta(pattern=r"^(https?://[^\s/]\S*)?\Z")]
 PREFIX = "GROUNDWIRE_"
 #: The environment variable with the path of the settings file.
 CONFIG = PREFIX + "CONFIG"
@@ -106,6 +107,17 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_body_bytes: Annotated[int, Meta(ge=1024)] = 65_536
 
 
+class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[telemetry]`: what is told of runs to others. Metrics are at `/metrics` in any case."""
+
+    otlp: Address = ""  #: receiver of OpenTelemetry spans by OTLP over HTTP, `http://127.0.0.1:4318`; empty for none
+    otlp_headers: str = (
+        ""  #: sent along, `authorization=Bearer%20…,name=value`; better GROUNDWIRE_TELEMETRY_OTLP_HEADERS
+    )
+    service: str = "groundwire"  #: the name of this installation in the spans
+    content: bool = False  #: spans also hold question and answer
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All sections, and the keys outside them."""
 
@@ -117,6 +129,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     answers: AnswersSettings = AnswersSettings()
     access: AccessSettings = AccessSettings()
     edge: EdgeSettings = EdgeSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     profiles: str = ""  #: folder of your own profiles
     state: str = "~/.local/state/groundwire"  #: journals, logs and locks; under XDG_STATE_HOME if set
     log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: log level of the processes

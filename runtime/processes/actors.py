@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from actors.answer.profile import preload
 from actors.answer.question import Defaults, resolving_under
@@ -19,6 +20,9 @@ from runtime.journal.repair import lost, reports
 from runtime.processes.supervisor import state_folder
 from runtime.settings import Settings
 from runtime.telemetry.run_metrics import RunCounter
+
+if TYPE_CHECKING:
+    from runtime.telemetry.otlp import Exporter
 
 
 async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
@@ -44,11 +48,26 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await pruner.start()
         counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
         await counter.start()
-        watches = (worker.watch, janitor.watch, pruner.watch, counter.watch)
+        watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
+        if (exporter := await _exporter(settings, worker)) is not None:
+            watches.append(exporter.watch)
         state = {"ready": True, "detail": f"{len(worker.actors)} actors"}
         await answer_health(worker.client, name, lambda: state, *watches)
         await stop.wait()
+        if exporter is not None:
+            await exporter.stop()
         await counter.stop()
         await pruner.stop()
         await janitor.stop()
         await worker.stop()
+
+
+async def _exporter(settings: Settings, worker: Worker) -> "Exporter | None":
+    """What sends spans, at work, where the settings ask for it. Raises Unavailable."""
+    if not settings.telemetry.otlp:
+        return None
+    from runtime.telemetry.otlp import Exporter
+
+    made = Exporter(settings.telemetry, worker.client, worker.journal)
+    await made.start()
+    return made

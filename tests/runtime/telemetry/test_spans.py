@@ -1,0 +1,232 @@
+"""A finished run reaches a receiver of OTLP as one trace, once, whatever dies or is away meanwhile; and none of its words do."""
+
+import contextlib
+import json
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from bus import handing_over
+from bus.records import TRACEPARENT
+from bus.subjects import RUNS
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.settings import SettingsError, TelemetrySettings, load
+from runtime.telemetry.otlp import NAME, Exporter, address, headers_in
+from runtime.telemetry.spans import spans_of
+from tests.polling import until
+from tests.whole import Whole, whole
+
+QUESTION = "How many days until refunds are paid?"
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+
+@dataclass
+class Receiver:
+    """Keeps what it is sent, or answers with another status."""
+
+    url: str = ""
+    status: int = 200
+    asked: int = 0
+    spans: list[Span] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+
+    async def take(self, request: web.Request) -> web.Response:
+        self.asked += 1
+        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        if self.status == 200:
+            self.bodies.append(await request.read())
+            told = ExportTraceServiceRequest.FromString(self.bodies[-1])
+            self.spans += [s for r in told.resource_spans for scope in r.scope_spans for s in scope.spans]
+        return web.Response(status=self.status)
+
+    def of(self, run_id: str) -> list[Span]:
+        """The spans of the trace that this run's whole span is in, that one first."""
+        whole = [span for span in self.spans if attributes(span).get("groundwire.run_id") == run_id]
+        return whole + [s for s in self.spans if whole and s.trace_id == whole[0].trace_id and s not in whole]
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    made = Receiver()
+    app = web.Application()
+    app.router.add_post("/v1/traces", made.take)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield made
+    await runner.cleanup()
+
+
+@pytest.fixture(scope="module")
+async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
+    async with whole(tmp_path_factory.mktemp("told"), ExtractiveEngine()) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handing_over, "FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(handing_over, "WAIT_S", 0.5)
+
+
+@contextlib.asynccontextmanager
+async def exporting(run: Whole, receiver: Receiver, **settings: object) -> AsyncIterator[Exporter]:
+    chosen = TelemetrySettings(otlp=receiver.url, **settings)  # type: ignore[arg-type]
+    made = Exporter(chosen, run.worker.client, run.worker.journal)
+    await made.start()
+    await until(lambda: told_from_now(run))
+    yield made
+    await made.stop()
+
+
+async def told_from_now(run: Whole) -> bool:
+    return NAME in {info.name for info in await run.journal.js.consumers_info(RUNS)}
+
+
+async def ask(run: Whole, **headers: str) -> str:
+    run_id = secrets.token_hex(8)
+    question = json.dumps({"question": QUESTION}).encode()
+    await run.journal.js.publish(f"gw.question_asked.{run_id}", question, headers=headers or None)
+    assert [line async for _, line in run.runs.events(run_id)][-1] == b'{"type":"DONE"}'
+    return run_id
+
+
+def attributes(span: Span) -> dict[str, object]:
+    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes}
+
+
+async def test_a_run_is_one_trace_from_the_question_to_the_device(run: Whole, receiver: Receiver) -> None:
+    async with exporting(run, receiver, service="docs", otlp_headers="authorization=Bearer%20x, project=y"):
+        run_id = await ask(run, **{TRACEPARENT: f"00-{TRACE}-{PARENT}-01"})
+        await until(lambda: receiver.of(run_id))
+    whole, *others = receiver.of(run_id)
+    assert (whole.trace_id.hex(), whole.parent_span_id.hex()) == (TRACE, PARENT)
+    assert (whole.name, whole.kind) == ("invoke_workflow general", Span.SPAN_KIND_SERVER)
+    told = attributes(whole)
+    assert (told["gen_ai.operation.name"], told["gen_ai.workflow.name"]) == ("invoke_workflow", "general")
+    assert (told["groundwire.outcome"], told["groundwire.via"]) == ("answered", "nats")
+    stages = [span for span in others if span.parent_span_id == whole.span_id]
+    assert {"classify_intent", "retrieve", "answer_synthesis", "stream_answer"} & {span.name for span in stages}
+    by_id = {span.span_id: span for span in (whole, *others)}
+    assert len(by_id) == len(others) + 1
+    for span in others:
+        parent = by_id[span.parent_span_id]
+        assert parent.start_time_unix_nano - 5_000_000 <= span.start_time_unix_nano <= span.end_time_unix_nano
+        assert span.end_time_unix_nano <= parent.end_time_unix_nano + 5_000_000
+    chats = [attributes(span) for span in others if span.name.startswith("chat ")]
+    assert chats
+    assert all(each["gen_ai.operation.name"] == "chat" for each in chats)
+    assert {"gen_ai.request.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"} <= chats[0].keys()
+    search = next(attributes(span) for span in others if span.name.startswith("retrieval "))
+    assert search["gen_ai.operation.name"] == "retrieval"
+    assert search["groundwire.hits"]
+    assert (receiver.headers[0]["authorization"], receiver.headers[0]["project"]) == ("Bearer x", "y")
+    request = ExportTraceServiceRequest.FromString(receiver.bodies[0])
+    assert request.resource_spans[0].resource.attributes[0].value.string_value == "docs"
+
+
+async def test_no_word_of_question_documents_or_answer_leaves(run: Whole, receiver: Receiver) -> None:
+    async with exporting(run, receiver):
+        run_id = await ask(run)
+        await until(lambda: receiver.of(run_id))
+    said = b"".join(receiver.bodies)
+    for words in (b"refund", b"14 days", b"shipping", b"example.org"):
+        assert words not in said
+
+
+async def test_content_leaves_where_a_setting_says_so(run: Whole, receiver: Receiver) -> None:
+    async with exporting(run, receiver, content=True):
+        run_id = await ask(run)
+        await until(lambda: receiver.of(run_id))
+    told = attributes(receiver.of(run_id)[0])
+    assert QUESTION in str(told["gen_ai.input.messages"])
+    assert "14 days" in str(told["gen_ai.output.messages"])
+
+
+async def test_a_receiver_that_is_away_is_told_later(run: Whole, receiver: Receiver) -> None:
+    receiver.status = 503
+    async with exporting(run, receiver) as exporter:
+        run_id = await ask(run)
+        await until(lambda: receiver.asked > 2)
+        assert not exporter.watch.down  # answers do not depend on it
+        receiver.status = 200
+        await until(lambda: receiver.of(run_id))
+    assert len(receiver.of(run_id)) == len({span.span_id for span in receiver.of(run_id)})
+
+
+async def test_what_ended_while_nobody_was_there_is_told_by_the_next(run: Whole, receiver: Receiver) -> None:
+    async with exporting(run, receiver):
+        pass
+    run_id = await ask(run)
+    assert not receiver.of(run_id)
+    async with exporting(run, receiver):
+        await until(lambda: receiver.of(run_id))
+
+
+async def test_what_a_receiver_refuses_is_not_sent_again(run: Whole, receiver: Receiver) -> None:
+    receiver.status = 401
+    async with exporting(run, receiver):
+        await ask(run)
+        await until(lambda: receiver.asked == 1)
+        receiver.status = 200
+        later = await ask(run)
+        await until(lambda: receiver.of(later))
+    assert receiver.asked == 2
+
+
+async def test_a_lost_consumer_is_made_again(run: Whole, receiver: Receiver) -> None:
+    async with exporting(run, receiver) as exporter:
+        await run.journal.js.delete_consumer(RUNS, NAME)
+        await until(lambda: exporter.watch.restarts["the spans"])
+        await until(lambda: told_from_now(run))
+        run_id = await ask(run)
+        await until(lambda: receiver.of(run_id))
+
+
+async def test_a_failed_run_is_an_error_and_a_trace_that_is_not_recorded_is_not_told(run: Whole) -> None:
+    await run.journal.js.publish("gw.question_asked.no-question", b'{"question": "a", "profile": "secret-words"}')
+    assert len([line async for _, line in run.runs.events("no-question")]) == 2
+    (failed,) = spans_of(await run.journal.run("no-question"))
+    assert (failed.error, failed.attributes["error.type"]) == ("invalid", "invalid")
+    assert "secret-words" not in str({**failed.attributes, "gen_ai.workflow.name": ""})
+    unsampled = await ask(run, **{TRACEPARENT: f"00-{TRACE}-{PARENT}-00"})
+    assert spans_of(await run.journal.run(unsampled)) == []
+    assert Status.STATUS_CODE_ERROR == 2
+
+
+async def test_the_same_run_makes_the_same_spans(run: Whole) -> None:
+    records = await run.journal.run(await ask(run))
+    once = spans_of(records)
+    assert once == spans_of(records)
+    assert len(once[0].trace_id) == 32
+    assert once[0].parent_id == ""
+
+
+@pytest.mark.parametrize(
+    ("otlp", "sent_to"),
+    [
+        ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+        ("https://example.org/otlp/", "https://example.org/otlp/v1/traces"),
+        ("http://127.0.0.1:6006/v1/traces", "http://127.0.0.1:6006/v1/traces"),
+    ],
+)
+def test_the_path_is_added_to_a_base(otlp: str, sent_to: str) -> None:
+    assert address(otlp) == sent_to
+
+
+def test_headers_are_read_as_opentelemetry_writes_them() -> None:
+    assert headers_in("") == {}
+    assert headers_in("a=1, b = x%3Dy%20z ,") == {"a": "1", "b": "x=y z"}
+
+
+def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="telemetry"):
+        load(environ={"GROUNDWIRE_TELEMETRY_OTLP": "localhost:4318"})
