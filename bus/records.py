@@ -17,6 +17,8 @@ CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
 #: By which way a question came in; none over NATS.
 VIA = "Gw-Via"
+#: When it came in, in epoch seconds; it may have waited to be let in.
+RECEIVED = "Gw-Received"
 
 _ASKED = message_type(QuestionAsked)
 _encoder = msgspec.json.Encoder()

@@ -14,7 +14,7 @@ from aiohttp import WSCloseCode, web
 from bus.admission import Admission
 from bus.errors import Unavailable
 from bus.messages import QuestionAsked
-from bus.records import TRACEPARENT, VIA
+from bus.records import RECEIVED, TRACEPARENT, VIA
 from bus.requests import check_question, no_such_profile
 from bus.router import Reader
 from bus.runs import NoSuchRun, Runs, no_such_run
@@ -110,7 +110,9 @@ class Edge:
         if not placed.created:
             return (await self.runs.ask(question, deadline_s, access=access, placed=placed))[1]
         run_id, router = placed.run_id, self.runs.router
-        headers = {VIA: transport} | ({TRACEPARENT: caller.traceparent} if caller.traceparent else {})
+        headers = {VIA: transport, RECEIVED: f"{time.time():.6f}"} | (
+            {TRACEPARENT: caller.traceparent} if caller.traceparent else {}
+        )
         longest_s = question.deadline_s or deadline_s or self.run_deadline_s
         began = time.monotonic()
         async with self.admission.entered(run_id, question.priority, longest_s, key=key):

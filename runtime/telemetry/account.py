@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from bus.deadlines import LONGEST_S
+from bus.envelope import moment
 from bus.messages import CATALOGUE, Draft, QuestionAsked, RunFinished, Settled, message_type
-from bus.records import VIA, Record, Stage
+from bus.records import RECEIVED, VIA, Record, Stage
 from bus.run_record import readable
 from prompts.vocabulary import Outcome
 
@@ -47,12 +49,13 @@ def account_of(records: Sequence[Record]) -> Account | None:
     draft = readable(drafted) if drafted is not None else None
     shown_at = min((stage.first_shown_at for stage in stages if stage.first_shown_at), default=0.0)
     checked = isinstance(draft, Draft) and draft.question.release != "token" and shown_at
+    received = received_at(asked)
     return Account(
         via=via_of(asked),
         outcome=settled.outcome,
         reason=reason_of(settled),
-        took_s=max(0.0, ended.time - asked.time),
-        first_checked_s=max(0.0, shown_at - asked.time) if checked else None,
+        took_s=max(0.0, ended.time - received),
+        first_checked_s=max(0.0, shown_at - received) if checked else None,
         sentences=len(draft.sentences) if isinstance(draft, Draft) else 0,
         withheld=Counter(kind for each in settled.withheld for kind in {flag.kind for flag in each.flags}),
         withheld_sentences=len(settled.withheld),
@@ -64,6 +67,12 @@ def via_of(asked: Record) -> str:
     """By which way the question came in."""
     said = asked.headers.get(VIA, "")
     return said if _NAME.fullmatch(said) else _NATS
+
+
+def received_at(asked: Record) -> float:
+    """When the question came in, in epoch seconds: before it was written where it had to wait to be let in."""
+    said = moment(asked.headers, RECEIVED, latest=asked.time)
+    return asked.time if said is None else max(said, asked.time - LONGEST_S)
 
 
 def reason_of(settled: Settled) -> str:

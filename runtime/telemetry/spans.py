@@ -1,4 +1,4 @@
-"""A finished run as spans of OpenTelemetry, made from its records: the question, its stages, their asks and searches, the device.
+"""A finished run as spans of OpenTelemetry, made from its records: the question and its wait, stages, asks, searches, the device.
 
 Names and attributes follow the semantic conventions for generative AI (https://github.com/open-telemetry/semantic-conventions-genai);
 what they have no name for begins with `groundwire.`. The ids follow from the run's id, so that spans sent twice are the same spans.
@@ -15,7 +15,7 @@ from bus.records import TRACEPARENT, AskRecord, Record, SearchRecord, Stage
 from bus.run_record import RunRecord, record_of
 from bus.searching import found_in
 from bus.traceparent import Parent, own, parent_in
-from runtime.telemetry.account import via_of
+from runtime.telemetry.account import received_at, via_of
 
 type Value = str | int | float | bool | Sequence[str]
 type Kind = Literal["server", "client", "internal"]
@@ -68,12 +68,15 @@ def spans_of(records: Sequence[Record], *, content: bool = False) -> list[Span]:
     if not parent.sampled:
         return []
     place = _Place(parent.trace_id, run.run_id)
-    whole = _whole(place, run, parent, via_of(asked), content=content)
+    received = received_at(asked)
+    whole = _whole(place, run, parent, received, via_of(asked), content=content)
+    waited = place.span("admission", whole.span_id, "admission", "internal", received, asked.time)
     stages = [(record, stage) for record in records if (stage := record.stage) is not None]
-    return [whole, *(span for record, stage in stages for span in _stage(place, whole, record, stage))]
+    before = [waited] if received < asked.time else []
+    return [whole, *before, *(span for record, stage in stages for span in _stage(place, whole, record, stage))]
 
 
-def _whole(place: _Place, run: RunRecord, parent: Parent, via: str, *, content: bool) -> Span:
+def _whole(place: _Place, run: RunRecord, parent: Parent, received: float, via: str, *, content: bool) -> Span:
     assert run.finished_at is not None
     told: dict[str, Value] = {}
     if run.first_shown_s is not None:
@@ -87,7 +90,7 @@ def _whole(place: _Place, run: RunRecord, parent: Parent, via: str, *, content: 
         parent.span_id,
         f"invoke_workflow {run.profile}",
         "server",
-        run.asked_at,
+        received,
         run.finished_at,
         error=(reason or "internal") if run.outcome == "failed" else "",
         gen_ai__operation__name="invoke_workflow",

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bus.messages import Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
-from bus.records import VIA, Record, encode
+from bus.records import RECEIVED, VIA, Record, encode
 from bus.subjects import finished, key_of
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.telemetry.account import account_of
@@ -121,6 +121,15 @@ def test_a_way_in_is_a_plain_name(said: dict[str, str], counted: str) -> None:
     account = account_of(records(Settled(outcome="declined"), **said))
     assert account is not None
     assert (account.via, account.took_s, account.first_checked_s) == (counted, 2.5, None)
+
+
+@pytest.mark.parametrize(
+    ("received", "took_s"), [("99.0", 3.5), ("101.0", 2.5), ("nan", 2.5), ("x", 2.5), ("-1e300", 3602.5)]
+)
+def test_a_run_takes_as_long_as_its_client_waits(received: str, took_s: float) -> None:
+    account = account_of(records(Settled(outcome="answered"), **{RECEIVED: received}))
+    assert account is not None
+    assert account.took_s == took_s
 
 
 def test_withheld_sentences_are_counted_by_their_flags() -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import secrets
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from bus import handing_over
-from bus.records import TRACEPARENT
+from bus.records import RECEIVED, TRACEPARENT
 from bus.subjects import RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.settings import SettingsError, TelemetrySettings, load
@@ -200,6 +201,13 @@ async def test_a_failed_run_is_an_error_and_a_trace_that_is_not_recorded_is_not_
     unsampled = await ask(run, **{TRACEPARENT: f"00-{TRACE}-{PARENT}-00"})
     assert spans_of(await run.journal.run(unsampled)) == []
     assert Status.STATUS_CODE_ERROR == 2
+
+
+async def test_the_wait_to_be_let_in_is_a_span(run: Whole) -> None:
+    records = await run.journal.run(await ask(run, **{RECEIVED: f"{time.time() - 2:.6f}"}))
+    whole, waited, *_ = spans_of(records)
+    assert (waited.name, waited.parent_id, waited.began) == ("admission", whole.span_id, whole.began)
+    assert waited.ended - waited.began > 1.5
 
 
 async def test_the_same_run_makes_the_same_spans(run: Whole) -> None:
