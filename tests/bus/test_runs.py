@@ -1,6 +1,7 @@
 """Runs on a real nats-server: every event once and in order, for readers that come at any time, across server failures."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,7 +10,7 @@ from nats.aio.client import Client
 from bus.access import Access
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
-from bus.events import Done, Emitter, StageEvent, Superseded, TokensEnd
+from bus.events import Done, Emitter, Event, Passages, References, StageEvent, Superseded, TokensEnd
 from bus.journal import Journal
 from bus.messages import (
     AnswerDrafted,
@@ -314,3 +315,16 @@ async def test_a_full_journal_is_said_so(server: Server) -> None:
     assert not (await runs.submit(long, accepted[0])).created  # a key that is there is still told from a full journal
     await runs.stop()
     await client.close()
+
+
+@pytest.mark.parametrize(
+    ("event", "a_sign"), [(References(items=()), True), (Passages(items=()), False)], ids=["references", "passages"]
+)
+async def test_only_an_answer_is_a_sign_that_questions_are_answered(runs: Runs, event: Event, a_sign: bool) -> None:
+    """The closest passages are found without a model too."""
+    runs.router.answered_at = -math.inf
+    submitted = await runs.submit(ASKED)
+    emitter = Emitter(runs.journal, submitted.run_id)
+    await emitter.events(TokensEnd(), event, Done())
+    assert len([line async for _, line in runs.events(submitted.run_id)]) == 3
+    assert (runs.router.answered_at > -math.inf) == a_sign
