@@ -38,12 +38,6 @@ class Metrics:
             registry=self.registry,
             buckets=(0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30),
         )
-        self.run_s = Histogram(
-            "groundwire_edge_run_seconds",
-            "From the request to DONE.",
-            registry=self.registry,
-            buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120),
-        )
 
     def watch(self, admission: Admission) -> None:
         """Show what the door does, read whenever the metrics are."""

@@ -1,7 +1,6 @@
 """/v1/runs: ask a question; resume, look up or cancel its run."""
 
 import asyncio
-import time
 
 import msgspec
 from aiohttp import web
@@ -78,7 +77,6 @@ def keyed(request: web.Request, question: QuestionAsked) -> QuestionAsked:
 
 async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:
     """The record of the run once it has ended. Raises Unavailable, or Problem 504 when it does not end in time."""
-    began = time.monotonic()
     try:
         async with asyncio.timeout(deadline_s + edge.timeouts.grace_s):
             while await reader.batch():
@@ -87,7 +85,6 @@ async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunR
         run_id = reader.run_id
         detail = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
         raise Problem(504, "timeout", detail, run_headers(run_id)) from None
-    edge.metrics.run_s.observe(time.monotonic() - began)
     record = await edge.runs.record(reader.run_id)
     assert record is not None, "a run that has ended has a record"
     return record

@@ -66,7 +66,6 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
                 if first:
                     first = False
                     edge.metrics.first_event_s.observe(time.monotonic() - began)
-            edge.metrics.run_s.observe(time.monotonic() - began)
         except (TooSlow, TimeoutError):
             raise disconnect(request, edge) from None
         except Unavailable:

@@ -53,27 +53,36 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         await counter.stop()
 
 
+WORDS = [{"role": "user", "content": QUESTION}]
+PARTS = [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": QUESTION}]}]
+#: How each way in by POST is taken; `Accept` where it matters.
+POSTS: dict[str, tuple[str, dict[str, object], str]] = {
+    "sse": ("/v1/runs", {"question": QUESTION}, "text/event-stream"),
+    "json": ("/v1/runs", {"question": QUESTION}, "application/json"),
+    "chat": ("/v1/chat/completions", {"model": "general", "messages": WORDS}, "*/*"),
+    "responses": ("/v1/responses", {"model": "general", "input": QUESTION}, "*/*"),
+    "ui": ("/api/chat", {"id": "counted", "messages": PARTS}, "*/*"),
+}
+
+
 async def test_every_way_in_is_counted(house: House) -> None:
-    asked = {"question": QUESTION}
-    async with house.http.post("/v1/runs", json=asked) as response:
-        await response.read()
-    async with house.http.post("/v1/runs", json=asked, headers={"Accept": "application/json"}) as response:
-        await response.read()
-    chat = {"model": "general", "messages": [{"role": "user", "content": QUESTION}]}
-    async with house.http.post("/v1/chat/completions", json=chat) as response:
-        await response.read()
+    for path, body, accept in POSTS.values():
+        async with house.http.post(path, json=body, headers={"Accept": accept}) as response:
+            assert response.status == 200, await response.text()
+            await response.read()
+    asked: dict[str, object] = {"question": QUESTION}
     async with house.http.ws_connect("/v1/ws") as socket:
         await socket.send_json(asked)
         while (await socket.receive_json())["event"]["type"] != "DONE":
             pass
     await house.run.journal.js.publish("gw.question_asked.by-nats", json.dumps(asked).encode())
     await house.run.journal.js.publish("gw.question_asked.bad", b"{}")
+    ways = (*POSTS, "websocket", "nats")
 
     async def all_told() -> bool:
-        return sum((await house.samples("groundwire_runs_total")).values()) == 6
+        return sum((await house.samples("groundwire_runs_total")).values()) == len(ways) + 1
 
     await until(all_told)
-    ways = ("sse", "json", "chat", "websocket", "nats")
     runs = await house.samples("groundwire_runs_total")
     assert runs == {("answered", "", via): 1.0 for via in ways} | {("failed", "invalid", "nats"): 1.0}
     first = await house.samples("groundwire_run_first_checked_seconds_count")
