@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 from msgspec.structs import replace
 
+from bus.errors import Invalid
 from bus.messages import Constraints, QuestionAsked, Turn
 from bus.run_record import RunRecord
 from bus.subjects import key_of
@@ -96,8 +97,8 @@ async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple
         raise Problem(400, "invalid", "input: has no question; end with a user message")
     try:
         check_text("question", last.content)
-    except Problem as problem:
-        raise Problem(problem.status, problem.code, f"input: {problem.detail}") from None
+    except Invalid as wrong:
+        raise Invalid(wrong.code, f"input: {wrong}") from None
     priority = asked.priority or ("batch" if asked.service_tier == "flex" else "interactive")
     question = QuestionAsked(
         question=last.content,
