@@ -86,7 +86,9 @@ def changed(found: Config, wanted: Config) -> list[str]:
     """The fields that say something else than wanted, as `name VALUE`; none where the mark fits what was found."""
     if _mark_in(found) == _mark(found, wanted):
         return []
-    return [f"{name} {found.get(name)!r}" for name, value in wanted.items() if _said(found.get(name)) != _said(value)]
+    return [
+        f"{name} {found.get(name)!r:.80}" for name, value in wanted.items() if _said(found.get(name)) != _said(value)
+    ]
 
 
 def marked(wanted: Config, found: Config | None = None) -> dict[str, object]:

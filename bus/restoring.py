@@ -70,9 +70,13 @@ class Restorer:
             log.warning("the stream %s is gone; making it again", RUNS if runs is None else EVENTS)
             await declare_streams(self._js, self._settings)
             runs = await self._stream(RUNS)
+        if runs is not None:
+            await self._look_at_consumers(runs)
         for name, wanted in streams(self._settings).items():
             await self._set_back(name, wanted)
-        if runs is None or not self._consumers:
+
+    async def _look_at_consumers(self, runs: StreamInfo) -> None:
+        if not self._consumers:
             return
         if runs.created != self._born:
             self._born = runs.created
