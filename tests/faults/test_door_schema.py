@@ -89,6 +89,9 @@ async def test_no_finding(world: World, searched: None, door: str, mode: Generat
         "POST /v1/search",
         "POST /v1/chat/completions",
         "GET /v1/sources/{source_id}",
+        "POST /v1/responses",
+        "GET /v1/responses/{response_id}",
+        "DELETE /v1/responses/{response_id}",
     }
 
 

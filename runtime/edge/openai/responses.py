@@ -13,6 +13,7 @@ from aiohttp import web
 
 from bus.router import Reader, TooSlow
 from bus.runs import NoSuchRun
+from bus.subjects import ID_PATTERN
 from prompts.profiles import ProfileError
 from runtime.edge.cited import base_of
 from runtime.edge.door import CALLER
@@ -31,7 +32,7 @@ from runtime.edge.routes import Document, Reply, Route, parameter
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE, Edge
 
-RESPONSE_ID = parameter("response_id", "path", "The id of the response.", type="string")
+RESPONSE_ID = parameter("response_id", "path", "The id of the response.", type="string", pattern=f"^resp_{ID_PATTERN}$")
 STREAM = parameter("stream", "query", "Whether to stream the events.", type="string", enum=["true", "false"])
 STARTING_AFTER = parameter(
     "starting_after",
