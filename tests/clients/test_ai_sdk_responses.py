@@ -1,0 +1,70 @@
+"""The AI SDK with its OpenAI provider, whose default is /v1/responses."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bus.messages import QuestionAsked
+from bus.subjects import key_of
+from tests.clients.installed import node_in, output_of
+from tests.polling import until
+from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
+
+type Client = Callable[[str], Awaitable[Any]]
+
+
+@pytest.fixture
+def client(edge: str, pipeline: Pipeline) -> Client:
+    """What the client's script says."""
+    pipeline.scripts |= KINDS
+    node, folder = node_in("ai-sdk-chat")
+
+    async def run(what: str) -> Any:
+        return json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1", what))
+
+    return run
+
+
+async def test_ask(client: Client, pipeline: Pipeline) -> None:
+    said = await client("ask")
+    assert (said["first"], said["third"]) == (CITED_TEXT, "The documents do not say.")
+    assert said["second"].startswith("Nothing is sure:\n\n**1. [환불")
+    run_id = said["id"].removeprefix("resp_")
+    asked = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
+    assert isinstance(asked, QuestionAsked)
+    assert [turn.content for turn in asked.conversation_history] == ["cite", CITED_TEXT]
+
+
+async def test_stream(client: Client) -> None:
+    said = await client("stream")
+    assert ("".join(said["deltas"]), said["finish"]) == (CITED_TEXT, "stop")
+    assert len(said["deltas"]) > 3
+
+
+async def test_cite(client: Client) -> None:
+    whole, streamed = await client("cite")
+    assert [each["title"] for each in whole] == ["Handbook", "fees 2026.md"]
+    assert streamed == whole
+
+
+async def test_cancel(client: Client, http: aiohttp.ClientSession) -> None:
+    left = (await client("cancel"))["left"].replace("msg_", "resp_")
+
+    async def cancelled() -> bool:
+        async with http.get(f"/v1/responses/{left}") as response:
+            return bool((await response.json())["status"] == "cancelled")
+
+    await until(cancelled)
+
+
+async def test_error(client: Client) -> None:
+    said = await client("error")
+    assert said["missing"]["status"] == 404
+    assert "there is no profile 'gpt-9'" in said["missing"]["message"]
+    assert said["failed"]["status"] == 503
+    assert "model cannot be reached" in said["streamed"]
+    assert said["withdrawn"] == {"text": "It is withdrawn.", "finish": "content-filter"}
