@@ -1,7 +1,6 @@
 """The AI SDK with its OpenAI provider, whose default is /v1/responses."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -14,23 +13,18 @@ from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
 
-type Client = Callable[[str], Awaitable[Any]]
 
-
-@pytest.fixture
-def client(edge: str, pipeline: Pipeline) -> Client:
-    """What the client's script says."""
+@pytest.fixture(scope="module")
+async def told(edge: str, pipeline: Pipeline) -> dict[str, Any]:
+    """What the client's script was told, by what it did."""
     pipeline.scripts |= KINDS
     node, folder = node_in("ai-sdk-chat")
-
-    async def run(what: str) -> Any:
-        return json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1", what))
-
-    return run
+    said: dict[str, Any] = json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1"))
+    return said
 
 
-async def test_ask(client: Client, pipeline: Pipeline) -> None:
-    said = await client("ask")
+async def test_ask(told: dict[str, Any], pipeline: Pipeline) -> None:
+    said = told["ask"]
     assert (said["first"], said["third"]) == (CITED_TEXT, "The documents do not say.")
     assert said["second"].startswith("Nothing is sure:\n\n**1. [환불")
     run_id = said["id"].removeprefix("resp_")
@@ -39,20 +33,20 @@ async def test_ask(client: Client, pipeline: Pipeline) -> None:
     assert [turn.content for turn in asked.conversation_history] == ["cite", CITED_TEXT]
 
 
-async def test_stream(client: Client) -> None:
-    said = await client("stream")
+async def test_stream(told: dict[str, Any]) -> None:
+    said = told["stream"]
     assert ("".join(said["deltas"]), said["finish"]) == (CITED_TEXT, "stop")
     assert len(said["deltas"]) > 3
 
 
-async def test_cite(client: Client) -> None:
-    whole, streamed = await client("cite")
+async def test_cite(told: dict[str, Any]) -> None:
+    whole, streamed = told["cite"]
     assert [each["title"] for each in whole] == ["Handbook", "fees 2026.md"]
     assert streamed == whole
 
 
-async def test_cancel(client: Client, http: aiohttp.ClientSession) -> None:
-    left = (await client("cancel"))["left"].replace("msg_", "resp_")
+async def test_cancel(told: dict[str, Any], http: aiohttp.ClientSession) -> None:
+    left = told["cancel"]["left"].replace("msg_", "resp_")
 
     async def cancelled() -> bool:
         async with http.get(f"/v1/responses/{left}") as response:
@@ -61,8 +55,8 @@ async def test_cancel(client: Client, http: aiohttp.ClientSession) -> None:
     await until(cancelled)
 
 
-async def test_error(client: Client) -> None:
-    said = await client("error")
+async def test_error(told: dict[str, Any]) -> None:
+    said = told["error"]
     assert said["missing"]["status"] == 404
     assert "there is no profile 'gpt-9'" in said["missing"]["message"]
     assert said["failed"]["status"] == 503

@@ -1,7 +1,6 @@
 """OpenAI's client for Node at /v1/responses."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -12,23 +11,18 @@ from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
 
-type Client = Callable[[str], Awaitable[Any]]
 
-
-@pytest.fixture
-def client(edge: str, pipeline: Pipeline) -> Client:
-    """What the client's script says."""
+@pytest.fixture(scope="module")
+async def told(edge: str, pipeline: Pipeline) -> dict[str, Any]:
+    """What the client's script was told, by what it did."""
     pipeline.scripts |= KINDS
     node, folder = node_in("openai-node")
-
-    async def run(what: str) -> Any:
-        return json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1", what))
-
-    return run
+    said: dict[str, Any] = json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1"))
+    return said
 
 
-async def test_ask(client: Client) -> None:
-    assert await client("ask") == {
+async def test_ask(told: dict[str, Any]) -> None:
+    assert told["ask"] == {
         "first": CITED_TEXT,
         "second": "The documents do not say.",
         "items": ["refuse"],
@@ -36,19 +30,19 @@ async def test_ask(client: Client) -> None:
     }
 
 
-async def test_stream(client: Client) -> None:
-    said = await client("stream")
+async def test_stream(told: dict[str, Any]) -> None:
+    said = told["stream"]
     assert "".join(said["deltas"]) == said["final"] == CITED_TEXT
 
 
-async def test_cite(client: Client) -> None:
-    cited = await client("cite")
+async def test_cite(told: dict[str, Any]) -> None:
+    cited = told["cite"]
     assert [each["title"] for each in cited] == ["Handbook", "fees 2026.md"]
     assert cited[0]["url"] == "https://example.org/handbook#loans"
 
 
-async def test_cancel(client: Client, http: aiohttp.ClientSession) -> None:
-    said = await client("cancel")
+async def test_cancel(told: dict[str, Any], http: aiohttp.ClientSession) -> None:
+    said = told["cancel"]
     assert said["cancelled"] == "cancelled"
 
     async def cancelled() -> bool:
@@ -58,14 +52,14 @@ async def test_cancel(client: Client, http: aiohttp.ClientSession) -> None:
     await until(cancelled)
 
 
-async def test_resume(client: Client) -> None:
-    said = await client("resume")
+async def test_resume(told: dict[str, Any]) -> None:
+    said = told["resume"]
     assert said["numbers"] == list(range(len(said["numbers"])))
     assert said["text"] == CITED_TEXT
 
 
-async def test_error(client: Client) -> None:
-    missing, refused, failed, streamed = await client("error")
+async def test_error(told: dict[str, Any]) -> None:
+    missing, refused, failed, streamed = told["error"]
     assert (missing["status"], missing["param"]) == (404, "model")
     assert (refused["status"], refused["param"]) == (400, "conversation")
     assert failed["status"] == 503

@@ -1,8 +1,8 @@
-// What a test asks of the AI SDK's OpenAI provider, whose default is /v1/responses: `responses.mjs BASE WHAT`, one JSON value back.
+// What a test asks of the AI SDK's OpenAI provider, whose default is /v1/responses: `responses.mjs BASE`, one JSON object back.
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, streamText } from "ai";
 
-const [base, what] = process.argv.slice(2);
+const base = process.argv[2];
 const openai = createOpenAI({ baseURL: base, apiKey: "none" });
 const model = openai("general");
 const common = { model, maxRetries: 0, onError: () => {} };
@@ -64,4 +64,6 @@ async function error() {
   };
 }
 
-console.log(JSON.stringify(await { ask, stream, cite, cancel, error }[what]()));
+const said = {};
+for (const [name, run] of Object.entries({ ask, stream, cite, cancel, error })) said[name] = await run();
+console.log(JSON.stringify(said));

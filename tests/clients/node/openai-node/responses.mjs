@@ -1,7 +1,7 @@
-// What a test asks of OpenAI's client at /v1/responses: `responses.mjs BASE WHAT`, one JSON value back.
+// What a test asks of OpenAI's client at /v1/responses: `responses.mjs BASE`, one JSON object back.
 import OpenAI from "openai";
 
-const [base, what] = process.argv.slice(2);
+const base = process.argv[2];
 const client = new OpenAI({ baseURL: base, apiKey: "none", maxRetries: 0 });
 const model = "general";
 
@@ -66,4 +66,6 @@ async function error() {
   ];
 }
 
-console.log(JSON.stringify(await { ask, stream, cite, cancel, resume, error }[what]()));
+const said = {};
+for (const [name, run] of Object.entries({ ask, stream, cite, cancel, resume, error })) said[name] = await run();
+console.log(JSON.stringify(said));
