@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from actors.gate.citations import markers
-from bus.messages import Reference
+from bus.messages import NearPassage, Reference
 from runtime.source_links import absolute, source_path
 
 
@@ -41,6 +42,23 @@ def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cit
                     absolute(url, base),
                     place.cited_text,
                 )
+
+
+def opened_references(references: Sequence[Reference], base: str) -> tuple[Reference, ...]:
+    """The references with addresses that open from anywhere."""
+    return tuple(
+        replace(
+            each,
+            url=absolute(each.url, base),
+            cited=tuple(replace(place, url=absolute(place.url, base)) for place in each.cited),
+        )
+        for each in references
+    )
+
+
+def opened_passages(passages: Sequence[NearPassage], base: str) -> tuple[NearPassage, ...]:
+    """The closest passages with addresses that open from anywhere."""
+    return tuple(replace(each, url=absolute(each.url, base)) for each in passages)
 
 
 def base_of(request: web.Request) -> str:

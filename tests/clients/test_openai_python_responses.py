@@ -92,7 +92,7 @@ async def test_error(client: openai.AsyncOpenAI) -> None:
     with pytest.raises(openai.NotFoundError, match="there is no profile 'gpt-9'") as missing:
         await client.responses.create(model="gpt-9", input="hello")
     assert missing.value.param == "model"
-    with pytest.raises(openai.BadRequestError, match="no tools are called") as refused:
+    with pytest.raises(openai.BadRequestError, match="no tool is ever called") as refused:
         await client.responses.create(
             model="general",
             input="hello",

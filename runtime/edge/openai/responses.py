@@ -14,10 +14,10 @@ from aiohttp import web
 from bus.router import Reader, TooSlow
 from bus.runs import NoSuchRun
 from bus.subjects import ID_PATTERN
-from prompts.profiles import ProfileError
-from runtime.edge.cited import base_of
+from runtime.edge.cited import base_of, opened_passages
 from runtime.edge.door import CALLER
 from runtime.edge.following import Followed
+from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import responses_kept
 from runtime.edge.openai.errors import OPENAI_ERRORS
 from runtime.edge.openai.responses_asked import check_parameters, question_of
@@ -27,6 +27,7 @@ from runtime.edge.openai.responses_made import annotations_of, begun, input_of, 
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
 from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.rejoining import ask_or_join
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Document, Reply, Route, parameter
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
@@ -111,10 +112,11 @@ class Answering:
                     async for batch in followed.batches():
                         pieces = [part for part in batch or () if isinstance(part, str)]
                         await send(COMMENT if batch is None else events.deltas(pieces))
-                rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(followed.passages)
+                passages = opened_passages(followed.passages, self.base)
+                rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(passages)
                 await send(events.deltas([rest] if rest else []))
                 final = await self.now()
-                await send(events.end(final, annotations_of(events.text, final.references, self.base)))
+                await send(events.end(final, annotations_of(events.text, final, self.base)))
             except EXPECTED as error:
                 await send(events.broken(problem_of(error)))
             except (TooSlow, TimeoutError):
@@ -129,18 +131,16 @@ class Answering:
     {200: Reply("The response; with `stream`, its events, each under its name; then `[DONE]`.", Response, EVENTS)},
     "ask",
     problems=(404, 409, 429, 500, 503, 504),
+    parameters=(IDEMPOTENCY_KEY,),
     errors=OPENAI_ERRORS,
 )
 async def create(request: web.Request, asked: ResponseAsked) -> web.StreamResponse:
     """Ask as a client of OpenAI's Responses API; `model` names a profile."""
-    edge, caller = request.app[EDGE], request[CALLER]
+    edge = request.app[EDGE]
     check_parameters(asked)
-    asked, question = await question_of(edge, caller, asked)
-    try:
-        await edge.profiles.check(question.profile)
-    except ProfileError as error:
-        raise Problem(404, "model_not_found", f"model: {error}") from None
-    async with edge.ask(caller, question, "responses", asked.deadline_s) as reader:
+    asked, question = await question_of(request, asked)
+    waits = not (asked.stream or asked.background)
+    async with ask_or_join(request, question, "responses", waits=waits) as reader:
         kept = Kept(created_at=int(time.time()), asked=asked)
         if asked.store is not False:
             kept = await responses_kept.keep(edge.runs, reader.run_id, kept)

@@ -4,27 +4,30 @@ The conversation is that of `previous_response_id` (its run's own history, quest
 but the last, which is the question.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
+from aiohttp import web
 from msgspec.structs import replace
 
 from bus.errors import Invalid
 from bus.messages import Constraints, QuestionAsked, Turn
+from bus.requests import check_text
 from bus.run_record import RunRecord
 from bus.subjects import key_of
-from runtime.edge.door import Caller
+from runtime.edge.door import CALLER, Caller
+from runtime.edge.idempotency import idempotency_key
+from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model
 from runtime.edge.openai.errors import unsupported
 from runtime.edge.openai.responses_kept import kept_of
 from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked
 from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import Problem
-from runtime.edge.request_parsing import check_text
-from runtime.edge.state import Edge
+from runtime.edge.state import EDGE, Edge
 
 #: How many turns of the conversation a question keeps, and how many characters of each.
 TURNS = 50
 TURN_CHARS = 4000
-MOST_TOKENS = 4096
+_NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
 
 _TEXTS = ("input_text", "output_text", "text", "refusal")
 #: What may be asked to be included; of these, there is nothing to include.
@@ -38,59 +41,82 @@ _INCLUDABLE = (
     "message.input_image.image_url",
 )
 
-#: The parameters that are refused, and with which values.
-REFUSED: dict[str, tuple[Callable[[ResponseAsked], object], str]] = {
-    "tools": (
-        lambda asked: asked.tools if asked.tool_choice != "none" else (),
-        "no tools are called; leave them out: your documents are searched for every question",
+#: What is refused by name: what a client would wait for in vain, or read the answer by.
+RULES: tuple[Rule[ResponseAsked], ...] = (
+    (
+        "tools",
+        lambda asked: bool(asked.tools) and asked.tool_choice != "none",
+        "no tool is ever called, and your documents are searched for every question; leave them out",
     ),
-    "tool_choice": (
+    (
+        "tool_choice",
         lambda asked: asked.tool_choice not in (None, "none", "auto"),
-        "no tools are called; leave it out",
+        "no tool is ever called; leave it out",
     ),
-    "include": (
-        lambda asked: [each for each in asked.include or () if each not in _INCLUDABLE],
+    (
+        "include",
+        lambda asked: not set(asked.include or ()) <= set(_INCLUDABLE),
         "this cannot be included; leave it out",
     ),
-    "top_logprobs": (lambda asked: asked.top_logprobs, "probabilities of tokens are not told; leave it out"),
-    "stream_options": (
-        lambda asked: asked.stream_options and asked.stream_options.include_obfuscation,
+    (
+        "top_logprobs",
+        lambda asked: bool(asked.top_logprobs),
+        "an answer is checked text without log probabilities; leave it out",
+    ),
+    ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
+    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
+    (
+        "stream_options",
+        lambda asked: bool(asked.stream_options and asked.stream_options.include_obfuscation),
         "events are not padded; leave include_obfuscation out",
     ),
-    "conversation": (
+    (
+        "conversation",
         lambda asked: asked.conversation is not None,
-        "conversations have no id of their own; use previous_response_id",
+        "a conversation has no id of its own; use previous_response_id",
     ),
-    "prompt": (lambda asked: asked.prompt, "prompts are not kept here; put the question into input"),
-    "moderation": (lambda asked: asked.moderation, "answers are checked against the documents only; leave it out"),
-    "image": (lambda asked: asked.image, "images are not read; leave it out"),
-    "access_programs": (lambda asked: asked.access_programs, "there are none; leave it out"),
-    "background": (
-        lambda asked: asked.background and asked.store is False,
-        "a response that is not stored cannot go on in the background; leave store out",
+    ("prompt", lambda asked: asked.prompt is not None, "no prompts are kept here; put the question into input"),
+    (
+        "moderation",
+        lambda asked: asked.moderation is not None,
+        "answers are checked against the documents; leave it out",
     ),
-    "text.format": (
-        lambda asked: asked.text and asked.text.format and asked.text.format.type != "text",
-        "answers are text; leave it out",
+    ("image", lambda asked: asked.image is not None, "pictures are not read; leave it out"),
+    ("access_programs", lambda asked: asked.access_programs is not None, "there are none here; leave it out"),
+    (
+        "background",
+        lambda asked: bool(asked.background) and asked.store is False,
+        "what is not stored cannot be come back to; leave store out",
     ),
-}
+    (
+        "text.format",
+        lambda asked: bool(asked.text and asked.text.format and asked.text.format.type != "text"),
+        "an answer is text with citations; send `text`, or leave it out",
+    ),
+)
 
 
 def check_parameters(asked: ResponseAsked) -> None:
-    """Raises Problem for what would be done otherwise than asked."""
-    for name, (refused, why) in REFUSED.items():
-        if refused(asked):
-            raise unsupported(name, why)
+    """Raises Problem for the first field that asks for what cannot be done."""
+    for field, asks, why in RULES:
+        if asks(asked):
+            raise unsupported(field, why)
 
 
-async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:
-    """The request with its model, and the question it asks. Raises Problem, Unavailable."""
+async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:
+    """The request with its model, and the question it asks. Its run ends with its client unless it was to go on in the background,
+    or a key says that the client comes back.
+
+    Raises Problem, Unavailable.
+    """
+    edge, caller = request.app[EDGE], request[CALLER]
     before: tuple[Turn, ...] = ()
     if asked.previous_response_id is not None:
         model, before = await _conversation(edge, caller, asked.previous_response_id)
         asked = replace(asked, model=asked.model or model)
     if asked.model is None:
         raise Problem(400, "invalid", "model: is missing; name a profile, such as general")
+    await check_model(request, asked.model)
     turns = [*before, *[turn async for turn in _turns(edge, caller, asked)]]
     last = turns.pop() if turns else None
     if last is None or last.role != "user":
@@ -99,6 +125,7 @@ async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple
         check_text("question", last.content)
     except Invalid as wrong:
         raise Invalid(wrong.code, f"input: {wrong}") from None
+    key = idempotency_key(request)
     priority = asked.priority or ("batch" if asked.service_tier == "flex" else "interactive")
     question = QuestionAsked(
         question=last.content,
@@ -113,8 +140,9 @@ async def question_of(edge: Edge, caller: Caller, asked: ResponseAsked) -> tuple
         constraints=Constraints(
             max_tokens=min(asked.max_output_tokens, MOST_TOKENS) if asked.max_output_tokens else None
         ),
-        on_disconnect="continue" if asked.background else "cancel",
+        on_disconnect="continue" if asked.background or key else "cancel",
         deadline_s=asked.deadline_s,
+        idempotency_key=key,
     )
     return asked, question
 

@@ -130,9 +130,12 @@ class ResponseEvents:
         self.begun = begun
         self.item_id = item_id
         self.after = after
-        self.text = ""
-        self._open = False
+        self._shown: list[str] = []
         self._number = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self._shown)
 
     def begin(self) -> bytes:
         begun = (ResponseCreated, ResponseInProgress)
@@ -151,12 +154,11 @@ class ResponseEvents:
         return self._written(self._error("server_error", problem.code, problem.detail))
 
     def _of(self, piece: str) -> Iterator[ResponseEvent]:
-        if not self._open:
-            self._open = True
+        if not self._shown:
             item = OutputMessage(id=self.item_id, status="in_progress")
             yield OutputItemAdded(sequence_number=self._number, item=item)
             yield ContentPartAdded(sequence_number=self._number, item_id=self.item_id, part=OutputText())
-        self.text += piece
+        self._shown.append(piece)
         yield OutputTextDelta(sequence_number=self._number, item_id=self.item_id, delta=piece)
 
     def _closing(self, final: Response, annotations: tuple[ResponseCitation, ...]) -> Iterator[ResponseEvent]:
@@ -165,13 +167,13 @@ class ResponseEvents:
             yield self._error("server_error", final.error.code, final.error.message)
             yield ResponseFailed(sequence_number=self._number, response=final)
             return
-        if self._open:
-            part = OutputText(text=self.text, annotations=annotations)
+        if text := self.text:
+            part = OutputText(text=text, annotations=annotations)
             for n, annotation in enumerate(annotations):
                 yield AnnotationAdded(
                     sequence_number=self._number, item_id=self.item_id, annotation=annotation, annotation_index=n
                 )
-            yield OutputTextDone(sequence_number=self._number, item_id=self.item_id, text=self.text)
+            yield OutputTextDone(sequence_number=self._number, item_id=self.item_id, text=text)
             yield ContentPartDone(sequence_number=self._number, item_id=self.item_id, part=part)
             status: Literal["completed", "incomplete"] = "completed" if final.status == "completed" else "incomplete"
             item = OutputMessage(id=self.item_id, status=status, content=(part,))

@@ -1,16 +1,14 @@
 """A response as it stands, made of the kept request and the run's record: the same whenever, and wherever, it is looked at."""
 
-from collections.abc import Sequence
-
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.stream_references import code_of, words_of
-from bus.messages import Reference, Settled
+from actors.outcome.ends import code_of, words_of
+from bus.messages import Settled
 from bus.run_record import RunRecord
 from index.masking.text import mask
-from runtime.edge.cited import cited
-from runtime.edge.openai.responses_asked import items_of, said_in
+from runtime.edge.cited import cited, opened_passages, opened_references
+from runtime.edge.openai.responses_asked import items_of
 from runtime.edge.openai.responses_kept import Kept, item_id, response_id
 from runtime.edge.openai.responses_schemas import (
     IncompleteDetails,
@@ -23,6 +21,8 @@ from runtime.edge.openai.responses_schemas import (
     ResponseError,
     ResponseUsage,
 )
+from runtime.edge.passages_markdown import each_markdown, markdown
+from runtime.source_links import absolute, source_path
 
 #: What the response's metadata say of its run, beside what the request gave.
 OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
@@ -72,8 +72,8 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
             total_tokens=record.tokens_in + record.tokens_out,
         ),
         metadata=response.metadata | said,
-        references=record.references,
-        passages=record.passages,
+        references=opened_references(record.references, base),
+        passages=opened_passages(record.passages, base),
         outcome=record.outcome,
     )
     if record.outcome == "failed":
@@ -87,8 +87,8 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
         return replace(
             response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))
         )
-    text = said_in(record)
-    part = OutputText(text=text, annotations=annotations_of(text, record.references, base))
+    text = record.answer + markdown(response.passages)
+    part = OutputText(text=text, annotations=annotations_of(text, response, base))
     if record.outcome == "cancelled":
         cut = (OutputMessage(id=item_id(run_id), status="incomplete", content=(part,)),) if text else ()
         details = IncompleteDetails(reason="cancelled")
@@ -101,11 +101,16 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
     return replace(response, status="completed", output=(message,))
 
 
-def annotations_of(text: str, references: Sequence[Reference], base: str) -> tuple[ResponseCitation, ...]:
-    """The citations of a text that the run's client was shown."""
+def annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:
+    """Each marker of a text that the run's client was shown; of the closest passages, each passage."""
+    found = [(each.start, each.end, each.url, each.title) for each in cited(text, response.references, base)]
+    at = len(text) - len(markdown(response.passages))
+    for passage, shown in zip(response.passages, each_markdown(response.passages), strict=True):
+        start, at = at + 2, at + 2 + len(shown)
+        url = passage.url or absolute(source_path(passage.source_id, passage.source_start, passage.source_end), base)
+        found.append((start, at, url, passage.title or passage.source_id))
     return tuple(
-        ResponseCitation(start_index=each.start, end_index=each.end, url=each.url, title=each.title)
-        for each in cited(text, references, base)
+        ResponseCitation(start_index=start, end_index=end, url=url, title=title) for start, end, url, title in found
     )
 
 

@@ -13,7 +13,7 @@ from openai.types.responses import response_create_params
 from bus.messages import QuestionAsked, Turn
 from bus.subjects import key_of
 from runtime.edge.app import all_routes
-from runtime.edge.openai.responses_asked import REFUSED
+from runtime.edge.openai.responses_asked import RULES
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
@@ -127,6 +127,15 @@ async def test_the_order_of_a_cited_answer(http: aiohttp.ClientSession) -> None:
     assert added[1]["url"].startswith(f"http://{http._base_url.authority}/sources/fees%202026.md?")  # type: ignore[union-attr]
 
 
+async def test_the_closest_passages_are_sources_too(http: aiohttp.ClientSession) -> None:
+    _, sent = await streamed(http, "near")
+    part = events_of(sent)[-1]["response"]["output"][0]["content"][0]
+    shown = [part["text"][each["start_index"] : each["end_index"]] for each in part["annotations"]]
+    assert [each.partition("**")[2][:2] for each in shown] == ["1.", "2."]
+    assert part["text"].endswith(shown[1])
+    assert [each["title"] for each in part["annotations"]] == ["환불 <규정>", "file.txt"]
+
+
 async def test_a_failure_is_an_error_of_its_status(http: aiohttp.ClientSession) -> None:
     async with http.post(CREATE, json={"model": "general", "input": "fail"}) as response:
         error = (await response.json())["error"]
@@ -197,6 +206,20 @@ async def test_whoever_waits_is_told_that_it_was_cancelled(http: aiohttp.ClientS
     await until(is_cancelled)
     answer = await waiting
     assert (answer["id"], answer["status"], answer["output"]) == (f"resp_{run_id}", "cancelled", [])
+
+
+@pytest.mark.parametrize("headers", [{"Idempotency-Key": "one of two"}, {"x-stainless-retry-count": "1"}])
+async def test_a_request_that_is_repeated_is_one_response(
+    http: aiohttp.ClientSession, headers: dict[str, str], pipeline: Pipeline
+) -> None:
+    body = {"model": "general", "input": f"환불은 {len(headers)} {next(iter(headers))}", "metadata": {"a": "b"}}
+    first = {name: said for name, said in headers.items() if name == "Idempotency-Key"}
+    async with http.post(CREATE, json=body, headers=first) as response:
+        answer = await response.json()
+    async with http.post(CREATE, json=body, headers=headers) as response:
+        assert await response.json() == answer
+    async with http.post(CREATE, json=body | {"stream": True}, headers=headers) as response:
+        assert events_of(await response.text())[-1]["response"]["id"] == answer["id"]
 
 
 async def test_what_is_deleted_is_gone(http: aiohttp.ClientSession) -> None:
@@ -321,6 +344,8 @@ NOT_DONE: dict[str, dict[str, object]] = {
     "tool_choice": {"tool_choice": {"type": "function", "name": "f"}},
     "include": {"include": ["message.output_text.logprobs"]},
     "top_logprobs": {"top_logprobs": 2},
+    "presence_penalty": {"presence_penalty": 1},
+    "frequency_penalty": {"frequency_penalty": -1},
     "stream_options": {"stream_options": {"include_obfuscation": True}},
     "conversation": {"conversation": "conv_1"},
     "prompt": {"prompt": {"id": "pmpt_1"}},
@@ -332,7 +357,7 @@ NOT_DONE: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", [field for field, _, _ in RULES])
 async def test_what_cannot_be_done_is_refused_by_name(http: aiohttp.ClientSession, name: str) -> None:
     error = await refused(http, **NOT_DONE[name])
     assert (error["param"], error["code"], error["type"]) == (name, "unsupported_value", "invalid_request_error")

@@ -1,0 +1,29 @@
+"""How a run that ended without an answer is told: the code for programs, the words for people."""
+
+from msgspec import UNSET
+
+from bus.messages import Settled
+from index.languages.detection import detect
+from prompts import notices
+
+
+def code_of(settled: Settled) -> str:
+    if settled.unrun == "invalid":
+        return settled.code or "invalid"
+    if settled.unrun is not UNSET:
+        return "overloaded" if settled.unrun == "overloaded" else "unavailable"
+    return settled.reason or ("cancelled" if settled.outcome == "cancelled" else "internal")
+
+
+def words_of(settled: Settled) -> str:
+    """What the person is told, in the language of their question."""
+    if settled.unrun == "invalid":
+        return settled.detail  # for a program: the same sentence as over HTTP
+    language = settled.language or detect(settled.question)
+    if settled.outcome == "cancelled":
+        return notices.cancelled(language)
+    if settled.reason is not None:
+        return notices.reason_text(settled.reason, language)
+    if settled.unrun == "overloaded":
+        return notices.overloaded(language)
+    return notices.failed(language)
