@@ -46,6 +46,7 @@ NOT_PUBLISHED = {
     "inference": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.cancel.run", "gw.search"),
     "integration": (
         *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.chat.run.main",
+        "gw.response.run.main", "gw.response.run.deleted",
         "gw.search", "gw.ask",
         "gw.health.edge", "_INBOX.edge.x",
     ),
@@ -111,10 +112,15 @@ async def test_what_a_user_may_not_publish_is_refused(as_user: Opener, user: str
     )
 
 
-async def test_the_edge_says_of_a_run_whose_it_is_and_which_chat_it_is_of(as_user: Opener) -> None:
+async def test_the_edge_says_of_a_run_whose_it_is_and_which_chat_or_response_it_is_of(as_user: Opener) -> None:
     client = await as_user("edge")
     told = complaints(client)
-    for subject in ("gw.access.run.main", "gw.chat.run.conversation"):
+    for subject in (
+        "gw.access.run.main",
+        "gw.chat.run.conversation",
+        "gw.response.run.main",
+        "gw.response.run.deleted",
+    ):
         await client.publish(subject, b"{}")
     await client.flush()
     assert told == []

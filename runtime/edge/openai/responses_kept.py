@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from bus.envelope import UNREADABLE, set_aside
 from bus.messages import MAIN, AnswerSettled
 from bus.runs import NoSuchRun, Runs
 from bus.subjects import ID_PATTERN, Key, key_of
@@ -64,7 +65,11 @@ async def kept_of(
     found = {record.key.lane: record for record in await edge.runs.beside([f"gw.{RESPONSE}.{run_id}.*"])}
     if MAIN not in found or DELETED in found:
         raise _none(name, of)
-    return run_id, _decode(found[MAIN].data)
+    try:
+        return run_id, _decode(found[MAIN].data)
+    except UNREADABLE as error:  # damaged, or of a version with other parameters
+        set_aside("response", found[MAIN].key.subject, error)
+        raise _none(name, of) from None
 
 
 async def delete(runs: Runs, run_id: str) -> None:
