@@ -72,7 +72,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
             total_tokens=record.tokens_in + record.tokens_out,
         ),
         metadata=response.metadata | said,
-        references=opened_references(record.references, base),
+        references=() if withdrawn else opened_references(record.references, base),
         passages=opened_passages(record.passages, base),
         outcome=record.outcome,
     )

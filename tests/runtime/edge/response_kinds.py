@@ -83,10 +83,11 @@ async def withdraw(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> 
         question=question.question,
         reason="grounding_failed",
         answer="It is withdrawn.",
+        references=CITED,  # of what was shown
         language="en",
         profile="general",
     )
-    await end(pipeline, run_id, settled, shown="Within 90 days.")
+    await end(pipeline, run_id, settled, shown="Within 90 days [1].")
 
 
 async def fail(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:

@@ -83,7 +83,7 @@ KINDS_OF_ANSWERS = [
     ("cite", "completed", "completed", "answered", CITED_TEXT, None),
     ("refuse", "completed", "completed", "refused", "The documents do not say.", None),
     ("near", "completed", "completed", "closest", "Nothing is sure:\n\n**1. [환불", None),
-    ("withdraw", "incomplete", "incomplete", "refused", "It is withdrawn.", "Within 90 days.\n\nIt is withdrawn."),
+    ("withdraw", "incomplete", "incomplete", "refused", "It is withdrawn.", "Within 90 days [1].\n\nIt is withdrawn."),
     ("fail", "failed", "failed", "failed", None, "Half of"),
 ]
 
@@ -125,6 +125,12 @@ async def test_the_order_of_a_cited_answer(http: aiohttp.ClientSession) -> None:
     assert added[0]["url"] == "https://example.org/handbook#loans"
     assert added[1]["title"] == "fees 2026.md"
     assert added[1]["url"].startswith(f"http://{http._base_url.authority}/sources/fees%202026.md?")  # type: ignore[union-attr]
+
+
+async def test_what_was_withdrawn_cites_nothing(http: aiohttp.ClientSession) -> None:
+    _, sent = await streamed(http, "withdraw")
+    assert "annotation.added" not in sent
+    assert events_of(sent)[-1]["response"]["references"] == []
 
 
 async def test_the_closest_passages_are_sources_too(http: aiohttp.ClientSession) -> None:
