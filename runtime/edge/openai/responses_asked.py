@@ -6,6 +6,7 @@ but the last, which is the question.
 
 from collections.abc import AsyncIterator
 
+import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
@@ -129,7 +130,7 @@ async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[Respo
     priority = asked.priority or ("batch" if asked.service_tier == "flex" else "interactive")
     question = QuestionAsked(
         question=last.content,
-        conversation_history=_shortened(turns, truncate=asked.truncation != "disabled"),
+        conversation_history=_shortened(turns, edge.settings.max_body_bytes, truncate=asked.truncation != "disabled"),
         profile=asked.model,
         style=asked.style,
         language=asked.language,
@@ -166,8 +167,7 @@ async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | No
     record = await edge.runs.record(run_id)
     found = await edge.runs.beside([key_of(QuestionAsked, run_id).subject])
     if record is None or record.status == "running" or not found:
-        detail = f"previous_response_id: {name} has not ended yet; ask again when it has"
-        raise Problem(400, "previous_response_not_found", detail)
+        raise Problem(400, "invalid", f"previous_response_id: {name} has not ended yet; ask again when it has")
     question = found[0].message
     assert isinstance(question, QuestionAsked), "what could be read once can be read again"
     answer = Turn(role="assistant", content=said_in(record)[:TURN_CHARS])
@@ -175,20 +175,34 @@ async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | No
 
 
 async def _turns(edge: Edge, caller: Caller, asked: ResponseAsked) -> AsyncIterator[Turn]:
-    """The turns of the input; what systems and developers say has no effect. Raises Problem, Unavailable."""
-    for n, item in enumerate(items_of(asked)):
-        if item.type == "item_reference":
+    """The turns of the input; what systems and developers say has no effect. Raises Problem, Unavailable.
+
+    Of more than a question takes, the first are left out before they are looked up.
+    """
+    items = [(n, item) for n, item in enumerate(items_of(asked)) if _is_turn(n, item)]
+    if asked.truncation == "disabled" and len(items) > TURNS + 1:
+        raise _too_long()
+    for n, item in items[-TURNS - 1 :]:
+        if item.role in ("user", "assistant"):
+            yield Turn(role=item.role, content=item.text)
+        else:
             yield Turn(role="assistant", content=await _referred(edge, caller, f"input[{n}].id", item.id or ""))
-        elif item.type == "message":
-            for m, part in enumerate(item.content if isinstance(item.content, tuple) else ()):
-                if part.type not in _TEXTS:
-                    raise unsupported(f"input[{n}].content[{m}]", f"{part.type[:80]} cannot be read; send text")
-            if item.role is None:
-                raise Problem(400, "invalid", f"input[{n}].role: is missing; user, assistant, system or developer")
-            if item.role in ("user", "assistant"):
-                yield Turn(role=item.role, content=item.text)
-        elif item.type != "reasoning":
-            raise unsupported(f"input[{n}]", f"{item.type[:80]} cannot be read; send messages")
+
+
+def _is_turn(n: int, item: InputItem) -> bool:
+    """Whether the item is part of the conversation. Raises Problem for one that cannot be read."""
+    if item.type == "item_reference":
+        return True
+    if item.type == "reasoning":
+        return False
+    if item.type != "message":
+        raise unsupported(f"input[{n}]", f"{item.type[:80]} cannot be read; send messages")
+    for m, part in enumerate(item.content if isinstance(item.content, tuple) else ()):
+        if part.type not in _TEXTS:
+            raise unsupported(f"input[{n}].content[{m}]", f"{part.type[:80]} cannot be read; send text")
+    if item.role is None:
+        raise Problem(400, "invalid", f"input[{n}].role: is missing; user, assistant, system or developer")
+    return item.role in ("user", "assistant")
 
 
 async def _referred(edge: Edge, caller: Caller, field: str, name: str) -> str:
@@ -200,10 +214,24 @@ async def _referred(edge: Edge, caller: Caller, field: str, name: str) -> str:
     return said_in(record) if record is not None else ""
 
 
-def _shortened(turns: list[Turn], *, truncate: bool) -> tuple[Turn, ...]:
-    """As much of the conversation as a question takes. Raises Problem when it is more and may not be cut."""
+def _shortened(turns: list[Turn], most_bytes: int, *, truncate: bool) -> tuple[Turn, ...]:
+    """As much of the conversation as a question takes, the last of it. Raises Problem when it is more and may not be cut."""
     turns = [turn for turn in turns if turn.content]
-    if not truncate and (len(turns) > TURNS or any(len(turn.content) > TURN_CHARS for turn in turns)):
-        detail = f"input: the conversation has more than {TURNS} messages or {TURN_CHARS} characters in one; shorten it"
-        raise Problem(400, "context_length_exceeded", detail)
-    return tuple(replace(turn, content=turn.content[:TURN_CHARS]) for turn in turns[-TURNS:])
+    kept: list[Turn] = []
+    size = 0
+    for turn in reversed(turns[-TURNS:]):
+        short = replace(turn, content=turn.content[:TURN_CHARS])
+        size += len(msgspec.json.encode(short.content))
+        if size > most_bytes:
+            break
+        kept.insert(0, short)
+    if not truncate and kept != turns:
+        raise _too_long()
+    return tuple(kept)
+
+
+def _too_long() -> Problem:
+    detail = (
+        f"input: the conversation has more than {TURNS} messages, {TURN_CHARS} characters in one, or is too long in all"
+    )
+    return Problem(400, "context_length_exceeded", f"{detail}; shorten it, or leave truncation out")

@@ -320,6 +320,36 @@ async def test_a_conversation_that_is_too_long_is_cut_or_refused(
     assert (error["code"], error["param"]) == ("context_length_exceeded", "input")
 
 
+async def test_a_chain_is_no_longer_than_a_body(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+    previous = None
+    for n in range(4):
+        items = [{"role": "user", "content": f"{n} " + "가" * 3900} for _ in range(2)]
+        items.append({"role": "user", "content": "And?"})
+        previous = (await created(http, "", input=items, previous_response_id=previous))["id"]
+    history = (await asked_by(pipeline, previous)).conversation_history  # type: ignore[arg-type]
+    assert 50_000 < sum(len(turn.content.encode()) for turn in history) <= 65_536
+    assert history[-1].content.startswith("3 ")
+    error = await refused(http, previous_response_id=previous, truncation="disabled", input=items)
+    assert error["code"] == "context_length_exceeded"
+
+
+async def test_references_that_are_cut_off_are_not_looked_up(http: aiohttp.ClientSession) -> None:
+    items: list[object] = [{"type": "item_reference", "id": "msg_gone"}]
+    items += [{"role": "user", "content": f"turn {n}"} for n in range(51)]
+    assert (await created(http, "", input=items))["status"] == "completed"
+    assert (await refused(http, input=items[:51]))["param"] == "input[0].id"
+
+
+async def test_what_has_not_ended_is_not_continued(http: aiohttp.ClientSession) -> None:
+    going = await created(http, "hang", background=True)
+    error = await refused(http, previous_response_id=going["id"])
+    assert error["param"] == "previous_response_id"
+    assert "has not ended yet" in error["message"]
+    async with http.post(f"{CREATE}/{going['id']}/cancel") as response:
+        assert response.status == 200
+    assert (await created(http, "And?", previous_response_id=going["id"]))["status"] == "completed"
+
+
 # ---------------------------------------------------------------- parameters
 
 
