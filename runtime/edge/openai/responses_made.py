@@ -11,6 +11,7 @@ from runtime.edge.cited import cited, opened_passages, opened_references
 from runtime.edge.openai.responses_asked import items_of
 from runtime.edge.openai.responses_kept import Kept, item_id, response_id
 from runtime.edge.openai.responses_schemas import (
+    Incomplete,
     IncompleteDetails,
     InputMessage,
     InputText,
@@ -88,17 +89,25 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
             response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))
         )
     text = record.answer + markdown(response.passages)
+    why = _incomplete(record, withdrawn)
     part = OutputText(text=text, annotations=annotations_of(text, response, base))
+    message = OutputMessage(id=item_id(run_id), status="incomplete" if why else "completed", content=(part,))
+    response = replace(response, output=(message,) if text else ())
+    if why is None:
+        return replace(response, status="completed")
+    return replace(
+        response,
+        status="cancelled" if why == "cancelled" else "incomplete",
+        completed_at=None,
+        incomplete_details=IncompleteDetails(reason=why),
+    )
+
+
+def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
+    """Why the answer is not whole; None for one that is."""
     if record.outcome == "cancelled":
-        cut = (OutputMessage(id=item_id(run_id), status="incomplete", content=(part,)),) if text else ()
-        details = IncompleteDetails(reason="cancelled")
-        return replace(response, status="cancelled", completed_at=None, incomplete_details=details, output=cut)
-    if withdrawn:
-        message = OutputMessage(id=item_id(run_id), status="incomplete", content=(part,))
-        details = IncompleteDetails(reason="content_filter")
-        return replace(response, status="incomplete", completed_at=None, incomplete_details=details, output=(message,))
-    message = OutputMessage(id=item_id(run_id), status="completed", content=(part,))
-    return replace(response, status="completed", output=(message,))
+        return "cancelled"
+    return "content_filter" if withdrawn else None
 
 
 def annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:

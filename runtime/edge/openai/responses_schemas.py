@@ -16,6 +16,8 @@ from prompts.vocabulary import Language, Release, Style, Urgency, Voice
 Role = Literal["user", "assistant", "system", "developer"]
 ItemStatus = Literal["in_progress", "completed", "incomplete"]
 ResponseStatus = Literal["in_progress", "completed", "incomplete", "failed", "cancelled"]
+#: `content_filter`: the final check withdrew the answer.
+Incomplete = Literal["max_output_tokens", "content_filter", "cancelled"]
 
 # ---------------------------------------------------------------- the request
 
@@ -199,7 +201,7 @@ class ResponseError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IncompleteDetails(msgspec.Struct, frozen=True, kw_only=True):
-    reason: Literal["max_output_tokens", "content_filter", "cancelled"]
+    reason: Incomplete
 
 
 class ReasoningUsed(msgspec.Struct, frozen=True, kw_only=True):
