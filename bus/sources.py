@@ -27,6 +27,7 @@ MOST = 1000
 REPLY_BYTES = 900_000
 
 Offset = Annotated[int, Meta(ge=0, le=2**40)]
+Page = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
@@ -36,11 +37,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
 
 
 class TextAsked(Asked, frozen=True, kw_only=True):
-    """A stretch of a document's text, at most LONGEST characters."""
+    """A stretch of a document's text, at most LONGEST characters; or, of a document with pages, the text of `page`."""
 
     source_id: str
     start: Offset = 0
     end: Offset = LONGEST
+    page: Page | None = None
 
 
 class ListAsked(Asked, frozen=True, kw_only=True):

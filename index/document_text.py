@@ -4,7 +4,7 @@ Passages overlap, and what stands between two of them is kept with the second. A
 characters at the same places, but for those between passages, which are line breaks here.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -49,6 +49,19 @@ def stretch(store: PassageStore, entry: Entry, start: int, end: int) -> Stretch:
         next(reversed([number for _, number in _page_starts([last])]), None) if last else None,
         whole,
     )
+
+
+def page_stretch(store: PassageStore, entry: Entry, page: int) -> tuple[int, int]:
+    """Where the text of this page begins and ends; empty for a page without. Raises IndexProblem."""
+    numbers = range(entry.first, entry.first + entry.count)
+    at = bisect_left(numbers, page, key=lambda number: store.get(number).page or 0)
+    start: int | None = None
+    for offset, number in _page_starts(map(store.get, numbers[max(0, at - 1) :])):
+        if number > page:
+            return (offset if start is None else start), offset
+        if number == page:
+            start = offset
+    return (entry.characters if start is None else start), entry.characters
 
 
 def _between(store: PassageStore, entry: Entry, start: int, end: int) -> Iterator[Passage]:

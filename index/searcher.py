@@ -17,7 +17,7 @@ from index.allowed import Allowed
 from index.codes import with_codes
 from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, hash_sets, word_set
 from index.crossing import crossed
-from index.document_text import Stretch, stretch
+from index.document_text import Stretch, page_stretch, stretch
 from index.duplicates import groups
 from index.embedder import Embedder, Vectors
 from index.errors import IndexProblem
@@ -218,12 +218,20 @@ class Searcher:
             entry = opened.entry(source_id)
             return entry if entry is not None and opened.views.sees(entry.source_id, groups) else None
 
-    def stretch(self, source_id: str, start: int, end: int, groups: Groups = None) -> tuple[Entry, Stretch, str] | None:
-        """A stretch of a document's text, and the snapshot that it is from; None as for `source`. Raises IndexProblem."""
+    def stretch(
+        self, source_id: str, start: int, end: int, groups: Groups = None, *, page: int | None = None
+    ) -> tuple[Entry, Stretch, str] | None:
+        """A stretch of a document's text, or that of a page instead, and the snapshot that it is from; None as for `source`.
+
+        Raises IndexProblem.
+        """
         with self._entered(groups) as opened:
             entry = opened.entry(source_id)
             if entry is None or not opened.views.sees(entry.source_id, groups):
                 return None
+            if page is not None:
+                begin, stop = page_stretch(opened.passages, entry, page)
+                start, end = begin, min(stop, begin + end - start)
             return entry, stretch(opened.passages, entry, start, end), opened.handle.manifest.snapshot
 
     def sources(self, after: str, most: int, groups: Groups = None) -> tuple[list[Entry], int, str]:

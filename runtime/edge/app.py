@@ -18,6 +18,7 @@ from runtime.edge.problems import ERRORS, problems_middleware
 from runtime.edge.rejoining import REJOINING, Rejoining
 from runtime.edge.routes import Route
 from runtime.edge.sources import data as sources
+from runtime.edge.sources import page as source_page
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
 from runtime.edge.ui_stream import chat as ui_chat
@@ -32,6 +33,7 @@ def all_routes() -> tuple[Route, ...]:
         search,
         index,
         sources,
+        source_page,
         chat,
         completions,
         models,

@@ -22,6 +22,7 @@ from bus.access import Access, Groups, covers
 from bus.records import TRACEPARENT
 from bus.traceparent import parent_in
 from bus.watched import Watch
+from runtime.edge import tickets
 from runtime.edge.limits import Limits
 from runtime.edge.origins import Origins
 from runtime.edge.problems import RETRY_AFTER_S, Problem
@@ -154,6 +155,18 @@ class Door:
             raise _refused("this key is not valid: it is wrong, was revoked or has expired")
         return self._callers[key.id]
 
+    def _by_ticket(self, request: web.Request, route: Route) -> Caller | None:
+        """Whose ticket for this the request carries; a key counts more. Raises Problem 401 for one that opens nothing."""
+        written = request.query.get(tickets.PARAMETER)
+        if route.for_ticket is None or written is None or hdrs.AUTHORIZATION in request.headers:
+            return None
+        self._check_readable()
+        key_id = tickets.key_of(self.secret, written, route.for_ticket(request), time.time())
+        caller = self._callers.get(key_id) if key_id is not None else None
+        if caller is None or self._expired(caller.key_id):
+            raise _refused("this address has expired; open it again from where it came")
+        return caller
+
     def _check_readable(self) -> None:
         if self._problem:
             again = {"Retry-After": str(RETRY_AFTER_S)}
@@ -170,7 +183,7 @@ class Door:
         if route.scope == "none":
             yield self._open
             return
-        caller = self.caller_of(request)
+        caller = self._by_ticket(request, route) or self.caller_of(request)
         if parent_in(header := request.headers.get(TRACEPARENT)) is not None:
             caller = replace(caller, traceparent=header or "")
         if not caller.name:

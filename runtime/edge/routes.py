@@ -42,7 +42,8 @@ class Route:
     """A declared route; the handler's docstring is its summary. Errors of any body or run id are added to `problems`, by status.
 
     `scope`: what a key needs, where one is needed; any key, or none. `receives`: what a WebSocket client sends. `body_times`: how
-    many times `edge.max_body_bytes` a body may have.
+    many times `edge.max_body_bytes` a body may have. `for_ticket`: the source that a ticket must be for which takes a key's
+    place; None where none does.
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -54,6 +55,7 @@ class Route:
     errors: ErrorFormat = PROBLEM_JSON
     receives: tuple[type[msgspec.Struct], ...] = ()
     body_times: int = 1
+    for_ticket: Callable[[web.Request], str] | None = None
     summary: str = field(init=False)
     body: type[msgspec.Struct] | None = field(init=False)
 

@@ -53,7 +53,7 @@ def text_of(searcher: Searcher, asked: TextAsked) -> SourceText:
     """Raises NoSuchSource, IndexProblem."""
     length = min(max(0, asked.end - asked.start), LONGEST)
     while True:
-        found = searcher.stretch(asked.source_id, asked.start, asked.start + length, asked.groups)
+        found = searcher.stretch(asked.source_id, asked.start, asked.start + length, asked.groups, page=asked.page)
         if found is None:
             raise no_such_source(asked.source_id)
         entry, held, snapshot = found

@@ -16,6 +16,7 @@ from index.languages.tables.privacy import Privacy
 from index.languages.tables.questions import Questions
 from index.languages.tables.search import Search
 from index.languages.tables.sentences import Sentences
+from index.languages.tables.source import SourcePage
 from index.languages.tables.terms import Terms
 from index.languages.tables.words import Grammar
 
@@ -37,5 +38,6 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     questions: Questions
     search: Search
     sentences: Sentences
+    source: SourcePage
     terms: Terms
     words: Grammar

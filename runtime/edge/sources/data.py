@@ -3,22 +3,22 @@
 Documents are told as they are, not masked as answers are; so a key needs the scope `search`, as for passages.
 """
 
-from urllib.parse import unquote
+import time
 
+import msgspec
 from aiohttp import web
 
 from bus.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
-from index.source_paths import API
+from index.source_paths import source_path
 from runtime.edge.door import CALLER
-from runtime.edge.problems import Problem
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.sources.addresses import limited, number, source_id
 from runtime.edge.state import EDGE
+from runtime.edge.tickets import PARAMETER, VALID_S, ticket
 
 #: How much of a document is told where nobody says how much.
 USUAL = 50_000
-_LARGEST = 2**40
-_LONGEST_ID = 4000
 
 SOURCE_ID = parameter(
     "source_id",
@@ -48,11 +48,10 @@ _END = parameter(
 async def sources(request: web.Request) -> web.Response:
     """List the sources that the caller may see."""
     edge = request.app[EDGE]
-    after = request.query.get("after", "")
-    if len(after) > _LONGEST_ID:
-        raise Problem(400, "bad_parameter", f"after: has more than {_LONGEST_ID} characters")
     asked = ListAsked(
-        after=after, most=number(request, "limit", 100, least=1, most=MOST), groups=request[CALLER].groups
+        after=limited(request.query.get("after", ""), "after"),
+        most=number(request, "limit", 100, least=1, most=MOST),
+        groups=request[CALLER].groups,
     )
     return json_response(await ask_sources(edge.runs.client, asked, SourceList, timeout_s=edge.timeouts.search_s))
 
@@ -64,37 +63,41 @@ async def sources(request: web.Request) -> web.Response:
     "search",
     problems=(503,),
     parameters=(SOURCE_ID, _START, _END),
+    for_ticket=source_id,
 )
 async def source(request: web.Request) -> web.Response:
     """Tell what a source is, and its text or a stretch of it."""
     edge = request.app[EDGE]
     start = number(request, "start", 0)
     end = number(request, "end", start + USUAL)
-    asked = TextAsked(source_id=source_id(request, API), start=start, end=end, groups=request[CALLER].groups)
+    asked = TextAsked(source_id=source_id(request), start=start, end=end, groups=request[CALLER].groups)
     return json_response(await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s))
 
 
-def source_id(request: web.Request, before: str, behind: str = "") -> str:
-    """The id in the path, as it was encoded; the router's own value keeps some of its percents."""
-    path = request.rel_url.raw_path
-    found = unquote(path[len(before) : len(path) - len(behind)], errors="replace")
-    if len(found) > _LONGEST_ID:
-        raise Problem(404, "no_such_source", "no source has so long an id")
-    return found
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """An address of a source's page that opens without a header; `valid_s` seconds long where a key is needed."""
+
+    url: str
+    valid_s: int | None = None
 
 
-def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = _LARGEST) -> int:
-    """A number of the query. Raises Problem 400."""
-    values = request.query.getall(name, [])
-    if not values:
-        return min(default, most)
-    value = values[0]
-    if (
-        len(values) > 1
-        or not value.isascii()
-        or not value.isdigit()
-        or len(value) > 15
-        or not least <= int(value) <= most
-    ):
-        raise Problem(400, "bad_parameter", f"{name}: must be one number from {least} to {most}")
-    return int(value)
+@Route(
+    "POST",
+    "/v1/sources/{source_id}/link",
+    {200: Reply("The address.", Opening)},
+    "search",
+    problems=(503,),
+    parameters=(SOURCE_ID, _START, _END),
+)
+async def link(request: web.Request) -> web.Response:
+    """Give an address of the source's page that a browser can open, which sends no key."""
+    edge = request.app[EDGE]
+    caller, named = request[CALLER], source_id(request)
+    start, end = number(request, "start", 0), number(request, "end", 0)
+    asked = TextAsked(source_id=named, end=1, groups=caller.groups)
+    await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
+    url = source_path(named, *((start, end) if end else ()))
+    if not caller.name:
+        return json_response(Opening(url=url))
+    given = ticket(edge.door.secret, caller.key_id, named, time.time())
+    return json_response(Opening(url=f"{url}{'&' if '?' in url else '?'}{PARAMETER}={given}", valid_s=VALID_S))

@@ -32,6 +32,7 @@ class World:
     open: str
     locked: str
     root: Path
+    state: Path
     settings: Settings
     tokens: dict[str, str]
 
@@ -87,7 +88,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
                 return response.status == 200
 
         await until(answered, within_s=60.0, what="a search process")
-        yield World(opened, locked, root, settings, tokens)
+        yield World(opened, locked, root, state, settings, tokens)
     stop.set()
     await searching
     server.kill()

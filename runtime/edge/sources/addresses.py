@@ -1,0 +1,69 @@
+"""What a request for a source says in its path and query, and the addresses of a source's parts."""
+
+from urllib.parse import quote, unquote, urlencode
+
+from aiohttp import web
+
+from index.source_paths import API, PAGES, quoted
+from runtime.edge.problems import Problem
+from runtime.edge.tickets import PARAMETER
+
+ORIGINAL = "/original"
+_LONGEST_ID = 4000
+_LARGEST = 2**40
+
+
+def source_id(request: web.Request) -> str:
+    """The id in the path of a page or of the API, as it was encoded; the router's own value keeps some of its percents.
+
+    Raises Problem 404 for one that is too long for any.
+    """
+    path = request.rel_url.raw_path
+    before = API if path.startswith(API) else PAGES
+    named = request.match_info.route.resource
+    behind = named.canonical.partition("{source_id}")[2] if named is not None else ""
+    parts = path[len(before) :].split("/")
+    found = unquote("/".join(parts[: len(parts) - behind.count("/")]), errors="replace")
+    if len(found) > _LONGEST_ID:
+        raise Problem(404, "no_such_source", "no source has so long an id")
+    return found
+
+
+def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = _LARGEST) -> int:
+    """A number of the query. Raises Problem 400."""
+    values = request.query.getall(name, [])
+    if not values:
+        return min(default, most)
+    value = values[0]
+    digits = value.isascii() and value.isdigit() and len(value) <= 15
+    if len(values) > 1 or not digits or not least <= int(value) <= most:
+        raise Problem(400, "bad_parameter", f"{name}: must be one number from {least} to {most}")
+    return int(value)
+
+
+def limited(text: str, name: str) -> str:
+    """Raises Problem 400 for what is longer than any id."""
+    if len(text) > _LONGEST_ID:
+        raise Problem(400, "bad_parameter", f"{name}: has more than {_LONGEST_ID} characters")
+    return text
+
+
+class Addresses:
+    """The addresses of one source's parts for one reader, whose ticket and language they carry on."""
+
+    def __init__(self, request: web.Request, source_id: str) -> None:
+        self._id = quoted(source_id)
+        self._kept = {name: request.query[name] for name in ("ui", PARAMETER) if name in request.query}
+
+    def page(self, **places: int | None) -> str:
+        return f"{PAGES}{self._id}{self._query(**places)}"
+
+    def original(self) -> str:
+        return f"{API}{self._id}{ORIGINAL}{self._query()}"
+
+    def picture(self, page: int, width: int) -> str:
+        return f"{API}{self._id}/pages/{page}{self._query(width=width)}"
+
+    def _query(self, **places: int | None) -> str:
+        query = {name: str(place) for name, place in places.items() if place is not None} | self._kept
+        return f"?{urlencode(query, quote_via=quote)}" if query else ""

@@ -1,0 +1,158 @@
+"""A stretch of a document as HTML, block by block: headings, lists, tables and code as such, what is cited marked.
+
+Elements are made, never written: what a document says can only become text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from xml.etree.ElementTree import Element, SubElement
+
+from bus.messages import Block
+from bus.sources import SourceText
+from index.languages.folding import visible
+
+#: Where a link to the cited place leads.
+CITED = "cited"
+_PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
+_BULLET = re.compile(r"[-*+\u2022]\s+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_CELLS = " | "
+
+
+def put(parent: Element, text: str) -> Element:
+    """Add text behind what is there."""
+    text = _CONTROL.sub("", visible(text))
+    if len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + text
+    else:
+        parent.text = (parent.text or "") + text
+    return parent
+
+
+def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
+    """A new last child; an attribute `class_` is `class`, `aria_label` is `aria-label`."""
+    names = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+    return put(SubElement(parent, tag, names), text)
+
+
+class Shown:
+    """Adds blocks of `text` to an element; marks the characters `marked` of the document, the first mark as the place to go to.
+
+    `table`: what a table is called. `focus`: whether the first mark is where the reader begins.
+    """
+
+    def __init__(self, text: SourceText, marked: tuple[int, int], table: str, *, focus: bool = True) -> None:
+        self._text = text
+        self._marked = marked
+        self._table = table
+        self._focus = focus
+        self._depth = 1  # of the last heading; the page's own is 1
+        self.is_marked = False
+
+    def add_to(self, parent: Element, start: int, end: int) -> None:
+        """Add what stands from `start` to `end`, offsets of the document."""
+        for group, blocks in groupby(_blocks(self._text, start, end), key=_group):
+            match group:
+                case "table":
+                    self._add_table(parent, list(blocks))
+                case "list":
+                    items = add(parent, "ul")
+                    for block in blocks:
+                        self._add_item(items, block)
+                case _:
+                    for block in blocks:
+                        self._add_block(parent, block)
+
+    def _add_block(self, parent: Element, block: Block) -> None:
+        match block.kind:
+            case "heading" if block.start == 0 and self._slice(block.start, block.end) == self._text.title:
+                pass  # it stands above already
+            case "heading":
+                self._depth = min(max(block.level, 1) + 1, self._depth + 1, 6)
+                self._put(add(parent, f"h{self._depth}", dir="auto"), block.start, block.end)
+            case "code":
+                self._put(add(add(parent, "pre", dir="ltr"), "code"), block.start, block.end)
+            case "quotation":
+                self._put(add(add(parent, "blockquote", dir="auto"), "p"), block.start, block.end)
+            case _:
+                self._put(add(parent, "p", dir="auto"), block.start, block.end)
+
+    def _add_item(self, items: Element, block: Block) -> None:
+        bullet = _BULLET.match(self._slice(block.start, block.end))
+        level = f"level{min(max(block.level, 1), 6)}"
+        item = add(items, "li", class_=level if bullet else f"{level} plain", dir="auto")
+        self._put(item, block.start + (bullet.end() if bullet else 0), block.end)
+
+    def _add_table(self, parent: Element, blocks: list[Block]) -> None:
+        """Rows name their columns themselves; below a header that is shown they need not."""
+        box = add(parent, "div", class_="wide", role="region", aria_label=self._table, tabindex="0", dir="auto")
+        table = add(box, "table")
+        columns: list[str] = []
+        for block in blocks:
+            cells = list(self._cells(block))
+            row = add(table, "tr")
+            if block.kind == "table_header":
+                columns = [self._slice(start, end) for start, end in cells]
+                for start, end in cells:
+                    self._put(add(row, "th", scope="col"), start, end)
+                continue
+            placed = self._placed(cells, columns)
+            if placed is None:
+                self._put(add(row, "td", colspan=str(max(1, len(columns)))), block.start, block.end)
+                continue
+            for start, end in placed:
+                self._put(add(row, "td"), start, end)
+
+    def _cells(self, block: Block) -> Iterator[tuple[int, int]]:
+        at = block.start
+        for cell in self._slice(block.start, block.end).split(_CELLS):
+            yield at, at + len(cell)
+            at += len(cell) + len(_CELLS)
+
+    def _placed(self, cells: Sequence[tuple[int, int]], columns: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Each column's cell, without the column's name; None for a row that does not name them in their order."""
+        placed: list[tuple[int, int]] = []
+        waiting = iter(cells)
+        cell = next(waiting, None)
+        for column in columns:
+            name = f"{column}: "
+            if cell is not None and column and self._slice(*cell).startswith(name):
+                placed.append((cell[0] + len(name), cell[1]))
+                cell = next(waiting, None)
+            else:
+                placed.append((0, 0))
+        return placed if cell is None and columns else None if columns else list(cells)
+
+    def _slice(self, start: int, end: int) -> str:
+        return self._text.text[start - self._text.start : end - self._text.start]
+
+    def _put(self, box: Element, start: int, end: int) -> None:
+        """Add these characters to an element, what is cited of them in a mark."""
+        begin, stop = max(start, self._marked[0]), min(end, self._marked[1])
+        if begin >= stop or not self._slice(begin, stop).strip():
+            put(box, self._slice(start, end))
+            return
+        put(box, self._slice(start, begin))
+        first = not self.is_marked and self._focus
+        here = {"id": CITED, "tabindex": "-1", "autofocus": ""} if first else {}
+        put(SubElement(box, "mark", here), self._slice(begin, stop))
+        self.is_marked = True
+        put(box, self._slice(stop, end))
+
+
+def _group(block: Block) -> str:
+    if block.kind in ("table_header", "table_row"):
+        return "table"
+    return "list" if block.kind == "list_item" else ""
+
+
+def _blocks(text: SourceText, start: int, end: int) -> Iterator[Block]:
+    """The blocks of a stretch, cut at both ends; the paragraphs of a document that has none."""
+    if text.blocks:
+        for block in text.blocks:
+            if block.start < end and block.end > start:
+                yield Block(start=max(block.start, start), end=min(block.end, end), kind=block.kind, level=block.level)
+        return
+    for found in _PARAGRAPH.finditer(text.text, max(0, start - text.start), max(0, end - text.start)):
+        yield Block(start=text.start + found.start(), end=text.start + found.end())

@@ -1,0 +1,232 @@
+"""`/sources/{id}`: a document's text as a page, at the cited place, without a script.
+
+It is made here, in the reader's language, of what the index holds; nothing that a document says is ever markup. Where a key is
+needed a followed link brings none: the page then asks for it, by the only script there is, which gets an address with a ticket.
+"""
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from xml.etree.ElementTree import Element, tostring
+
+from aiohttp import web
+
+from bus.sources import SourceText, TextAsked, ask_sources
+from index.languages import FALLBACK, LANGUAGES, of
+from index.languages.scripts import FROM_RIGHT
+from index.languages.tables.source import SourcePage
+from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.sources import data
+from runtime.edge.sources.addresses import Addresses, number, source_id
+from runtime.edge.sources.markup import CITED, Shown, add
+from runtime.edge.state import EDGE, Edge
+from runtime.source_links import is_web
+
+#: How much of a long document one page shows, how much of that stands before the cited place, in characters, and how far from there
+#: a page ends at a line's end.
+WINDOW, BEFORE, LINE = 20_000, 4_000, 2_000
+_STYLE, _SCRIPT = "/source-page.css", "/source-page.js"
+_LANGUAGE = re.compile(r"\s*([A-Za-z]{2,3})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q=([01](?:\.\d{0,3})?))?\s*")
+
+HEADERS = {
+    "Cache-Control": "private, no-cache",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Vary": "Accept-Language, Authorization",
+    "X-Content-Type-Options": "nosniff",
+}
+_STATIC = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+_HTML = "text/html"
+
+
+@Route("GET", _STYLE, {200: Reply("The style of a source's page.", "text/css")}, "none")
+async def style(request: web.Request) -> web.Response:
+    """Give the style of a source's page."""
+    return _file("source.css", "text/css")
+
+
+@Route("GET", _SCRIPT, {200: Reply("What asks for a key on a source's page.", "text/javascript")}, "none")
+async def script(request: web.Request) -> web.Response:
+    """Give the script with which a source's page asks for a key."""
+    return _file("source.js", "text/javascript")
+
+
+@Route(
+    "GET",
+    "/sources/{source_id}",
+    {
+        200: Reply("The document, in HTML.", _HTML),
+        **{
+            status: Reply(f"A page that says so: {what}.", _HTML)
+            for status, what in (
+                (401, "a key is needed, which can be given there"),
+                (403, "the key lacks the scope `search`"),
+                (404, "there is no such source, or the key does not cover it"),
+                (429, "the key has used up its rate"),
+                (503, "the index cannot be read now"),
+            )
+        },
+    },
+    "none",
+    parameters=(
+        data.SOURCE_ID,
+        parameter("start", "query", "The first cited character.", type="integer", minimum=0),
+        parameter("end", "query", "The character after the last cited one.", type="integer", minimum=0),
+        parameter("at", "query", "The character from which a long document is shown.", type="integer", minimum=0),
+        parameter("ui", "query", "The language of the page itself; that of the browser if omitted.", type="string"),
+        parameter("ticket", "query", "In place of a key: see `/v1/sources/{source_id}/link`.", type="string"),
+    ),
+)
+async def source_page(request: web.Request) -> web.Response:
+    """Open a page that shows a source at a cited place."""
+    edge = request.app[EDGE]
+    language = language_for(request)
+    try:
+        with edge.door.admitted(request, data.source) as caller:
+            named = source_id(request)
+            return await _shown(request, edge, named, caller.groups, language)
+    except EXPECTED as error:
+        problem = problem_of(error)
+        if problem.status == 400:
+            raise
+    return _told(problem, language)
+
+
+def language_for(request: web.Request) -> str:
+    """The first of our languages that the address or the browser asks for."""
+    if (asked := request.query.get("ui")) in LANGUAGES:
+        return asked
+    wanted: dict[str, float] = {}
+    for each in request.headers.get("Accept-Language", "")[:500].split(","):
+        if (found := _LANGUAGE.fullmatch(each)) and found[1].lower() in LANGUAGES:
+            wanted.setdefault(found[1].lower(), float(found[2] or 1))
+    return max(wanted, key=lambda each: wanted[each], default=FALLBACK)
+
+
+async def _shown(
+    request: web.Request, edge: Edge, named: str, groups: tuple[str, ...] | None, language: str
+) -> web.Response:
+    """Raises Problem, Unavailable, NoSuchSource."""
+    cited = number(request, "start", 0), number(request, "end", 0)
+    first = number(request, "at", max(0, cited[0] - BEFORE))
+    asked = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=groups)
+    text = await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
+    start, end = at_lines(text, first)
+    to = Addresses(request, named)
+    words = of(language).source
+    page, main = _page(language, text.title or text.source_id, style_of=text.language)
+    _add_head(main, text, to, words, language)
+    shown = Shown(text, cited, words.columns)
+    body = Element("article", {"lang": text.language} if text.language in LANGUAGES else {})
+    shown.add_to(body, start, end)
+    places = {"start": cited[0], "end": cited[1]} if cited[1] else {}
+    before = to.page(**places, at=max(0, start - WINDOW)) if start else ""
+    after = to.page(**places, at=end) if end < text.characters else ""
+    for last in (False, True):
+        links = {
+            words.earlier: before,
+            words.cited: f"#{CITED}" if shown.is_marked and not last else "",
+            words.later: after,
+        }
+        if any(links.values()):
+            _add_links(main, links, label=words.later if last else words.earlier)
+        if not last:
+            main.append(body)
+    return _response(page)
+
+
+def at_lines(text: SourceText, first: int) -> tuple[int, int]:
+    """Where what is shown begins and ends: at ends of lines around `first` and a window's length behind it."""
+    begin = min(max(0, first - text.start), len(text.text))
+    start = 0
+    if text.start:
+        line = text.text.rfind("\n", 0, begin + 1)
+        start = begin if line < 0 else line + 1
+    end = text.text.find("\n", begin + WINDOW)
+    return text.start + start, text.start + (len(text.text) if end < 0 else end)
+
+
+def _page(language: str, title: str, style_of: str = "") -> tuple[Element, Element]:
+    """The whole document and its main part."""
+    direction = "rtl" if of(language).identity.script in FROM_RIGHT else "ltr"
+    page = Element("html", {"lang": language, "dir": direction})
+    head = add(page, "head")
+    add(head, "meta", charset="utf-8")
+    add(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
+    add(head, "meta", name="robots", content="noindex")
+    add(head, "title", f"{title[:200]} · Groundwire")
+    add(head, "link", rel="stylesheet", href=_STYLE)
+    main = add(add(page, "body"), "main")
+    add(main, "h1", title, dir="auto")
+    return page, main
+
+
+def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage, language: str) -> None:
+    """What the document says of itself, and where it is."""
+    page_words = of(language).page
+    about = text.about
+    facts = [
+        text.source_id if text.title != text.source_id else "",
+        about.author,
+        about.date,
+        f"{page_words.version} {about.version}" if about.version else "",
+        page_words.recognized if about.recognized else "",
+    ]
+    line = add(main, "p", class_="facts")
+    for fact in filter(None, facts):
+        add(line, "bdi", fact)
+    if is_web(text.url):
+        published = add(main, "p", f"{words.published} ", class_="facts")
+        add(published, "a", text.url, href=text.url, rel="noopener noreferrer nofollow", dir="ltr")
+    if text.original:
+        add(add(main, "p", class_="facts"), "a", words.original, href=to.original())
+    if text.detail:
+        add(main, "p", words.not_whole, class_="note")
+
+
+def _add_links(main: Element, links: Mapping[str, str], *, label: str) -> None:
+    bar = add(main, "nav", aria_label=label)
+    for words, address in links.items():
+        if address:
+            add(bar, "a", words, href=address)
+
+
+def _told(problem: Problem, language: str) -> web.Response:
+    """A page that says why there is no document on it; where a key is missing, one that takes it."""
+    words = of(language).source
+    match problem.status:
+        case 401 | 403:
+            page, main = _page(language, words.key_needed)
+            form = add(main, "form", id="form", hidden="")
+            add(form, "label", of(language).page.key, for_="key")
+            add(form, "input", id="key", type="password", autocomplete="off", required="", size="32")
+            add(form, "button", words.open, type="submit")
+            said = {} if problem.status == 403 else {"hidden": ""}
+            add(main, "p", words.key_refused, id="refused", class_="note", role="alert", **said)
+            add(add(main, "noscript"), "p", words.script_needed, class_="note")
+            add(page[0], "script", src=_SCRIPT, defer="")
+        case 404:
+            page, main = _page(language, words.missing)
+            add(main, "p", words.missing_why)
+        case status:
+            page, main = _page(language, HTTPStatus(status).phrase if status < 500 else words.away)
+            add(main, "p", words.away if status < 500 else "")
+    return _response(page, problem.status, problem.headers)
+
+
+def _response(page: Element, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    body = "<!doctype html>" + tostring(page, encoding="unicode", method="html")
+    return web.Response(
+        status=status, text=body, content_type=_HTML, charset="utf-8", headers={**HEADERS, **(headers or {})}
+    )
+
+
+def _file(name: str, kind: str) -> web.Response:
+    body = Path(__file__).with_name(name).read_bytes()
+    return web.Response(body=body, content_type=kind, charset="utf-8", headers=_STATIC)
