@@ -25,8 +25,13 @@ LONGEST = 100_000
 MOST = 1000
 #: What a reply may take; the server refuses a message over 1 MB.
 REPLY_BYTES = 900_000
+#: How much of a file one reply holds, in bytes.
+PIECE = 256 * 1024
+#: How wide the picture of a page may be, in pixels, and how wide it usually is.
+NARROWEST, WIDEST, WIDTH = 200, 3200, 1600
 
 Offset = Annotated[int, Meta(ge=0, le=2**40)]
+Width = Annotated[int, Meta(ge=NARROWEST, le=WIDEST)]
 Page = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
@@ -52,6 +57,28 @@ class ListAsked(Asked, frozen=True, kw_only=True):
     most: Annotated[int, Meta(ge=1, le=MOST)] = 100
 
 
+class PieceAsked(Asked, frozen=True, kw_only=True):
+    """At most PIECE bytes from `offset` on of a document's own file; or of the picture of `page`, `width` pixels wide.
+
+    `version`: of the piece before, where there was one.
+    """
+
+    source_id: str
+    offset: Offset = 0
+    page: Page | None = None
+    width: Width = WIDTH
+    version: str = ""
+
+
+class PageAsked(Asked, frozen=True, kw_only=True):
+    """Where the words `start..end` of a document stand in the picture of a page."""
+
+    source_id: str
+    page: Page
+    start: Offset = 0
+    end: Offset = 0
+
+
 class ListedSource(msgspec.Struct, frozen=True, kw_only=True):
     """A document. `url` is where it is published, or else the path of its page here; `characters` is how long its text is."""
 
@@ -68,8 +95,8 @@ class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
     """A document, and the characters `start..end` of its text, as offsets of the whole.
 
     `blocks` say what each stretch is: prose, a heading, a table's row. `page_starts` are pairs of an offset and the page that
-    starts there, `pages` the last one with text. `original`: the path of the file itself, empty where it is not served.
-    `detail`: what of the text cannot be shown.
+    starts there, `pages` the last one with text. `original`: the path of the file itself, empty where it is not served, and
+    `media_type` its type. `detail`: what of the text cannot be shown.
     """
 
     snapshot: str
@@ -80,6 +107,7 @@ class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
     pages: int | None = None
     page_starts: tuple[tuple[int, int], ...] = ()
     original: str = ""
+    media_type: str = ""
     detail: str = ""
 
 
@@ -94,13 +122,32 @@ class SourceList(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     next: str = ""
 
 
+class Piece(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A part of a file of `size` bytes. `version` is another when its bytes are; `name` is the file's own."""
+
+    data: bytes
+    size: int
+    version: str
+    name: str
+    media_type: str
+
+
+class PageView(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A page of `pages`, `width` by `height` points. `marks`: left, top, right and bottom of each line that is cited."""
+
+    pages: int
+    width: float
+    height: float
+    marks: tuple[tuple[float, float, float, float], ...] = ()
+
+
 class _Refused(msgspec.Struct, frozen=True, tag=True):
     why: Literal["none", "not_served", "unavailable"]
     detail: str
 
 
-type Question = TextAsked | ListAsked
-type Found = SourceText | SourceList
+type Question = TextAsked | ListAsked | PieceAsked | PageAsked
+type Found = SourceText | SourceList | Piece | PageView
 
 
 class NoSuchSource(Failure):
@@ -113,8 +160,10 @@ class NotServed(Failure):
 
 log = logging.getLogger("groundwire.bus")
 _encoder = msgspec.msgpack.Encoder()
-_questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(TextAsked | ListAsked)
-_replies: msgspec.msgpack.Decoder[Found | _Refused] = msgspec.msgpack.Decoder(SourceText | SourceList | _Refused)
+_questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(TextAsked | ListAsked | PieceAsked | PageAsked)
+_replies: msgspec.msgpack.Decoder[Found | _Refused] = msgspec.msgpack.Decoder(
+    SourceText | SourceList | Piece | PageView | _Refused
+)
 
 
 def no_such_source(source_id: str) -> NoSuchSource:

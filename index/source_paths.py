@@ -26,6 +26,11 @@ def quoted(source_id: str) -> str:
     return quote(source_id, safe="/" if plain else "")
 
 
+def original_path(source_id: str) -> str:
+    """Where the file itself is served."""
+    return f"{API}{quoted(source_id)}/original"
+
+
 def is_ours(url: str) -> bool:
     """Whether an address is the path of a source's page here, and not one that the document itself has."""
     return url.startswith(PAGES)

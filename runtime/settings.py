@@ -51,6 +51,7 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     dir: str = ""  #: folder made by `groundwire index build`
     threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
+    originals: bool = True  #: whoever may find a document may open its file, and see the pages of a PDF
     embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
     embed_model: str = ""  #: embedding model: folder, hub id or its name on the server
     embed_base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`

@@ -18,6 +18,7 @@ from runtime.edge.problems import ERRORS, problems_middleware
 from runtime.edge.rejoining import REJOINING, Rejoining
 from runtime.edge.routes import Route
 from runtime.edge.sources import data as sources
+from runtime.edge.sources import files as source_files
 from runtime.edge.sources import page as source_page
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
@@ -32,6 +33,7 @@ def all_routes() -> tuple[Route, ...]:
         websocket,
         search,
         index,
+        source_files,
         sources,
         source_page,
         chat,

@@ -164,7 +164,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     if kept.snapshot:
         await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
     close = await serve_search(client, threads.find)
-    close_sources = await answer_sources(client, Sources(threads.run).find)
+    close_sources = await answer_sources(client, Sources(threads.run, originals=settings.index.originals).find)
     served = Served(Path(settings.index.dir), kept.snapshot)
     await answer_served_index(client, lambda: asyncio.to_thread(served.say))
     while not stop.is_set():

@@ -1,8 +1,5 @@
 """What the search process says of single documents: their text, and which there are."""
 
-from collections.abc import Callable
-from typing import Protocol
-
 import msgspec
 
 from bus.messages import About, Block
@@ -11,6 +8,9 @@ from bus.sources import (
     Found,
     ListAsked,
     ListedSource,
+    NotServed,
+    PageAsked,
+    PieceAsked,
     Question,
     SourceList,
     SourceText,
@@ -19,8 +19,10 @@ from bus.sources import (
     no_such_source,
 )
 from index.model import Entry
+from index.originals import has_own_file, media_type
 from index.searcher import Searcher
-from index.source_paths import source_path
+from index.source_paths import original_path, source_path
+from runtime.processes.source_files import OnIndex, SourceFiles
 
 _NOT_WHOLE = (
     "this document was indexed before the text between its passages was kept, which is shown as line breaks;"
@@ -28,25 +30,28 @@ _NOT_WHOLE = (
 )
 
 
-class OnIndex(Protocol):
-    """Runs what it is given in a thread that may read the index. Raises Unavailable."""
-
-    async def __call__[T](self, work: Callable[[Searcher], T]) -> T: ...
-
-
 class Sources:
-    """Answers questions about documents."""
+    """Answers questions about documents. `originals`: whether their own files may be opened."""
 
-    def __init__(self, on_index: OnIndex) -> None:
+    def __init__(self, on_index: OnIndex, *, originals: bool) -> None:
         self._on_index = on_index
+        self._originals = originals
+        self._files = SourceFiles(on_index)
 
     async def find(self, question: Question) -> Found:
         """Raises NoSuchSource, NotServed, Unavailable."""
         match question:
             case TextAsked():
-                return await self._on_index(lambda searcher: text_of(searcher, question))
+                text = await self._on_index(lambda searcher: text_of(searcher, question))
+                return text if self._originals else msgspec.structs.replace(text, original="", media_type="")
             case ListAsked():
                 return await self._on_index(lambda searcher: list_of(searcher, question))
+            case _ if not self._originals:
+                raise NotServed("files are not served here; the setting index.originals lets them be")
+            case PieceAsked():
+                return await self._files.piece(question)
+            case PageAsked():
+                return await self._files.page(question)
 
 
 def text_of(searcher: Searcher, asked: TextAsked) -> SourceText:
@@ -66,6 +71,8 @@ def text_of(searcher: Searcher, asked: TextAsked) -> SourceText:
             blocks=tuple(Block(**msgspec.structs.asdict(block)) for block in held.blocks),
             pages=held.last_page,
             page_starts=held.pages,
+            original=original_path(entry.source_id) if has_own_file(entry) else "",
+            media_type=media_type(entry.origin) if has_own_file(entry) else "",
             detail="" if held.whole else _NOT_WHOLE,
         )
         if length <= 1 or fits(text):

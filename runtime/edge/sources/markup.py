@@ -4,12 +4,13 @@ Elements are made, never written: what a document says can only become text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
 from bus.messages import Block
 from bus.sources import SourceText
+from index.languages import LANGUAGES
 from index.languages.folding import visible
 
 #: Where a link to the cited place leads.
@@ -36,18 +37,34 @@ def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element
     return put(SubElement(parent, tag, names), text)
 
 
+def add_links(parent: Element, links: Mapping[str, str], *, label: str) -> None:
+    """Add a bar of links, words to address; none for those without an address, no bar without a link."""
+    if any(links.values()):
+        bar = add(parent, "nav", aria_label=label)
+        for words, address in links.items():
+            if address:
+                add(bar, "a", words, href=address)
+
+
+def article_of(text: SourceText) -> Element:
+    """An element for the text, in the document's language where that is one of ours."""
+    return Element("article", {"lang": text.language} if text.language in LANGUAGES else {})
+
+
 class Shown:
     """Adds blocks of `text` to an element; marks the characters `marked` of the document, the first mark as the place to go to.
 
-    `table`: what a table is called. `focus`: whether the first mark is where the reader begins.
+    `table`: what a table is called. `focus`: whether the first mark is where the reader begins. `depth`: of the heading above.
     """
 
-    def __init__(self, text: SourceText, marked: tuple[int, int], table: str, *, focus: bool = True) -> None:
+    def __init__(
+        self, text: SourceText, marked: tuple[int, int], table: str, *, focus: bool = True, depth: int = 1
+    ) -> None:
         self._text = text
         self._marked = marked
         self._table = table
         self._focus = focus
-        self._depth = 1  # of the last heading; the page's own is 1
+        self._depth = depth
         self.is_marked = False
 
     def add_to(self, parent: Element, start: int, end: int) -> None:

@@ -20,7 +20,8 @@ from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
 from runtime.edge.sources.addresses import Addresses, number, source_id
-from runtime.edge.sources.markup import CITED, Shown, add
+from runtime.edge.sources.markup import CITED, Shown, add, add_links, article_of
+from runtime.edge.sources.pdf_page import LARGEST_PAGE, PDF, add_page, page_at
 from runtime.edge.state import EDGE, Edge
 from runtime.source_links import is_web
 
@@ -79,6 +80,7 @@ async def script(request: web.Request) -> web.Response:
         parameter("start", "query", "The first cited character.", type="integer", minimum=0),
         parameter("end", "query", "The character after the last cited one.", type="integer", minimum=0),
         parameter("at", "query", "The character from which a long document is shown.", type="integer", minimum=0),
+        parameter("page", "query", "The page of a PDF; that of the cited place if omitted.", type="integer", minimum=0),
         parameter("ui", "query", "The language of the page itself; that of the browser if omitted.", type="string"),
         parameter("ticket", "query", "In place of a key: see `/v1/sources/{source_id}/link`.", type="string"),
     ),
@@ -114,31 +116,42 @@ async def _shown(
 ) -> web.Response:
     """Raises Problem, Unavailable, NoSuchSource."""
     cited = number(request, "start", 0), number(request, "end", 0)
+    number_of_page = number(request, "page", 0, most=LARGEST_PAGE)
     first = number(request, "at", max(0, cited[0] - BEFORE))
     asked = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=groups)
     text = await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
-    start, end = at_lines(text, first)
     to = Addresses(request, named)
     words = of(language).source
-    page, main = _page(language, text.title or text.source_id, style_of=text.language)
+    page, main = _page(language, text.title or text.source_id)
     _add_head(main, text, to, words, language)
+    if text.media_type == PDF and text.pages:
+        number_of_page = number_of_page or page_at(text, cited[0])
+        await add_page(main, edge, TextAsked(source_id=named, page=number_of_page, groups=groups), cited, to, words)
+    else:
+        _add_window(main, text, at_lines(text, first), cited, to, words)
+    return _response(page)
+
+
+def _add_window(
+    main: Element,
+    text: SourceText,
+    window: tuple[int, int],
+    cited: tuple[int, int],
+    to: Addresses,
+    words: SourcePage,
+) -> None:
+    """Add a part of the text, with links to what stands before and behind it."""
+    start, end = window
     shown = Shown(text, cited, words.columns)
-    body = Element("article", {"lang": text.language} if text.language in LANGUAGES else {})
+    body = article_of(text)
     shown.add_to(body, start, end)
     places = {"start": cited[0], "end": cited[1]} if cited[1] else {}
     before = to.page(**places, at=max(0, start - WINDOW)) if start else ""
     after = to.page(**places, at=end) if end < text.characters else ""
-    for last in (False, True):
-        links = {
-            words.earlier: before,
-            words.cited: f"#{CITED}" if shown.is_marked and not last else "",
-            words.later: after,
-        }
-        if any(links.values()):
-            _add_links(main, links, label=words.later if last else words.earlier)
-        if not last:
-            main.append(body)
-    return _response(page)
+    here = f"#{CITED}" if shown.is_marked else ""
+    add_links(main, {words.earlier: before, words.cited: here, words.later: after}, label=words.earlier)
+    main.append(body)
+    add_links(main, {words.earlier: before, words.later: after}, label=words.later)
 
 
 def at_lines(text: SourceText, first: int) -> tuple[int, int]:
@@ -152,7 +165,7 @@ def at_lines(text: SourceText, first: int) -> tuple[int, int]:
     return text.start + start, text.start + (len(text.text) if end < 0 else end)
 
 
-def _page(language: str, title: str, style_of: str = "") -> tuple[Element, Element]:
+def _page(language: str, title: str) -> tuple[Element, Element]:
     """The whole document and its main part."""
     direction = "rtl" if of(language).identity.script in FROM_RIGHT else "ltr"
     page = Element("html", {"lang": language, "dir": direction})
@@ -188,13 +201,6 @@ def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage,
         add(add(main, "p", class_="facts"), "a", words.original, href=to.original())
     if text.detail:
         add(main, "p", words.not_whole, class_="note")
-
-
-def _add_links(main: Element, links: Mapping[str, str], *, label: str) -> None:
-    bar = add(main, "nav", aria_label=label)
-    for words, address in links.items():
-        if address:
-            add(bar, "a", words, href=address)
 
 
 def _told(problem: Problem, language: str) -> web.Response:

@@ -1,0 +1,193 @@
+"""Pages of PDFs: drawn, and the cited words marked where they stand."""
+
+import hashlib
+import io
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import msgspec
+import pytest
+from PIL import Image
+from playwright.async_api import Browser
+from pypdfium2 import PdfDocument
+from reportlab.pdfgen.canvas import Canvas
+
+from bus.sources import WIDTH
+from index.pdf_view import BROKEN, NO_PAGE, Drawn, Order, draw, found_in
+from index.source_paths import source_path
+from tests.browser import browser, find_chromium
+from tests.clients.installed import node_in
+from tests.runtime.sources.conftest import World
+from tests.runtime.sources.documents import pdf
+from tests.runtime.sources.test_page import Looked
+
+CITED = "The helmet is replaced after four years."
+
+
+async def place_of(http: aiohttp.ClientSession, words: str) -> tuple[int, int]:
+    async with http.get("/v1/sources/handbook.pdf") as response:
+        text = str((await response.json())["text"])
+    return text.index(words), text.index(words) + len(words)
+
+
+def boxes_of(data: bytes, page: int, words: str) -> tuple[float, float, float, float]:
+    """Where the PDF's own text says that the words stand, from the upper left corner."""
+    text = PdfDocument(data)[page - 1].get_textpage()
+    at = text.search(words).get_next()
+    assert at is not None
+    boxes = [text.get_charbox(each) for each in range(at[0], at[0] + at[1])]
+    height = PdfDocument(data)[page - 1].get_height()
+    left, bottom, right, top = (
+        pick(each) for pick, each in zip((min, min, max, max), zip(*boxes, strict=True), strict=True)
+    )
+    return left, height - top, right, height - bottom
+
+
+@pytest.mark.parametrize("turned", [0, 90, 180, 270])
+def test_marks_stand_on_the_words_that_are_drawn(turned: int) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(400, 600))
+    canvas.setPageRotation(turned)
+    canvas.setFont("Helvetica-Bold", 24)
+    canvas.setFillColorRGB(1, 0, 0)
+    canvas.drawString(100, 350, "Helmets")
+    canvas.setFillColorRGB(0, 0, 0)
+    canvas.drawString(100, 200, "are worn in the foundry.")
+    canvas.save()
+    drawn = draw(buffer.getvalue(), Order(page=1, width=800, words="HELMETS"))
+    (mark,) = drawn.marks
+    picture = Image.open(io.BytesIO(drawn.picture)).convert("RGB")
+    scale = picture.width / drawn.width
+    red = [
+        (x, y)
+        for x in range(picture.width)
+        for y in range(picture.height)
+        if (pixel := picture.getpixel((x, y))) and pixel[0] > 150 and pixel[1] < 90  # type: ignore[index,operator]
+    ]
+    left, right = min(x for x, _ in red) / scale, max(x for x, _ in red) / scale
+    top, bottom = min(y for _, y in red) / scale, max(y for _, y in red) / scale
+    assert mark[0] - 2 <= left <= right <= mark[2] + 2
+    assert mark[1] - 2 <= top <= bottom <= mark[3] + 2
+    assert (mark[2] - mark[0]) * (mark[3] - mark[1]) < 4 * (right - left) * (bottom - top)
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "expected"),
+    [
+        ("A hel-\nmet is worn. Other words stand here.", "A helmet is worn.", ["A hel-\nmet is worn"]),
+        ("City Fee\nLyon 90 euros\nOslo 120 euros", "City: Oslo | Fee: 120 euros", ["City", "Oslo", "120 euros"]),
+        ("the fee is 5. More is said, and again the fee is 5", "the fee is 5", ["the fee is 5"]),
+        ("환불은 반품을 받은 날부터 14일 안에", "반품을 받은 날부터", ["반품을 받은 날부터"]),
+        ("Nothing of that kind.", "A helmet is worn.", []),
+        ("", "A helmet is worn.", []),
+        ("Some words", " ,;", []),
+    ],
+)
+def test_words_are_found_however_lines_divide_them(page: str, words: str, expected: list[str]) -> None:
+    letters = "".join(c for c in page.casefold() if c.isalnum())
+    found = [letters[each.start : each.stop] for each in found_in(letters, words)]
+    assert found == ["".join(c for c in each.casefold() if c.isalnum()) for each in expected]
+
+
+def test_of_several_places_the_nearest_is_found() -> None:
+    letters = "thefee" + "x" * 100 + "thefee" + "y" * 50 + "thefee"
+    assert [found_in(letters, "the fee", near)[0].start for near in (0.0, 0.6, 1.0)] == [0, 106, 162]
+
+
+@pytest.mark.parametrize(
+    ("data", "order", "code"),
+    [
+        (b"no pdf", Order(page=1, width=800), BROKEN),
+        (pdf()[:400], Order(page=1, width=800), BROKEN),
+        (pdf(), Order(page=4, width=800), NO_PAGE),
+        (pdf(), Order(page=2, width=800, digest="0" * 64), BROKEN),
+        (pdf(), Order(page=2, width=800, memory_bytes=4 * 1024**2), 1),
+    ],
+)
+def test_what_cannot_be_drawn_ends_its_own_process(data: bytes, order: Order, code: int) -> None:
+    if not order.digest:
+        order = msgspec.structs.replace(order, digest=hashlib.sha256(data).hexdigest())
+    command = [sys.executable, "-m", "index.pdf_view", msgspec.json.encode(order).decode()]
+    done = subprocess.run(command, input=data, capture_output=True, timeout=60, check=False)
+    assert done.returncode != 0 if code == 1 else done.returncode == code
+    assert done.stdout == b""
+
+
+def test_a_huge_page_is_drawn_small() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(14_000, 14_000))
+    canvas.drawString(100, 500, "Small")
+    canvas.save()
+    drawn = draw(buffer.getvalue(), Order(page=1, width=3200, words="small"))
+    assert Image.open(io.BytesIO(drawn.picture)).width <= 3200
+    assert len(drawn.marks) == 1
+    assert isinstance(drawn, Drawn)
+
+
+async def test_pictures_over_http(http: aiohttp.ClientSession, locked: aiohttp.ClientSession, world: World) -> None:
+    async with http.get("/v1/sources/handbook.pdf/pages/2") as response:
+        assert (response.status, response.content_type) == (200, "image/webp")
+        assert Image.open(io.BytesIO(await response.read())).width == WIDTH
+        tag = response.headers["ETag"]
+    async with http.get("/v1/sources/handbook.pdf/pages/2", headers={"If-None-Match": tag}) as response:
+        assert response.status == 304
+    for path, status in (
+        ("handbook.pdf/pages/4", 404),
+        ("handbook.pdf/pages/0", 404),
+        ("handbook.pdf/pages/x", 404),
+        ("guide.md/pages/1", 404),
+        ("nothing.pdf/pages/1", 404),
+        ("handbook.pdf/pages/1?width=9", 400),
+        ("handbook.pdf/pages/1?width=99999", 400),
+    ):
+        async with http.get(f"/v1/sources/{path}") as response:
+            assert response.status == status, path
+    async with locked.get("/v1/sources/handbook.pdf/pages/1", headers=world.bearer("asker")) as response:
+        assert response.status == 403
+
+
+@pytest.fixture(scope="module")
+async def chromium() -> AsyncIterator[Browser]:
+    path = await find_chromium()
+    if path is None:
+        pytest.skip("no Chromium on this machine")
+    async with browser(path) as running:
+        yield running
+
+
+@pytest.mark.parametrize(("width", "ui", "scheme"), [(1400, "en", "light"), (390, "ko", "dark"), (390, "ar", "light")])
+async def test_the_words_are_lit_on_the_page(
+    world: World, http: aiohttp.ClientSession, chromium: Browser, tmp_path: Path, width: int, ui: str, scheme: str
+) -> None:
+    start, end = await place_of(http, CITED)
+    context = await chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, locale=ui)  # type: ignore[arg-type]
+    looked = Looked(await context.new_page())
+    await looked.page.goto(f"{world.open}{source_path('handbook.pdf', start, end)}", wait_until="networkidle")
+    sheet = await looked.page.locator("figure svg").bounding_box()
+    mark = await looked.page.locator("rect").bounding_box()
+    assert sheet is not None
+    assert mark is not None
+    scale = sheet["width"] / 595.28
+    left, top, right, bottom = boxes_of(pdf(), 2, CITED)
+    assert mark["x"] - sheet["x"] <= left * scale + 1
+    assert mark["x"] + mark["width"] - sheet["x"] >= right * scale - 2
+    assert mark["y"] - sheet["y"] <= top * scale + 1
+    assert mark["y"] + mark["height"] - sheet["y"] >= bottom * scale - 1
+    assert mark["height"] < 2.2 * (bottom - top) * scale
+    assert 0 <= mark["y"] < 800
+    shown = await looked.page.evaluate("fetch(document.querySelector('image').href.baseVal).then(r => r.status)")
+    assert shown == 200
+    assert await looked.page.locator("mark").all_inner_texts() == [CITED]
+    assert await looked.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await looked.page.screenshot(path=tmp_path / f"pdf-{ui}-{width}-{scheme}.png")
+    _, folder = node_in("axe")
+    axe = (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    assert await looked.findings(axe) == []
+    assert looked.complaints == []
+    await looked.page.locator("nav a").last.click()
+    await looked.page.wait_for_url("**page=3**")
+    assert "closes at ten" in await looked.page.locator("article").inner_text()
+    await context.close()
