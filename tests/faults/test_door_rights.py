@@ -325,7 +325,14 @@ async def test_the_document_declares_the_key(http: aiohttp.ClientSession, world:
     assert needs[world.open]["/v1/runs"] == [{}, {"key": ["ask"]}]
     assert needs[world.locked]["/healthz"] == []
     open_to_all = {path for path, security in needs[world.locked].items() if not security}
-    assert open_to_all == {"/", "/favicon.ico", "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
+    pages = {
+        "/",
+        "/favicon.ico",
+        "/sources/{source_id}",
+        "/source-page.css",
+        "/source-page.js",
+    }  # a source's asks for the key itself
+    assert open_to_all == {*pages, "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
 
 
 async def test_of_several_values_of_one_name_the_last_counts(http: aiohttp.ClientSession, world: World) -> None:
