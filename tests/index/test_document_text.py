@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.document_text import stretch
-from index.model import Block, Document
+from index.model import Block, Document, Passage
 from index.prepared import Prepared, prepare
 from index.readers.formats import Source, read
 from index.readers.unreadable import Unreadable
@@ -92,3 +92,10 @@ def test_an_index_of_before_keeps_every_place(
     assert len(part.text) == len(expected)
     assert part.text.replace("\n", " ") == expected.replace("\n", " ")
     assert part.text == expected or not part.whole
+
+
+def test_a_record_of_before_is_read(tmp_path: Path) -> None:
+    prepared = prepare(Document(source_id="d", title="D", text="One is said here. " * 300))
+    fields = msgspec.to_builtins(prepared.passages[1])
+    older = msgspec.msgpack.decode(msgspec.msgpack.encode(fields[: len(fields) - 4]), type=Passage)
+    assert (older.text, older.before, older.pages, older.goes_on) == (prepared.passages[1].text, "", (), False)
