@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from bus.errors import Unavailable
 from bus.sources import PIECE, WIDTH, NotServed, PageAsked, PageView, Piece, PieceAsked, no_such_source
 from index import pdf_view
 from index.document_text import Stretch
@@ -23,6 +24,8 @@ from index.searcher import Searcher
 PROGRAM = (sys.executable, "-m", "index.pdf_view")
 #: How long drawing a page may take, in seconds; how many are drawn at a time; and what is kept of them, in bytes.
 DRAW_S, AT_ONCE, KEPT_BYTES = 20.0, 2, 48 * 1024 * 1024
+#: How many pages may wait to be drawn: no more than are drawn before whoever asks has given up.
+WAITING = 16
 _PDF = "application/pdf"
 
 
@@ -78,13 +81,15 @@ class SourceFiles:
             raise NotServed(str(reason)) from None
 
     async def _draw(self, entry: Entry, roots: tuple[Root, ...], order: Order) -> tuple[str, Drawn]:
-        """The digest of the file's bytes, and the page. Raises NotServed."""
+        """The digest of the file's bytes, and the page. Raises NotServed, Unavailable."""
         duplicate = await asyncio.to_thread(self._opened, entry, roots)
         order = msgspec.structs.replace(order, digest=duplicate.digest)
         try:
             if (drawn := self._drawn.get(order)) is not None:
                 return order.digest, drawn
             if order not in self._under_way:
+                if len(self._under_way) >= WAITING:
+                    raise Unavailable("too many pages wait to be drawn; try again in a moment")
                 task = asyncio.create_task(self._drawn_now(duplicate, order))
                 self._under_way[order] = task
                 task.add_done_callback(lambda _: self._under_way.pop(order, None))

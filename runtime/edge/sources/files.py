@@ -3,6 +3,7 @@
 What a document's file holds never runs as a page of ours: it is sandboxed, its type is fixed, and a browser may not guess another.
 """
 
+import asyncio
 import codecs
 import re
 from collections.abc import Awaitable, Callable
@@ -120,11 +121,17 @@ async def _sent(request: web.Request, asked: PieceAsked, *, timeout_s: float) ->
     at = start if request.method != hdrs.METH_HEAD else end
     while at < end:
         data = first.data[at:] or await _more(piece, at, first.version)
-        if not data:  # it changed, or went away: a client must not take what it has for the whole
+        try:
+            if not data:
+                raise TimeoutError
+            async with asyncio.timeout(request.app[EDGE].timeouts.stall_s):
+                await response.write(data[: end - at])
+        except (
+            TimeoutError
+        ):  # it changed or went away, or nobody reads: a client must not take what it has for the whole
             if request.transport is not None:
                 request.transport.abort()
             break
-        await response.write(data[: end - at])
         at += len(data)
     return response
 

@@ -1,9 +1,11 @@
 """Pages of PDFs: drawn, and the cited words marked where they stand."""
 
+import asyncio
 import hashlib
 import io
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from reportlab.pdfgen.canvas import Canvas
 from bus.sources import WIDTH
 from index.pdf_view import BROKEN, NO_PAGE, Drawn, Order, draw, found_in
 from index.source_paths import source_path
+from runtime.processes import source_files
 from tests.browser import browser, find_chromium
 from tests.clients.installed import node_in
 from tests.runtime.sources.conftest import World
@@ -147,6 +150,22 @@ async def test_pictures_over_http(http: aiohttp.ClientSession, locked: aiohttp.C
             assert response.status == status, path
     async with locked.get("/v1/sources/handbook.pdf/pages/1", headers=world.bearer("asker")) as response:
         assert response.status == 403
+
+
+async def test_no_more_pages_wait_than_will_be_drawn(
+    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_files, "WAITING", 2)
+
+    async def status(width: int) -> int:
+        async with http.get(f"/v1/sources/handbook.pdf/pages/1?width={width}") as response:
+            return response.status
+
+    found = Counter(await asyncio.gather(*(status(width) for width in range(200, 206))))
+    assert found[200] >= 1
+    assert found[503] >= 1
+    assert set(found) == {200, 503}
+    assert await status(200) == 200
 
 
 @pytest.fixture(scope="module")
