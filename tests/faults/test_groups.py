@@ -24,6 +24,7 @@ from index.model import Document, Entry, Metadata
 from index.searcher import Searcher
 from index.views import Views
 from runtime.commands.ask import show
+from runtime.commands.asked_over import OverBus
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference
 from runtime.processes.kept_index import KeptIndex
@@ -325,8 +326,8 @@ async def test_a_fork_searches_as_the_run_did(run: Whole, index: Threads) -> Non
 async def test_the_command_line_asks_as_a_group(run: Whole, capsys: pytest.CaptureFixture[str]) -> None:
     asked = QuestionAsked(question="What is the salary of Pemdrika?", deadline_s=100.0)
     console = Console(stderr=True)
-    assert await show(run.runs, asked, groups=("board",), console=console) == 0
+    assert await show(OverBus(run.runs, asked, ("board",)), console=console) == 0
     assert "812,000 won" in capsys.readouterr().out
-    await show(run.runs, asked, groups=("sales",), console=console)
+    await show(OverBus(run.runs, asked, ("sales",)), console=console)
     left = capsys.readouterr()
     assert not [word for word in ("812,000", "salaries.md") if word in left.out + left.err]

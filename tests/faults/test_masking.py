@@ -19,6 +19,7 @@ from index.languages import LANGUAGES
 from index.masking.sign import MASK
 from runtime.cli import groundwire
 from runtime.commands import ask
+from runtime.commands.asked_over import OverBus
 from runtime.commands.trace import stage_table
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.edge import serve
@@ -143,7 +144,9 @@ def printed(trace: Trace) -> str:
 
 async def test_the_terminal_shows_nothing_personal(house: Whole, capsys: pytest.CaptureFixture[str]) -> None:
     for language in LANGUAGES:
-        await ask.show(house.runs, asked(language, events="default"), console=Console(stderr=True), timings=True)
+        await ask.show(
+            OverBus(house.runs, asked(language, events="default")), console=Console(stderr=True), timings=True
+        )
     shown = capsys.readouterr()
     assert MASK in shown.out
     assert raw_in(shown.out + shown.err) == []
