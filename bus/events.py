@@ -103,6 +103,8 @@ EVENT_TYPES = ANSWER_EVENTS + PROGRESS_EVENTS
 
 DONE_LINE = b'{"type":"DONE"}'
 FIRST, TOKENS, PHASE, AFTER = "Gw-First", "Gw-Tokens", "Gw-Phase", "Nats-Expected-Last-Subject-Sequence"
+#: The evidence's number for each number of the text shown so far, where they are not the same: `4,2` for [1] and [2].
+CITED = "Gw-Cited"
 _encode = msgspec.json.Encoder().encode
 
 #: A token of shown text: non-space characters with the space before them; Chinese is sent two characters at a time.
@@ -114,6 +116,9 @@ def tokens_of(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
+_NUMBERS = re.compile(r"[0-9]{1,3}(?:,[0-9]{1,3}){0,999}")
+
+
 class Superseded(Exception):
     """Another writer has continued this run, so this one must not write any more."""
 
@@ -122,13 +127,15 @@ class Superseded(Exception):
 class Progress:
     """How far a run's stream has come.
 
-    `phase`: open, ended (its tokens are complete, or an error replaced them) or closed (DONE is written).
+    `phase`: open, ended (its tokens are complete, or an error replaced them) or closed (DONE is written). `cited`: the evidence's
+    numbers behind the numbers of the text; empty where they are the same.
     """
 
     events: int = 0
     tokens: int = 0
     phase: Literal["open", "ended", "closed"] = "open"
     sequence: int = 0
+    cited: tuple[int, ...] = ()
 
     def after(self, events: Sequence[Event]) -> "Progress":
         """The progress after these events were added; `sequence` is unchanged."""
@@ -182,16 +189,21 @@ class Emitter:
             return ""
         return shown_text(await self.store.frames(self.run_id))
 
-    async def tokens(self, pieces: Sequence[str]) -> None:
-        """Show these pieces, as one frame. Raises Superseded when another writer came between, Unavailable."""
+    async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None:
+        """Show these pieces, as one frame. Raises Superseded when another writer came between, Unavailable.
+
+        `cited`: the evidence's numbers behind those of the text, with these pieces: whoever goes on with it continues them.
+        """
         if not pieces:
             return
         at = self._at or Progress()
-        await self._write([Token(content=piece, index=at.tokens + n) for n, piece in enumerate(pieces, start=1)])
+        tokens = [Token(content=piece, index=at.tokens + n) for n, piece in enumerate(pieces, start=1)]
+        own = any(n != place for place, n in enumerate(cited, start=1))
+        await self._write(tokens, {CITED: ",".join(map(str, cited))} if own else {})
         self.first_shown_at = self.first_shown_at or time.time()
 
-    async def text(self, text: str) -> None:
-        await self.tokens(tokens_of(text))
+    async def text(self, text: str, *, cited: Sequence[int] = ()) -> None:
+        await self.tokens(tokens_of(text), cited=cited)
 
     async def events(self, *events: Event) -> None:
         """Add events other than tokens, as one frame. Raises Superseded, Unavailable."""
@@ -203,7 +215,7 @@ class Emitter:
         if self.everything:
             await self.store.add_aside(self.run_id, _encode(event))
 
-    async def _write(self, events: Sequence[Event]) -> None:
+    async def _write(self, events: Sequence[Event], more: Mapping[str, str] | None = None) -> None:
         at = self._at or Progress()
         if at.phase == "closed":
             raise Superseded(f"run {self.run_id} is over")
@@ -214,6 +226,7 @@ class Emitter:
             TOKENS: str(after.tokens),
             PHASE: after.phase,
             AFTER: str(at.sequence),
+            **(more or {}),
         }
         sequence = await self.store.add_frame(self.run_id, data, headers)
         if sequence is None:
@@ -237,7 +250,14 @@ def _progress_after(frame: EventFrame | None) -> Progress:
         count_in(frame.headers, TOKENS, 0),
         "closed" if phase == "closed" else "ended" if phase == "ended" else "open",
         frame.sequence,
+        numbers_behind(frame),
     )
+
+
+def numbers_behind(frame: EventFrame) -> tuple[int, ...]:
+    """The evidence's numbers behind those of the text up to this frame; empty where they are the same."""
+    said = frame.headers.get(CITED, "")
+    return tuple(map(int, said.split(","))) if said and _NUMBERS.fullmatch(said) else ()
 
 
 class _Tag(msgspec.Struct):

@@ -126,7 +126,8 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
 
     `topic`: words of the conversation that a follow-up depends on; they count half. `voice`: how sure an answer must be.
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
-    in all that leaves the run; its messages keep it as it is.
+    in all that leaves the run; its messages keep it as it is. `renumbered`: the markers that are shown run 1, 2, 3 in reading
+    order; not so in runs of before this was done.
     """
 
     text: str
@@ -143,6 +144,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     topic: str = ""
     voice: Voice = "strict"
     masked: bool = True
+    renumbered: bool = False
 
 
 class SubQuery(Part, frozen=True, kw_only=True):
@@ -435,7 +437,10 @@ class Contradiction(Part, frozen=True, kw_only=True):
 
 
 class Draft(Message, frozen=True, kw_only=True):
-    """Base of the messages that carry a draft; never sent itself. `shown` is the part the client already has."""
+    """Base of the messages that carry a draft; never sent itself. `shown` is the part the client already has.
+
+    Sentences cite the evidence by its own numbers; `numbers` are those behind 1, 2, 3 in `shown`.
+    """
 
     question: Question
     evidence: tuple[Span, ...]
@@ -452,6 +457,7 @@ class Draft(Message, frozen=True, kw_only=True):
     snapshot: str = ""
     rounds: int = 1
     probability: float | None = None
+    numbers: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):
@@ -543,6 +549,7 @@ class Settled(Part, frozen=True, kw_only=True):
 
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run, of
     a run that ended before it began; of one that is invalid, `code` and `detail` say what is wrong.
+    `withdrawn`: what was shown and taken back; `citations` and `references` are then of it.
     """
 
     outcome: Outcome
@@ -565,6 +572,7 @@ class Settled(Part, frozen=True, kw_only=True):
     probability: float | None = None
     unrun: Unrun | msgspec.UnsetType = msgspec.UNSET
     code: str | msgspec.UnsetType = msgspec.UNSET
+    withdrawn: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):

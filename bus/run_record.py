@@ -47,6 +47,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     sentences over all sentences of the draft, 0..1. `tokens_in` and `tokens_out`: of all models together. `model` lists
     each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed.
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run.
+    `withdrawn`: what was shown and then taken back. The citations are of `answer`, or of `withdrawn` where there is one.
     """
 
     run_id: str
@@ -59,6 +60,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     unrun: Unrun | None = None
     answer: str = ""
+    withdrawn: str = ""
     confidence: Confidence | None = None
     probability: float | None = None
     re_gate: str | None = None
@@ -108,6 +110,7 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
         detail=settled.detail,
         unrun=settled.unrun or None,
         answer=settled.answer,
+        withdrawn=settled.withdrawn or "",
         confidence=settled.confidence,
         probability=settled.probability,
         re_gate=settled.re_gate,

@@ -16,6 +16,7 @@ from nats.aio.client import Client
 
 from bus.access import Access, access_in, access_key, grant
 from bus.chats import add_to_chat, latest_run
+from bus.citing import was_cut_off, with_shown
 from bus.connection import Inbox
 from bus.errors import Unavailable
 from bus.journal import Journal
@@ -257,8 +258,17 @@ class Runs:
                         yield number, event
 
     async def record(self, run_id: str) -> RunRecord | None:
-        """What became of a run so far; None when there is no such run. Raises BadId, Unavailable."""
-        return record_of(await self._latest(run_filters(check_id(run_id))))
+        """What became of a run so far; None when there is no such run. Raises BadId, Unavailable.
+
+        What a run that was stopped had shown is known as long as its events are kept.
+        """
+        records = await self._latest(run_filters(check_id(run_id)))
+        record = record_of(records)
+        if record is None or not was_cut_off(record):
+            return record
+        async with self._patience():
+            frames = await self.journal.frames(run_id)
+        return with_shown(record, [m for each in records if (m := readable(each)) is not None], frames)
 
     async def beside(self, filters: Sequence[str]) -> list[Record]:
         """Records by their subjects, oldest first. Raises Unavailable."""

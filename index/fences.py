@@ -46,6 +46,16 @@ def unclosed(text: str) -> int:
     return len(text)
 
 
+def inline_begun(text: str) -> int:
+    """Where code between backticks begins that its line has not closed yet; the text's length when there is none."""
+    last = text.rfind("\n") + 1
+    if "`" not in text[last:]:
+        return len(text)
+    rest = _INLINE.sub(lambda code: " " * len(code[0]), text[last:])
+    ticks = rest.find("`")
+    return last + ticks if ticks >= 0 else len(text.rstrip("`"))
+
+
 def closing_of(text: str, after: int, ticks: int) -> re.Match[str] | None:
     """The line that closes a fence of that many backticks, from its line break to its end."""
     return re.compile(rf"\n {{0,3}}`{{{ticks},}}[ \t]*(?=\n|\Z)").search(text, after)

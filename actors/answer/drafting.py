@@ -2,6 +2,9 @@
 
 from collections.abc import AsyncIterator, Sequence
 
+from msgspec import UNSET
+
+from actors.answer.numbering import as_evidence
 from actors.answer.profile import in_language, profile_of
 from actors.answer.question import must_cite
 from actors.answer.release import CheckedStream
@@ -33,10 +36,17 @@ async def prose(
     style: Style,
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
-    before = await emit.shown()
+    before, cited = await shown(emit)
     stream = CheckedStream(request, ask, emit, cites=must_cite(request.question))
-    await stream.run(ask.stream(variables, already_shown=before), before=before)
+    said = as_evidence(before, cited)
+    await stream.run(ask.stream(variables, already_shown=said), before=before, cited=cited)
     return drafted(stream, style)
+
+
+async def shown(emit: Emit) -> tuple[str, tuple[int, ...]]:
+    """What an earlier attempt has shown, and the evidence's numbers behind its own; these are empty where they are the same."""
+    before = await emit.shown()
+    return before, (await emit.progress()).cited if before else ()
 
 
 async def written(
@@ -58,8 +68,8 @@ async def written(
     if most_chars:
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:
-        before = await emit.shown()
-        await stream.run(_once(_after(text, before)), before=before)
+        before, numbers = await shown(emit)
+        await stream.run(_once(_after(text, as_evidence(before, numbers))), before=before, cited=numbers)
     return drafted(
         stream, style, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited)
     )
@@ -99,6 +109,7 @@ def drafted(
         snapshot=request.snapshot,
         rounds=request.rounds,
         probability=request.probability,
+        numbers=stream.cited if request.question.renumbered else UNSET,
     )
 
 

@@ -20,6 +20,7 @@ class Defaults(NamedTuple):
 
     numeric_promote: bool = False
     voice: Voice = "strict"
+    renumbered: bool = True
 
 
 _BUILT_IN: Final = Defaults()
@@ -56,6 +57,7 @@ def resolved(message: QuestionAsked) -> Question:
         filter=message.filter,
         numeric_promote=_defaults.get().numeric_promote,
         masked=profile.mask_personal_data,
+        renumbered=_defaults.get().renumbered,
         voice=message.voice or profile.answers.voice or _defaults.get().voice,
     )
 

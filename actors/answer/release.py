@@ -11,12 +11,12 @@ from typing import Final
 
 from actors.answer.conflict_notice import claims_of, notice_of
 from actors.answer.links import defang
+from actors.answer.numbering import Numbering, as_evidence, plain
 from actors.answer.profile import in_language, profile_of
 from actors.answer.safe_stream import SafeStream
 from actors.evidence.prompt_shapes import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
-from actors.gate.citations import markers
 from actors.gate.copied_code import copied
 from actors.outcome.admissions import excused, is_admission
 from actors.outcome.private import flags_shown
@@ -24,6 +24,7 @@ from bus.errors import Failure
 from bus.events import Withheld, tokens_of
 from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence
 from bus.powers import Ask, Emit
+from index.citations import markers
 from index.fences import fences
 from index.languages.detection import detect
 from index.languages.folding import visible
@@ -67,6 +68,7 @@ class CheckedStream:
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self._clean(notice_of(request))
         self._masks = MaskStream(self._known, active=self._mask)
+        self._numbers = self._numbering()
         self.sentences: list[Sentence] = []
         self.contradictions: list[Contradiction] = []
         self.shown = ""
@@ -76,13 +78,20 @@ class CheckedStream:
         self._held = ""
         self._spoiled = False  # thinking was shown: nothing more is, and the answer will be withdrawn
 
-    async def run(self, pieces: AsyncIterator[str], *, before: str = "") -> None:
-        """Consume an answer in pieces. `before`: the part of it that an earlier attempt has already shown."""
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """The evidence's numbers behind those of what was shown."""
+        return tuple(self._numbers.cited) if self.request.question.renumbered else ()
+
+    async def run(self, pieces: AsyncIterator[str], *, before: str = "", cited: Sequence[int] = ()) -> None:
+        """Consume an answer in pieces. `before`: the part of it that an earlier attempt has already shown, `cited` its numbers."""
         self.shown = self._masks.before = before
         if before:
             self._holds = False
-            self.sentences += [Sentence(text=text) for text in _cut(before)]
-            if self.notice and before.endswith(self.notice):
+            self._numbers = self._numbering(cited or sorted(cited_in(before)))
+            said = as_evidence(before, cited)
+            self.sentences += [Sentence(text=text) for text in _cut(said)]
+            if self.notice and said.endswith(self.notice):
                 return
         waiting: asyncio.Queue[str | Sign] = asyncio.Queue()
         taking = asyncio.create_task(self._take(pieces, waiting))
@@ -97,7 +106,7 @@ class CheckedStream:
             taking.cancel()
             await asyncio.wait([taking])
         await self._disagreement()
-        await self._say(self._masks.finish())
+        await self._say(self._numbers.feed(self._masks.finish()) + self._numbers.finish())
 
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""
@@ -116,11 +125,11 @@ class CheckedStream:
     async def _take(self, pieces: AsyncIterator[str], waiting: asyncio.Queue[str | Sign]) -> None:
         thinking, taken_back = Thinking(), 0
         stream, flow, cut = SentenceStream(), SafeStream(self._harmless), Cut()
-        known = {sentence.text.strip() for sentence in self.sentences}
+        known = {plain(sentence.text.strip()) for sentence in self.sentences}
 
         def hand_on(sentences: Sequence[str]) -> None:
             for sentence in _parts(sentences):
-                if self._clean(sentence).strip() not in known:
+                if not known or plain(self._clean(sentence).strip()) not in known:
                     waiting.put_nowait(sentence)
 
         async def take(text: str) -> None:
@@ -129,11 +138,11 @@ class CheckedStream:
                 taken_back = thinking.taken_back
                 stream, flow, cut = SentenceStream(), SafeStream(self._harmless), Cut()
                 if self.release == "token":
-                    self._masks = MaskStream(self._known, active=self._mask)
+                    self._begin_again()
                 waiting.put_nowait(Sign.TAKEN_BACK)
                 self._spoiled = self._spoiled or bool(self.shown)
             if self.release == "token":
-                await self._say_all(cut.feed(self._masks.feed(flow.feed(text))))
+                await self._say_all(cut.feed(self._numbers.feed(self._masks.feed(flow.feed(text)))))
             hand_on(stream.feed(text))
 
         try:
@@ -142,6 +151,7 @@ class CheckedStream:
             await take(thinking.finish())
             if self.release == "token":
                 rest = self._masks.feed(flow.finish()) + self._masks.finish()
+                rest = self._numbers.feed(rest) + self._numbers.finish()
                 await self._say_all([*cut.feed(rest), *cut.finish()])
             hand_on(stream.finish())
         finally:
@@ -153,11 +163,16 @@ class CheckedStream:
         self.contradictions.clear()
         self._holds, self._held = self._waits, ""
         if self.release != "token":
-            self._masks = MaskStream(self._known, active=self._mask)
+            self._begin_again()
         self._spoiled = self._spoiled or bool(self.shown)
         if self._spoiled:
             why = gate.flag("thinking", "", (), "what the model thought was shown before it said that it was thinking")
             self.sentences.append(Sentence(text="", flags=(_on_wire(why),)))
+
+    def _begin_again(self) -> None:
+        self._masks = MaskStream(self._known, active=self._mask)
+        if not self.shown:
+            self._numbers = self._numbering()
 
     async def _sentence(self, written: str) -> None:
         text = self._harmless(written)  # check what people will read: markup can hide a number
@@ -229,22 +244,26 @@ class CheckedStream:
         return any(c.type == "direct_negation" for c in found)
 
     async def _show(self, text: str) -> None:
-        await self._say(self._masks.feed(self._harmless(text)))
+        await self._say(self._numbers.feed(self._masks.feed(self._harmless(text))))
 
     async def _say(self, clean: str) -> None:
         if clean and not self._spoiled:
-            await self.emit.text(clean)
+            await self.emit.text(clean, cited=self.cited)
             self.shown += clean
 
     async def _say_all(self, tokens: Sequence[str]) -> None:
         if self._spoiled:
             return
-        await self.emit.tokens(tokens)
+        await self.emit.tokens(tokens, cited=self.cited)
         self.shown += "".join(tokens)
 
     def _clean(self, text: str) -> str:
         clean = self._harmless(text)
         return mask(clean, known=self._known) if self._mask else clean
+
+    def _numbering(self, cited: Sequence[int] = ()) -> Numbering:
+        evidence = frozenset(span.n for span in self.request.evidence)
+        return Numbering(evidence, cited, active=self.request.question.renumbered)
 
     def _harmless(self, text: str) -> str:
         return harmless(text, self._texts, self._urls)

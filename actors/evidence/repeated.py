@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.gate.citations import strip_markers
 from actors.gate.numbers.text_numbers import TOKEN
+from index.citations import strip_markers
 from index.languages.folding import normal
 from index.languages.negation import is_negated
 

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from actors.gate.addresses import made_up
-from actors.gate.citations import markers, strip_markers
 from actors.gate.copied_code import without_copied
 from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
@@ -15,6 +14,7 @@ from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes
 from actors.gate.terms.check import language_of, reversed_terms
 from actors.gate.terms.names import other_names
+from index.citations import markers, strip_markers
 from index.languages import LANGUAGES, UNDETERMINED, union
 from index.languages.detection import detect, same_script
 from index.sentences import split

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.gate.citations import strip_markers
 from actors.gate.numbers.text_numbers import read
 from actors.gate.places import is_near
 from actors.gate.stems import Stem, stems
 from actors.gate.terms.check import language_of
+from index.citations import strip_markers
 from index.languages import UNDETERMINED, union
 from index.languages.detection import detect
 from index.languages.folding import normal

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from actors.gate.citations import markers
 from bus.messages import Flag, Sentence
+from index.citations import markers
 from index.languages import union
 from index.languages.folding import normal
 

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Iterable
 
 import msgspec
+from msgspec import UNSET
 
+from bus.citing import placed
 from bus.messages import Flag, Settled, WithheldSentence
 from index.masking.parts import masked
 from index.masking.text import mask, values_in
@@ -25,8 +27,10 @@ def private(settled: Settled, *, shown: str) -> Settled:
         )
         for one in settled.conflicts
     )
-    whole = masked(msgspec.structs.replace(settled, answer="", withheld=withheld, conflicts=conflicts))
-    return msgspec.structs.replace(whole, answer=before + mask(rest, before, known))
+    whole = masked(msgspec.structs.replace(settled, answer="", withdrawn=UNSET, withheld=withheld, conflicts=conflicts))
+    answer = before + mask(rest, before, known)
+    citations = whole.citations if answer == settled.answer else placed(whole.citations, answer)
+    return msgspec.structs.replace(whole, answer=answer, withdrawn=settled.withdrawn, citations=citations)
 
 
 def flags_shown(text: str, flags: Iterable[Flag], known: Collection[str] = ()) -> tuple[Flag, ...]:

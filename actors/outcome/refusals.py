@@ -5,6 +5,7 @@ from actors.gate.addresses import made_up
 from actors.gate.overlap import secrets
 from actors.gate.prompt_lines import prompt_lines
 from bus.messages import AnswerSettled, Question, Settled, Span
+from index.citations import strip_markers
 from prompts import notices
 from prompts.thinking import without_thinking
 from prompts.vocabulary import DeclinedKind, Reason
@@ -44,7 +45,8 @@ def fit(said: str, question: Question) -> str:
     asked = [question.asked]
     if any(made_up(written, asked)) or prompt_lines(written, asked) or secrets(written, asked):
         return ""
-    return defang(written, ())
+    harmless = defang(written, ())
+    return strip_markers(harmless) if question.renumbered else harmless  # a refusal has no references
 
 
 def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:

@@ -1,25 +1,25 @@
 """Settle a verified draft: as an answer with its citations, or, with its reason, as the closest passages or a refusal."""
 
 import msgspec
+from msgspec import UNSET
 
-from actors.gate.citations import markers, strip_markers
+from actors.answer.numbering import numbered
 from actors.gate.flags import NEVER_SHOWN
 from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
+from bus.citing import citations_of, references_of
 from bus.messages import (
     AnswerSettled,
-    Citation,
-    CitedPlace,
+    Conflict,
     Draft,
     Passage,
-    Reference,
     Sentence,
     Settled,
-    Span,
     WithheldSentence,
 )
+from index.citations import strip_markers
 from prompts import notices
 from prompts.vocabulary import Confidence, Reason
 
@@ -27,9 +27,9 @@ from prompts.vocabulary import Confidence, Reason
 def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
     """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
     kept = kept_sentences(message)
-    answer = message.shown if message.question.release != "draft" else "".join(s.text for s in kept).strip()
-    citations = citations_of(answer, message.evidence)
-    references = references_of(citations, message)
+    answer, numbers = shown_of(message, kept)
+    citations = citations_of(answer, message.evidence, numbers)
+    references = references_of(citations, message.evidence, message.cited)
     reason: Reason | None = None
     if _was_never_to_be_seen(message):
         reason = "grounding_failed"
@@ -54,7 +54,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             citations=citations,
             references=references,
             withheld=withheld(message, kept),
-            conflicts=message.conflicts,
+            conflicts=conflicts_shown(message, numbers),
             contradictions=message.contradictions,
             snapshot=message.snapshot,
             rounds=message.rounds,
@@ -63,6 +63,31 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             probability=message.probability,
         ),
         shown=message.shown,
+    )
+
+
+def shown_of(message: Draft, kept: tuple[Sentence, ...]) -> tuple[str, tuple[int, ...]]:
+    """What the person sees, and the evidence's numbers behind its own; these are empty where they are the same."""
+    if message.question.release != "draft":
+        return message.shown, () if message.numbers is UNSET else message.numbers
+    evidence = {span.n for span in message.evidence}
+    return numbered("".join(s.text for s in kept).strip(), evidence, active=message.question.renumbered)
+
+
+def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict, ...]:
+    """The conflicts in the answer's numbers; a side that it does not cite gets one that comes after them."""
+    if not message.question.renumbered:
+        return message.conflicts
+    of_both = [n for one in message.conflicts for n in (one.first_n, one.second_n)]
+    number = {n: place for place, n in enumerate(dict.fromkeys([*numbers, *of_both]), start=1)}
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            first_n=number[one.first_n],
+            second_n=number[one.second_n],
+            outdated_n=number.get(one.outdated_n, 0),
+        )
+        for one in message.conflicts
     )
 
 
@@ -100,7 +125,12 @@ def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: 
         snapshot=message.snapshot,
         rounds=message.rounds,
     ).settled
-    return AnswerSettled(settled=_with(refusal, message, decision), shown=message.shown, retract=bool(message.shown))
+    refusal = _with(refusal, message, decision)
+    if message.shown and message.question.renumbered:
+        citations = citations_of(message.shown, message.evidence, () if message.numbers is UNSET else message.numbers)
+        references = references_of(citations, message.evidence, message.cited)
+        refusal = msgspec.structs.replace(refusal, withdrawn=message.shown, citations=citations, references=references)
+    return AnswerSettled(settled=refusal, shown=message.shown, retract=bool(message.shown))
 
 
 def _closest(message: Draft, reason: Reason, *, notice: str) -> AnswerSettled:
@@ -126,7 +156,7 @@ def _with(ended: Settled, message: Draft, decision: Decision) -> Settled:
         ended,
         re_gate=decision.re_gate,
         withheld=tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s.flags),
-        conflicts=message.conflicts,
+        conflicts=conflicts_shown(message, () if message.numbers is UNSET else message.numbers),
         contradictions=message.contradictions,
     )
 
@@ -140,60 +170,6 @@ def kept_sentences(message: Draft) -> tuple[Sentence, ...]:
 
 def withheld(message: Draft, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:
     return tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s not in kept)
-
-
-def citations_of(answer: str, evidence: tuple[Span, ...]) -> tuple[Citation, ...]:
-    """One entry per number of each marker, in text order, with the marker's position in the answer."""
-    by_n = {span.n: span for span in evidence}
-    return tuple(
-        Citation(
-            n=span.n,
-            source_id=span.source_id,
-            title=span.title,
-            url=span.url,
-            page=span.page,
-            source_start=span.source_start,
-            source_end=span.source_end,
-            cited_text=span.text,
-            answer_start=marker.start,
-            answer_end=marker.end,
-            about=span.about.if_any,
-            block=span.block,
-            anchor=span.anchor,
-            intro=span.intro,
-            headings=span.headings,
-            lead=span.lead,
-        )
-        for marker in markers(answer)
-        for number in marker.numbers
-        if (span := by_n.get(number)) is not None
-    )
-
-
-def references_of(citations: tuple[Citation, ...], message: Draft) -> tuple[Reference, ...]:
-    """The sources that the answer cites, each once, in order of first citation."""
-    cited = [citation.source_id for citation in citations]
-    cited += [source for source in message.cited if any(s.source_id == source for s in message.evidence)]
-    best = {
-        source: max((s for s in message.evidence if s.source_id == source), key=lambda s: s.score) for source in cited
-    }
-    return tuple(
-        Reference(
-            source_id=span.source_id,
-            title=span.title,
-            url=span.url,
-            score=span.score,
-            n=tuple(dict.fromkeys(c.n for c in citations if c.source_id == span.source_id)),
-            about=span.about.if_any,
-            cited=tuple({c.n: _cited(c) for c in citations if c.source_id == span.source_id}.values()),
-        )
-        for span in (best[source] for source in dict.fromkeys(cited))
-    )
-
-
-def _cited(citation: Citation) -> CitedPlace:
-    """What the stream tells of a citation."""
-    return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
 
 
 def _grounding_reason(sentences: tuple[Sentence, ...]) -> Reason:

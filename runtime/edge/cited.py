@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from aiohttp import web
 from msgspec.structs import replace
 
-from actors.gate.citations import markers
 from bus.messages import NearPassage, Reference
+from index.citations import markers
 from runtime.source_links import absolute, source_path
 
 

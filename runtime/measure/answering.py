@@ -10,9 +10,9 @@ from actors.evidence import spans
 from actors.evidence.chosen import numbered
 from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.gate.check import check_sentence, withholds
-from actors.gate.citations import markers
 from actors.gate.overlap import is_factual
 from bus.messages import Collection, Passage, QuestionAsked, Span
+from index.citations import markers
 from index.fusion import reciprocal_rank
 from index.languages import LANGUAGES
 from index.languages.detection import detect

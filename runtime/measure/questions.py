@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from actors.gate.citations import strip_markers
+from index.citations import strip_markers
 from index.passages import weigh
 from runtime.measure.gold import shows, unmarked, within
 

@@ -10,7 +10,7 @@ from bus import errors
 from bus.asker import digest
 from bus.asking import AskRequest
 from bus.errors import Failure, Unavailable
-from bus.events import AFTER, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
+from bus.events import AFTER, CITED, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
 from bus.journal import EventFrame
 from bus.records import AskRecord, SearchRecord, Stage
 from bus.searching import SearchReply, SearchRequest, answers, reply_of
@@ -108,11 +108,12 @@ def failure_of(fallback: str) -> Failure:
 class EventMemory:
     """A run's events without a journal: they are appended to `lines`, and their frames to `added`, in order.
 
-    `asides` is what `events=all` adds.
+    `asides` is what `events=all` adds. `cited`: the header of that name of the last frame among `lines`.
     """
 
-    def __init__(self, lines: list[bytes]) -> None:
+    def __init__(self, lines: list[bytes], cited: str = "") -> None:
         self.lines = lines
+        self.cited = cited
         self.added: list[Shown] = []
         self.asides: list[bytes] = []
 
@@ -120,7 +121,7 @@ class EventMemory:
         if not self.lines:
             return None
         at = progress_of(self.lines)
-        headers = {FIRST: str(at.events), TOKENS: str(at.tokens), PHASE: at.phase}
+        headers = {FIRST: str(at.events), TOKENS: str(at.tokens), PHASE: at.phase, CITED: self.cited}
         return EventFrame(run_id, at.sequence, self.lines[-1], headers, fenced=True)
 
     async def frames(self, run_id: str) -> list[EventFrame]:
@@ -130,6 +131,7 @@ class EventMemory:
         if headers[AFTER] != str(len(self.lines)):
             return None
         self.lines += data.split(b"\n")
+        self.cited = headers.get(CITED, "")
         self.added.append(Shown(len(self.lines), time.time(), data, fenced=True, headers=own(headers)))
         return len(self.lines)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from actors.answer.question import resolving_under
 from bus.errors import Poison
-from bus.events import DONE_LINE, StageEvent, decode_event
+from bus.events import CITED, DONE_LINE, StageEvent, decode_event
 from bus.execution import Services, execute
 from bus.graph import Graph
 from bus.messages import Message, lane_of, message_type
@@ -133,7 +133,8 @@ class _Player:
     async def _try(self, step: Step, lines: list[bytes]) -> list[bytes]:
         """The events after the step. Raises Diverged."""
         began = len(lines)
-        replies, events = Replies(step.stage), EventMemory(lines)
+        cited = next((frame.headers.get(CITED, "") for end, frame in self._ends() if end == began), "")
+        replies, events = Replies(step.stage), EventMemory(lines, cited)
         messages = [self._readable(step, record) for record in step.given]
         if not messages:
             raise self._diverged(step, "output", "", "joined its lanes", "a lane is missing")

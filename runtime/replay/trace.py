@@ -70,7 +70,9 @@ class Trace:
     def defaults(self) -> Defaults:
         """The settings that its question was resolved under."""
         question = next((q for record in self.records if (q := _question_in(record)) is not None), None)
-        return Defaults() if question is None else Defaults(question.numeric_promote, question.voice)
+        if question is None:
+            return Defaults()
+        return Defaults(question.numeric_promote, question.voice, question.renumbered)
 
     @property
     def lines(self) -> list[bytes]:

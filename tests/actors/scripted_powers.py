@@ -105,6 +105,7 @@ class Screen:
     """`emit`: what the client has seen. `before` is what an earlier attempt showed."""
 
     before: str = ""
+    cited: tuple[int, ...] = ()
     seen: list[Event] = field(default_factory=list)
     asides: list[Event] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
@@ -116,7 +117,10 @@ class Screen:
         closed = any(isinstance(event, Done) for event in self.seen)
         over = any(isinstance(event, TokensEnd | Error) for event in self.seen)
         return Progress(
-            len(self.pieces) + len(self.seen), len(self.pieces), "closed" if closed else "ended" if over else "open"
+            len(self.pieces) + len(self.seen),
+            len(self.pieces),
+            "closed" if closed else "ended" if over else "open",
+            cited=self.cited,
         )
 
     async def shown(self) -> str:
@@ -126,13 +130,14 @@ class Screen:
     def text_shown(self) -> str:
         return "".join(self.pieces)
 
-    async def tokens(self, pieces: Sequence[str]) -> None:
+    async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None:
         await asyncio.sleep(0)
+        self.cited = tuple(cited)
         assert all(pieces)
         self.pieces += pieces
 
-    async def text(self, text: str) -> None:
-        await self.tokens(tokens_of(text))
+    async def text(self, text: str, *, cited: Sequence[int] = ()) -> None:
+        await self.tokens(tokens_of(text), cited=cited)
 
     async def events(self, *events: Event) -> None:
         assert not any(isinstance(event, Token) for event in events)

@@ -7,10 +7,10 @@ import pytest
 
 from actors.answer.profile import profile_of
 from actors.outcome.private import private
-from actors.outcome.settling import citations_of
 from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
+from bus.citing import citations_of
 from bus.events import Done, Error, Passages, References, TokensEnd, VerdictEvent
 from bus.messages import (
     About,

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actors.gate.citations import markers
 from bus.messages import Constraints, Context, ContextMetadata, QuestionAsked
+from index.citations import markers
 from index.languages.detection import detect
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.in_process import RunResult, Stack, stack

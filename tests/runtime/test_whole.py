@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.gate.citations import markers
 from bus.messages import (
     AnswerDrafted,
     AnswerVerified,
@@ -22,6 +21,7 @@ from bus.messages import (
     Turn,
 )
 from bus.run_record import RunRecord
+from index.citations import markers
 from prompts import notices
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import PAGES, Whole, whole

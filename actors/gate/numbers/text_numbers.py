@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.citations import strip_markers
 from actors.gate.numbers.values import Interval, Value, values
+from index.citations import strip_markers
 from index.languages.folding import normal
 from index.languages.scripts import HAN
 

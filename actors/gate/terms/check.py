@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.citations import strip_markers
 from actors.gate.copies.check import changed_in_copy
 from actors.gate.numbers.text_numbers import read
 from actors.gate.places import RETELLS, is_verbatim, likest, place
@@ -18,6 +17,7 @@ from actors.gate.stems import Stem, stems
 from actors.gate.terms.forces import SPOKEN, exclude, forces
 from actors.gate.terms.lexicon import Role, Term, terms
 from actors.gate.terms.predicates import other_predicate
+from index.citations import strip_markers
 from index.languages import of
 from index.languages.detection import detect
 from index.languages.folding import normal, visible

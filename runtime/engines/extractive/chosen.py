@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Final
 
-from actors.gate.citations import strip_markers
+from index.citations import strip_markers
 from index.languages.detection import detect
 from index.passages import weigh
 from prompts.contracts import Evidence

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from actors.evidence.repeated import repeats
-from actors.gate.citations import strip_markers
+from index.citations import strip_markers
 from index.sentences import split
 from prompts.contracts import Evidence
 

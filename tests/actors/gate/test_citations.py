@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.gate.citations import markers, strip_markers
+from index.citations import markers, strip_markers
 
 
 @pytest.mark.parametrize(

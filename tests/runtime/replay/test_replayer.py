@@ -77,7 +77,7 @@ CHANGES = [
     (judge_relevance, "keep", lambda passages, extracts: passages[:0], "complex", "judge_relevance", "passages"),
     (judge_sufficiency, "MOST_ADDED", 0, "complex", "judge_sufficiency", "type"),
     (spans, "SHORT", 0, "simple", "select_evidence", "evidence"),
-    (settling, "citations_of", lambda answer, evidence: (), "simple", "settle_answer", "settled"),
+    (settling, "citations_of", lambda *given: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
     (notices, "empty_context", lambda language: "nothing there", "nothing given", "classify_intent", "settled.answer"),

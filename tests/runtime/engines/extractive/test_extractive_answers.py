@@ -5,7 +5,7 @@ import re
 import pytest
 
 from actors.gate.check import check_sentence, withholds
-from actors.gate.citations import markers, strip_markers
+from index.citations import markers, strip_markers
 from index.languages import LANGUAGES, of
 from index.sentences import split
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence

@@ -4,7 +4,7 @@ import pytest
 
 from actors.evidence.prompt_shapes import evidence_of
 from actors.evidence.spans import numbered, with_lead
-from actors.gate.citations import strip_markers
+from index.citations import strip_markers
 from index.passages import weigh
 from prompts.contracts import AnswerReport, AnswerSimple, Evidence
 from runtime.engines.extractive.answers import answer_simple

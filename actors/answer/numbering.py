@@ -1,0 +1,116 @@
+"""Number the markers of an answer 1, 2, 3 in the order in which they are read.
+
+A model cites the evidence by its own numbers, and the gate checks those. What a person sees is numbered anew: an answer that cites
+[4] first shows [1]. A number of no evidence leads nowhere and is not shown.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from index.citations import Marker, markers
+from index.fences import inline_begun, unclosed
+
+#: Text at the end that may still become a marker. No marker is longer.
+_OPEN = re.compile(r"[\[［【〔][\s^\d,،、，;；–—~〜～‐‑−-]{0,200}\Z")
+_RANGE = re.compile(r"\d\s?([–—~〜～‐‑−-])\s?\d")
+_SEPARATOR = re.compile(r"[,،、，;；]\s?")
+_SPACES: Final = " \t\u00a0\u202f"
+
+
+def renumbered(text: str, number: Callable[[int], int | None], *, end: int | None = None, start: int = 0) -> str:
+    """`text[start:end]` with each number of its markers replaced, or left out where there is none; an empty marker goes."""
+    pieces: list[str] = []
+    at = start
+    for marker in markers(text):
+        if marker.start >= start and (end is None or marker.end <= end):
+            written = _rewritten(text[marker.start : marker.end], marker, number)
+            before = text[at : marker.start]
+            pieces += [before if written else before.rstrip(_SPACES), written]
+            at = marker.end
+    return "".join([*pieces, text[at:end]])
+
+
+def _rewritten(written: str, marker: Marker, number: Callable[[int], int | None]) -> str:
+    """The marker in its own notation, with other numbers."""
+    now = [new for old in marker.numbers if (new := number(old)) is not None]
+    if tuple(now) == marker.numbers:
+        return written
+    if not now:
+        return ""
+    now = sorted(set(now))
+    first = next(at for at, char in enumerate(written) if char.isdecimal())
+    zero = ord(written[first]) - unicodedata.decimal(written[first])
+    digits = ["".join(chr(zero + int(digit)) for digit in str(n)) for n in now]
+    range_sign, separator = _RANGE.search(written), _SEPARATOR.search(written)
+    if range_sign and len(now) > 2 and now == list(range(now[0], now[-1] + 1)):
+        inside = digits[0] + range_sign[1] + digits[-1]
+    else:
+        inside = (separator[0] if separator else ", ").join(digits)
+    return written[:first] + inside + written[-1]
+
+
+class Numbering:
+    """Numbers a text that arrives in pieces; the pieces returned, put together, are the whole text numbered.
+
+    `cited`: the evidence's number for each number given so far, which is its place in this list.
+    """
+
+    def __init__(self, evidence: Collection[int], cited: Sequence[int] = (), *, active: bool = True) -> None:
+        """`cited`: what an earlier part of the same text has been numbered by. One that is not active changes nothing."""
+        self.cited = list(cited)
+        self._evidence = evidence
+        self._active = active
+        self._line = ""  # from the beginning of the line that is being written, since what is code depends on it
+        self._done = 0  # how much of it was returned
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now; may be empty."""
+        if not self._active:
+            return piece
+        self._line += piece
+        return self._take(self._settled())
+
+    def finish(self) -> str:
+        """The rest."""
+        return self._take(len(self._line))
+
+    def _settled(self) -> int:
+        marker = _OPEN.search(self._line, self._done)
+        end = marker.start() if marker else len(self._line)
+        return max(self._done, min(end, unclosed(self._line), inline_begun(self._line)))
+
+    def _take(self, end: int) -> str:
+        shown = renumbered(self._line, self._number, start=self._done, end=end)
+        self._done = end
+        if line := self._line.rfind("\n", 0, end) + 1:
+            self._line, self._done = self._line[line:], end - line
+        return shown
+
+    def _number(self, n: int) -> int | None:
+        if n not in self._evidence:
+            return None
+        if n not in self.cited:
+            self.cited.append(n)
+        return self.cited.index(n) + 1
+
+
+def numbered(text: str, evidence: Collection[int], *, active: bool = True) -> tuple[str, tuple[int, ...]]:
+    """A whole text numbered, and the evidence's number for each number in it."""
+    numbering = Numbering(evidence, active=active)
+    return numbering.feed(text) + (numbering.finish() if active else ""), tuple(numbering.cited)
+
+
+def as_evidence(text: str, cited: Sequence[int]) -> str:
+    """A numbered text in the numbers of the evidence again; numbers that were never given stay."""
+    return renumbered(text, lambda n: cited[n - 1] if 0 < n <= len(cited) else n)
+
+
+def plain(text: str) -> str:
+    """`text` with its markers in one notation, so that the same sentence is known however its markers were written."""
+    pieces, at = [], 0
+    for marker in markers(text):
+        pieces += [text[at : marker.start], "[", ", ".join(map(str, sorted(marker.numbers))), "]"]
+        at = marker.end
+    return "".join([*pieces, text[at:]])

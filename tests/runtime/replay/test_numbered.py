@@ -1,0 +1,109 @@
+"""Replays of answers whose markers were numbered in reading order, of one that two workers showed, and of runs of before that."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from actors.pipeline import pipeline
+from bus.events import CITED, shown_text
+from bus.journal import EventFrame
+from bus.messages import QuestionAsked
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.scripted.engine import ScriptedEngine
+from runtime.replay.replayer import replay
+from runtime.replay.trace import Trace, dump, load, read
+from tests.polling import until
+from tests.runtime.replay.conftest import Recorder, Recording, given
+from tests.runtime.replay.test_replayer import drop
+
+TEXTS = (
+    "Refunds are paid within 14 days of the return.",
+    "Ladders must be checked every 6 months.",
+    "The shop opens at nine on weekdays.",
+)
+FIRST = "The shop opens at nine on weekdays [3]. "
+REST = "Refunds are paid within 14 days of the return [1]. Ladders must be checked every 6 months [2]."
+IN_ORDER = (
+    "The shop opens at nine on weekdays [1]. Refunds are paid within 14 days of the return [2]. "
+    "Ladders must be checked every 6 months [3]."
+)
+PICKED = '{"spans": [' + ", ".join(f'{{"passage": {n}, "text": "{t}"}}' for n, t in enumerate(TEXTS, start=1)) + "]}"
+
+
+class Numbers(ScriptedEngine):
+    """Cites [2] first, and may stop after that until it is asked to go on; `told` is what it was to go on after."""
+
+    def __init__(self, *, stalls: bool) -> None:
+        super().__init__({"select_evidence": PICKED})
+        self.stalls, self.told = stalls, list[str]()
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        if request.variables.name != "answer_simple":
+            async for part in super().generate(request):
+                yield part
+            return
+        self.told.append(request.already_shown)
+        if self.stalls and not request.already_shown:
+            yield Delta(f"{FIRST}Refunds are paid")
+            await asyncio.Event().wait()
+        yield Delta((FIRST + REST).removeprefix(request.already_shown))
+        yield Finished(text=FIRST + REST, finish_reason="stop", engine="numbers", model="numbers")
+
+
+def asked(release: Literal["sentence", "token", "draft"]) -> QuestionAsked:
+    return QuestionAsked(
+        question="When does the shop open, are refunds paid and ladders checked?",
+        contexts=given(*TEXTS),
+        release=release,
+        style="simple",
+    )
+
+
+def text_of(trace: Trace) -> str:
+    return shown_text([EventFrame("", f.sequence, f.data, f.headers, f.fenced) for f in trace.frames])
+
+
+@pytest.mark.parametrize("release", ["sentence", "token", "draft"])
+async def test_a_replay_numbers_in_the_same_way(
+    recorder: Recorder, release: Literal["sentence", "token", "draft"]
+) -> None:
+    async with recorder(Numbers(stalls=False)) as record:
+        trace = await record(asked(release))
+    assert text_of(trace) == IN_ORDER
+    assert (await replay(trace, pipeline())).divergence is None
+    again = load(list(dump(trace)), name="again")
+    assert (await replay(again, pipeline())).divergence is None
+
+
+async def cited(record: Recording, run_id: str) -> bool:
+    return any(CITED in frame.headers for frame in await record.journal.frames(run_id))
+
+
+@pytest.mark.parametrize("release", ["sentence", "token"])
+async def test_a_second_worker_goes_on_with_the_right_number(
+    recorder: Recorder, release: Literal["sentence", "token"]
+) -> None:
+    engine = Numbers(stalls=True)
+    run_id = f"numbers-{release}"
+    async with recorder(engine) as record:
+        task = asyncio.create_task(record(asked(release), run_id))
+        await until(lambda: cited(record, run_id), what="the first marker")
+        drop(record.worker, run_id)
+        trace = await task
+    assert (FIRST + REST).startswith(engine.told[-1])
+    assert "[3]" in engine.told[-1]
+    assert text_of(trace) == IN_ORDER
+    assert any(CITED in frame.headers for frame in trace.frames)
+    assert (await replay(trace, pipeline())).divergence is None
+
+
+@pytest.mark.parametrize("release", ["sentence", "token", "draft"])
+async def test_a_run_of_before_replays_with_the_numbers_it_had(release: str) -> None:
+    trace = read(Path(__file__).with_name("before_numbering") / f"{release}.jsonl")
+    assert text_of(trace).startswith("A broken ladder must not be used [2].")
+    done = await replay(trace, pipeline())
+    assert done.divergence is None
+    assert done.finished
