@@ -1,9 +1,10 @@
 """The body of the power `ask`: sends the prompt, checks the reply and records both, whoever answers."""
 
 import asyncio
+import contextlib
 import hashlib
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -13,6 +14,9 @@ from bus.errors import BadReply, Failure, NoReply
 from bus.powers import Variables
 from bus.records import AskRecord
 from prompts.vocabulary import Priority
+
+#: How a reply ended that nobody wanted more of.
+STOPPED = "stopped"
 
 
 def digest(data: bytes) -> str:
@@ -54,10 +58,14 @@ class Asker:
             for task in asked:  # after one failure the other replies are no longer needed
                 task.cancel()
 
-    async def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
+    async def stream(
+        self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0
+    ) -> AsyncIterator[str]:
         place = self._reserve(variables)
-        async for piece in self._exchange(place, variables, pieces=True, already_shown=already_shown):
-            yield piece
+        exchange = self._exchange(place, variables, pieces=True, already_shown=already_shown, max_tokens=max_tokens)
+        async with contextlib.aclosing(exchange) as pieces:
+            async for piece in pieces:
+                yield piece
 
     def _reserve[Reply](self, variables: Variables[Reply]) -> int:
         if self.allowed and variables.name not in self.allowed:
@@ -66,9 +74,15 @@ class Asker:
         return len(self.records) - 1
 
     async def _exchange[Reply](
-        self, place: int, variables: Variables[Reply], *, pieces: bool = False, already_shown: str = ""
-    ) -> AsyncIterator[str]:
-        """Ask, yield new text as it comes, and keep the record."""
+        self,
+        place: int,
+        variables: Variables[Reply],
+        *,
+        pieces: bool = False,
+        already_shown: str = "",
+        max_tokens: int = 0,
+    ) -> AsyncGenerator[str]:
+        """Ask, yield new text as it comes, and keep the record: of what came, when nobody wants more."""
         raw = msgspec.json.encode(variables)
         key, began, shown = digest(raw), time.monotonic(), already_shown
         request = AskRequest(
@@ -81,9 +95,11 @@ class Asker:
             pieces=pieces,
             already_shown=already_shown,
             profile=self.profile,
+            max_tokens=max_tokens,
         )
+        answer = self.answer(request)
         try:
-            async for part in self.answer(request):
+            async for part in answer:
                 if isinstance(part, str):
                     shown += part
                     yield part
@@ -103,6 +119,12 @@ class Asker:
                 began_s=round(began - self.began, 6),
                 took_s=round(now - began, 6),
             )
+            raise
+        except GeneratorExit:
+            if isinstance(answer, AsyncGenerator):
+                await answer.aclose()
+            said = AskRecord(prompt=variables.name, variables="", text=shown, finish_reason=STOPPED)
+            self.records[place] = self._completed(said, key, already_shown, began)
             raise
         raise NoReply(f"{variables.name}: the engine ended without a reply")
 

@@ -35,7 +35,10 @@ FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
 
 
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`deadline` is in epoch seconds. `pieces`: send deltas as they are generated, not only the whole reply."""
+    """`deadline` is in epoch seconds. `pieces`: send deltas as they are generated, not only the whole reply.
+
+    `max_tokens`: no more than so many of the model's; 0 for as many as the prompt says.
+    """
 
     prompt: str
     variables: msgspec.Raw
@@ -46,6 +49,7 @@ class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     pieces: bool = False
     already_shown: str = ""
     profile: str = ""
+    max_tokens: int = 0
 
 
 #: What answers an ask: pieces of text, then the record. Raises Failure.

@@ -16,6 +16,7 @@ from prompts.vocabulary import (
     Confidence,
     ConflictKind,
     ContradictionType,
+    Cut,
     EventsWanted,
     FlagKind,
     FlagStrength,
@@ -92,10 +93,16 @@ class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     score_type: str = "given"
 
 
+StopText = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
 class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    max_tokens: Annotated[int, Meta(ge=16, le=4096)] | None = None
+    """`max_tokens`: how many token events a client gets at most. `stop`: texts before the first of which what is shown ends."""
+
+    max_tokens: Annotated[int, Meta(ge=1, le=4096)] | None = None
     style: Style | None = None
     must_cite: bool | None = None
+    stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=4)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -439,7 +446,8 @@ class Contradiction(Part, frozen=True, kw_only=True):
 class Draft(Message, frozen=True, kw_only=True):
     """Base of the messages that carry a draft; never sent itself. `shown` is the part the client already has.
 
-    Sentences cite the evidence by its own numbers; `numbers` are those behind 1, 2, 3 in `shown`.
+    Sentences cite the evidence by its own numbers; `numbers` are those behind 1, 2, 3 in `shown`. `cut`: why
+    `shown` ends before the last of them.
     """
 
     question: Question
@@ -458,6 +466,7 @@ class Draft(Message, frozen=True, kw_only=True):
     rounds: int = 1
     probability: float | None = None
     numbers: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
+    cut: Cut | msgspec.UnsetType = msgspec.UNSET
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):
@@ -549,7 +558,8 @@ class Settled(Part, frozen=True, kw_only=True):
 
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run, of
     a run that ended before it began; of one that is invalid, `code` and `detail` say what is wrong.
-    `withdrawn`: what was shown and taken back; `citations` and `references` are then of it.
+    `withdrawn`: what was shown and taken back; `citations` and `references` are then of it. `cut`:
+    why `answer` ends before its end.
     """
 
     outcome: Outcome
@@ -573,6 +583,7 @@ class Settled(Part, frozen=True, kw_only=True):
     unrun: Unrun | msgspec.UnsetType = msgspec.UNSET
     code: str | msgspec.UnsetType = msgspec.UNSET
     withdrawn: str | msgspec.UnsetType = msgspec.UNSET
+    cut: Cut | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):

@@ -30,8 +30,11 @@ class Ask(Protocol):
         """All the replies, asked for concurrently, in order."""
         ...
 
-    def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
-        """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device."""
+    def stream(self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0) -> AsyncIterator[str]:
+        """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device.
+
+        `max_tokens`: as many of the model's as are enough; 0 for as many as the prompt says. Closing it stops the model.
+        """
         ...
 
 

@@ -24,7 +24,7 @@ from bus.messages import (
 )
 from bus.records import AskRecord, Record, Stage
 from index.masking.text import mask
-from prompts.vocabulary import Confidence, Outcome, Reason, Unrun
+from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
 
 
 class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     sentences over all sentences of the draft, 0..1. `tokens_in` and `tokens_out`: of all models together. `model` lists
     each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed.
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run.
-    `withdrawn`: what was shown and then taken back. The citations are of `answer`, or of `withdrawn` where there is one.
+    `withdrawn`: what was shown and then taken back. The citations are of `answer`, or of `withdrawn` where there is one. `cut`: why
+    the answer ends before its end: by the request's `max_tokens` or `stop`.
     """
 
     run_id: str
@@ -61,6 +62,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     unrun: Unrun | None = None
     answer: str = ""
     withdrawn: str = ""
+    cut: Cut | None = None
     confidence: Confidence | None = None
     probability: float | None = None
     re_gate: str | None = None
@@ -111,6 +113,7 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
         unrun=settled.unrun or None,
         answer=settled.answer,
         withdrawn=settled.withdrawn or "",
+        cut=settled.cut or None,
         confidence=settled.confidence,
         probability=settled.probability,
         re_gate=settled.re_gate,

@@ -40,6 +40,8 @@ Reason = Literal[
 ]
 #: Why nothing of a run was run: more was asked than can be done, or whoever wrote the question gave up before it was stored.
 Unrun = Literal["overloaded", "withdrawn", "invalid"]
+#: Why a text ends before its end: it has as many tokens as were asked for, or a stop sequence came.
+Cut = Literal["length", "stop"]
 DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
 Confidence = Literal["high", "medium", "low"]
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from msgspec import UNSET
 
+from actors.answer.limit import most_of_model
 from actors.answer.numbering import as_evidence
 from actors.answer.profile import in_language, profile_of
 from actors.answer.question import must_cite
@@ -19,6 +20,9 @@ from index.sentences import split
 from prompts import contracts
 from prompts.thinking import without_thinking
 from prompts.vocabulary import Confidence, Style
+
+#: A structured answer of fewer tokens is no JSON.
+LEAST = 64
 
 type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled
 
@@ -39,7 +43,8 @@ async def prose(
     before, cited = await shown(emit)
     stream = CheckedStream(request, ask, emit, cites=must_cite(request.question))
     said = as_evidence(before, cited)
-    await stream.run(ask.stream(variables, already_shown=said), before=before, cited=cited)
+    most = most_of_model(request.question.constraints)
+    await stream.run(ask.stream(variables, already_shown=said, max_tokens=most), before=before, cited=cited)
     return drafted(stream, style)
 
 
@@ -110,6 +115,7 @@ def drafted(
         rounds=request.rounds,
         probability=request.probability,
         numbers=stream.cited if request.question.renumbered else UNSET,
+        cut=stream.limit.cut,
     )
 
 
@@ -119,8 +125,9 @@ def advice(request: EvidenceSelected) -> str:
 
 
 def budget(request: EvidenceSelected) -> int:
-    """How many tokens a structured answer may have."""
-    return request.question.constraints.max_tokens or profile_of(request.question.profile).max_tokens
+    """How many tokens a structured answer may have; enough to be whole, since what is shown of it is cut later."""
+    asked = request.question.constraints.max_tokens
+    return max(LEAST, asked) if asked else profile_of(request.question.profile).max_tokens
 
 
 def layout(answer: contracts.StructuredAnswer) -> str:

@@ -5,11 +5,14 @@ at once and checks afterwards. Under every policy, what is shown is no thinking,
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Sequence
 from enum import Enum
 from typing import Final
 
+from msgspec import UNSET
+
 from actors.answer.conflict_notice import claims_of, notice_of
+from actors.answer.limit import Limit
 from actors.answer.links import defang
 from actors.answer.numbering import Numbering, as_evidence, plain
 from actors.answer.profile import in_language, profile_of
@@ -69,6 +72,9 @@ class CheckedStream:
         self.notice = self._clean(notice_of(request))
         self._masks = MaskStream(self._known, active=self._mask)
         self._numbers = self._numbering()
+        self.limit = Limit(request.question.constraints)
+        #: Under `token`, what is shown is ahead of what is checked: the check ends with the sentence that reaches the limit.
+        self._checked = Limit(request.question.constraints)
         self.sentences: list[Sentence] = []
         self.contradictions: list[Contradiction] = []
         self.shown = ""
@@ -87,6 +93,8 @@ class CheckedStream:
         """Consume an answer in pieces. `before`: the part of it that an earlier attempt has already shown, `cited` its numbers."""
         self.shown = self._masks.before = before
         if before:
+            self.limit = Limit(self.request.question.constraints, before)
+            self._checked = Limit(self.request.question.constraints, before)
             self._holds = False
             self._numbers = self._numbering(cited or sorted(cited_in(before)))
             said = as_evidence(before, cited)
@@ -97,19 +105,26 @@ class CheckedStream:
         taking = asyncio.create_task(self._take(pieces, waiting))
         try:
             while (sentence := await waiting.get()) is not Sign.END:
-                if isinstance(sentence, str):
-                    await self._sentence(sentence)
-                else:
+                if not isinstance(sentence, str):
                     self._take_back()
+                elif not self._is_over():
+                    await self._sentence(sentence)
             await taking  # a task group would wrap the Failure that the actor's fallback handles
         finally:
             taking.cancel()
             await asyncio.wait([taking])
         await self._disagreement()
         await self._say(self._numbers.feed(self._masks.finish()) + self._numbers.finish())
+        await self._tell(self.limit.finish())
+
+    def _is_over(self) -> bool:
+        """Whether the limit is reached by what has been checked, so that nothing more is wanted of the model."""
+        return (self._checked if self.release == "token" else self.limit).cut is not UNSET
 
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""
+        if self.limit.cut is not UNSET:
+            return
         answered = any(s.text.strip() and not s.withheld and not _strong(s.flags) for s in self.sentences)
         if not self.notice or not answered or self._spoiled or (self._holds and self.release == "sentence"):
             return
@@ -148,6 +163,8 @@ class CheckedStream:
         try:
             async for piece in pieces:
                 await take(thinking.feed(piece))
+                if self._is_over():
+                    break
             await take(thinking.finish())
             if self.release == "token":
                 rest = self._masks.feed(flow.finish()) + self._masks.finish()
@@ -156,6 +173,8 @@ class CheckedStream:
             hand_on(stream.finish())
         finally:
             waiting.put_nowait(Sign.END)
+            if isinstance(pieces, AsyncGenerator):
+                await pieces.aclose()  # the model stops
 
     def _take_back(self) -> None:
         """Forget what turned out to be thinking; what was shown of it makes the answer one to withdraw."""
@@ -173,6 +192,8 @@ class CheckedStream:
         self._masks = MaskStream(self._known, active=self._mask)
         if not self.shown:
             self._numbers = self._numbering()
+            self.limit = Limit(self.request.question.constraints)
+            self._checked = Limit(self.request.question.constraints)
 
     async def _sentence(self, written: str) -> None:
         text = self._harmless(written)  # check what people will read: markup can hide a number
@@ -195,6 +216,8 @@ class CheckedStream:
             withheld = await self._contradicted(text)
         withheld = (withheld and self.release == "sentence") or (dropped and self.release != "token")
         self.sentences.append(Sentence(text=text, flags=flags, withheld=withheld))
+        if self.release == "token":
+            self._checked.take(tokens_of(self._clean(text)))
         if withheld and self.release == "sentence":
             told = flags_shown(text, flags, self._known) if self._mask else flags
             await self.emit.aside(Withheld(content=self._clean(text), flags=told))
@@ -247,12 +270,13 @@ class CheckedStream:
         await self._say(self._numbers.feed(self._masks.feed(self._harmless(text))))
 
     async def _say(self, clean: str) -> None:
-        if clean and not self._spoiled:
-            await self.emit.text(clean, cited=self.cited)
-            self.shown += clean
+        await self._say_all(tokens_of(clean))
 
     async def _say_all(self, tokens: Sequence[str]) -> None:
-        if self._spoiled:
+        await self._tell(self.limit.take(tokens))
+
+    async def _tell(self, tokens: Sequence[str]) -> None:
+        if self._spoiled or not tokens:
             return
         await self.emit.tokens(tokens, cited=self.cited)
         self.shown += "".join(tokens)

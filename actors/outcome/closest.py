@@ -6,6 +6,7 @@ passage when the documents are in other languages, where words cannot match.
 
 from collections.abc import Sequence
 
+from actors.answer.limit import limited
 from actors.answer.profile import profile_of
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
@@ -53,12 +54,13 @@ def closest(
         )
     missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
     said = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
+    answer, cut = limited(notices.closest(said, question.language, languages=languages), question.constraints)
     return AnswerSettled(
         settled=Settled(
             outcome="closest",
             question=question.asked,
             reason=reason,
-            answer=notices.closest(said, question.language, languages=languages),
+            answer=answer,
             detail=refuse_reason or ", ".join(missing),
             snapshot=snapshot,
             rounds=rounds,
@@ -66,6 +68,7 @@ def closest(
             profile=question.profile,
             passages=_shown(question, passages, best),
             probability=probability,
+            cut=cut,
         )
     )
 

@@ -1,5 +1,6 @@
 """How a run ends without an answer, in the person's language."""
 
+from actors.answer.limit import limited
 from actors.answer.links import defang
 from actors.gate.addresses import made_up
 from actors.gate.overlap import secrets
@@ -23,7 +24,10 @@ def refuse(
 ) -> AnswerSettled:
     """A refusal with its reason; `text` replaces the reason's standard words."""
     missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
-    answer = text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason)
+    answer, cut = limited(
+        text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason),
+        question.constraints,
+    )
     return AnswerSettled(
         settled=Settled(
             outcome="refused",
@@ -35,6 +39,7 @@ def refuse(
             rounds=rounds,
             language=question.language,
             profile=question.profile,
+            cut=cut,
         )
     )
 
@@ -50,14 +55,16 @@ def fit(said: str, question: Question) -> str:
 
 
 def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:
+    answer, cut = limited(text or notices.declined_text(kind, question.language), question.constraints)
     return AnswerSettled(
         settled=Settled(
             outcome="declined",
             question=question.asked,
-            answer=text or notices.declined_text(kind, question.language),
+            answer=answer,
             detail=kind,
             language=question.language,
             profile=question.profile,
+            cut=cut,
         )
     )
 

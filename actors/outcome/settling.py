@@ -1,8 +1,11 @@
 """Settle a verified draft: as an answer with its citations, or, with its reason, as the closest passages or a refusal."""
 
+from collections.abc import Iterator, Sequence
+
 import msgspec
 from msgspec import UNSET
 
+from actors.answer.limit import limited
 from actors.answer.numbering import numbered
 from actors.gate.flags import NEVER_SHOWN
 from actors.outcome.admissions import admits
@@ -19,7 +22,7 @@ from bus.messages import (
     Settled,
     WithheldSentence,
 )
-from index.citations import strip_markers
+from index.citations import markers, strip_markers
 from prompts import notices
 from prompts.vocabulary import Confidence, Reason
 
@@ -28,8 +31,12 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
     kept = kept_sentences(message)
     answer, numbers = shown_of(message, kept)
+    cut = message.cut
+    if message.question.release == "draft":
+        answer, cut = limited(answer, message.question.constraints)
     citations = citations_of(answer, message.evidence, numbers)
-    references = references_of(citations, message.evidence, message.cited)
+    beside = message.cited if cut is UNSET else (*message.cited, *cited_by(kept, answer, message))
+    references = references_of(citations, message.evidence, beside)
     reason: Reason | None = None
     if _was_never_to_be_seen(message):
         reason = "grounding_failed"
@@ -37,7 +44,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
         reason = "model_refused" if message.refused else _grounding_reason(message.sentences)
     elif admits(kept) and not references:
         return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
-    elif not any(map(str.isalnum, strip_markers(answer))):
+    elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
         strong = any(flag.strength == "strong" for s in message.sentences for flag in s.flags)
         reason = "grounding_failed" if strong or message.contradictions else "citations_invalid"
     elif must_cite and not references:
@@ -61,9 +68,20 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             language=message.question.language,
             profile=message.question.profile,
             probability=message.probability,
+            cut=cut,
         ),
         shown=message.shown,
     )
+
+
+def cited_by(kept: Sequence[Sentence], answer: str, message: Draft) -> Iterator[str]:
+    """The sources of the sentences that a cut answer is the beginning of: its last one may have lost its markers."""
+    source = {span.n: span.source_id for span in message.evidence}
+    size = 0
+    for sentence in kept:
+        if size < len(answer):
+            yield from (source[n] for marker in markers(sentence.text) for n in marker.numbers if n in source)
+        size += len(sentence.text)
 
 
 def shown_of(message: Draft, kept: tuple[Sentence, ...]) -> tuple[str, tuple[int, ...]]:
@@ -126,6 +144,8 @@ def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: 
         rounds=message.rounds,
     ).settled
     refusal = _with(refusal, message, decision)
+    if message.shown:  # an error, which is told whole
+        refusal = msgspec.structs.replace(refusal, answer=text, cut=UNSET)
     if message.shown and message.question.renumbered:
         citations = citations_of(message.shown, message.evidence, () if message.numbers is UNSET else message.numbers)
         references = references_of(citations, message.evidence, message.cited)

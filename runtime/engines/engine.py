@@ -44,6 +44,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     already_shown: str = ""  # text that an earlier attempt has shown; the reply continues after it
     seed: int = 0
     size: int = 0
+    max_tokens: int = 0  # for prose: at most so many; 0 for as many as the prompt says
 
 
 class Delta(msgspec.Struct, frozen=True):

@@ -62,7 +62,7 @@ class Inference:
         engine, model = await self.routes.find(self.renderer.model(ask.prompt, ask.profile))
         rendered = None
         if engine.needs_rendering:
-            rendered = msgspec.structs.replace(self.renderer.render(variables, ask.profile), model=model)
+            rendered = _limited(self.renderer.render(variables, ask.profile), ask.max_tokens, model)
         kept_here = self.renderer.remembered(ask.prompt) and not ask.already_shown and self.answers.maxsize
         key = _key(ask, engine, rendered) if kept_here else ""
         if kept := self.answers.get(key):
@@ -78,6 +78,7 @@ class Inference:
             deadline=asyncio.get_running_loop().time() + max(0.0, ask.deadline - now),
             already_shown=ask.already_shown,
             size=len(bytes(ask.variables)),
+            max_tokens=ask.max_tokens,
         )
         self.served += 1
         async for part in engine.generate(request):
@@ -90,10 +91,19 @@ class Inference:
                 yield record
 
 
+def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:
+    """The prompt for that model, of prose with no more tokens than asked for: JSON that is cut off is none."""
+    most = rendered.max_tokens
+    if max_tokens and rendered.schema is None:
+        most = min(most, max_tokens)
+    return msgspec.structs.replace(rendered, model=model, max_tokens=most)
+
+
 def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
     """The cache key: everything that a reply depends on."""
     sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
-    what = "\0".join((engine.name, engine.model, *sampling)).encode()
+    limit = (str(ask.max_tokens),) if ask.max_tokens else ()
+    what = "\0".join((engine.name, engine.model, *sampling, *limit)).encode()
     return ask.prompt + hashlib.blake2b(what + bytes(ask.variables), digest_size=16).hexdigest()
 
 

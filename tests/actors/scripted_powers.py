@@ -43,7 +43,9 @@ class ScriptedAsk:
     async def map[R](self, variables: Iterable[Variables[R]]) -> list[R]:
         return [await self(each) for each in variables]
 
-    async def stream(self, variables: Variables[str], *, already_shown: str = "") -> AsyncIterator[str]:
+    async def stream(
+        self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0
+    ) -> AsyncIterator[str]:
         text = self._reply(variables)
         assert isinstance(text, str)
         rest = text[len(already_shown) :] if text.startswith(already_shown) else text

@@ -73,7 +73,7 @@ class Engine(ScriptedEngine):
             whole_reply: object = contracts.Synthesis(
                 answer=text, used_citations=(), confidence="high", refused=False, refuse_reason=""
             )
-        elif isinstance(v, contracts.AnswerStructured):
+        elif isinstance(v, contracts.AnswerStructured | contracts.AnswerHint):
             first, *rest = text.strip().splitlines()
             whole_reply = contracts.StructuredAnswer(summary=first, details=tuple(rest[:3]), citations=())
         else:
@@ -160,7 +160,7 @@ async def test_numbers_run_in_reading_order(stack: tuple[Whole, Engine], notatio
     assert text_of(events) == record.answer
     assert check(record.answer, record, told(events)) == [1, 2, 3, 4, 5]
     assert len({c.source_id for c in record.citations}) == 5
-    cited = {source: n for source, n in zip(sources(record), itertools.count(1), strict=False)}
+    cited = dict(zip(sources(record), itertools.count(1), strict=False))
     for citation in record.citations:
         assert cited[citation.source_id] == citation.n
 

@@ -40,11 +40,15 @@ class ExtractiveEngine:
             reply = reply_to(request.variables)
         text = reply if isinstance(reply, str) else msgspec.json.encode(reply).decode()
         pieces = list(_pieces(_rest(text, request.already_shown))) if isinstance(reply, str) else [text]
+        cut = isinstance(reply, str) and 0 < request.max_tokens < len(pieces)
+        if cut:
+            pieces = pieces[: request.max_tokens]
+            text = request.already_shown + "".join(pieces)
         for piece in pieces:
             yield Delta(piece)
         yield Finished(
             text=text,
-            finish_reason="stop",
+            finish_reason="length" if cut else "stop",
             engine=self.name,
             model=self.model,
             tokens_out=len(pieces),

@@ -63,7 +63,9 @@ CASES = {
     "key with a space": Bad(asking(idempotency_key="a b"), 422, "is not a valid id"),
     "key with a slash": Bad(asking(idempotency_key="a/b"), 422, "is not a valid id"),
     "deadline of zero": Bad(asking(deadline_s=0), 422, "deadline_s"),
-    "too few tokens": Bad(asking(constraints={"max_tokens": 1}), 422, "constraints.max_tokens"),
+    "too few tokens": Bad(asking(constraints={"max_tokens": 0}), 422, "constraints.max_tokens"),
+    "too many stops": Bad(asking(constraints={"stop": ["a", "b", "c", "d", "e"]}), 422, "constraints.stop"),
+    "an empty stop": Bad(asking(constraints={"stop": [""]}), 422, "constraints.stop"),
     "body of 65 KB": Bad(asking(language="x" * 66_000), 413, "larger than 64 KB"),
     "form": Bad(
         b"question=a",

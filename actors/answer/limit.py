@@ -1,0 +1,104 @@
+"""End an answer where its request says: after so many tokens of the stream, or before a stop sequence.
+
+What is cut is text that has passed its checks: a sentence is made and checked whole, and then its beginning is shown. A sentence
+that is cut in the middle ends in an ellipsis, since its beginning may seem to say something else.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import UNSET, UnsetType
+
+from bus.events import tokens_of
+from bus.messages import Constraints
+from index.citations import strip_markers
+from prompts.vocabulary import Cut
+
+#: A token of the stream is at most about so many of a model's.
+MODEL_TOKENS: Final = 4
+#: What a model may write beyond the limit, in its own tokens, so that the sentence which reaches it can be checked whole.
+SENTENCE_TOKENS: Final = 160
+ELLIPSIS: Final = "…"
+_ENDS: Final = ".!?…:;。！？؟।"
+_CLOSING: Final = " \t\n\"'*_)”’»」』）"
+_TAIL: Final = 200
+
+
+class Limit:
+    """Lets tokens through until the limit. `cut`: why the rest was not shown; unset while nothing was left out."""
+
+    def __init__(self, constraints: Constraints, before: str = "") -> None:
+        """`before`: what was shown already; it counts."""
+        most = constraints.max_tokens
+        self.cut: Cut | UnsetType = UNSET
+        self._left = None if most is None else most - _count(tokens_of(before))
+        self._stops = () if constraints.stop is UNSET else constraints.stop
+        self._tail = before[-_TAIL:]
+        self._held = ""  # it may be the beginning of a stop sequence
+
+    def take(self, tokens: Sequence[str]) -> list[str]:
+        """Those of the tokens that are shown now."""
+        if self.cut is not UNSET:
+            return []
+        if not self._stops:
+            return self._within(tokens)
+        text = self._held + "".join(tokens)
+        found = [at for stop in self._stops if (at := text.find(stop)) >= 0]
+        certain = tokens_of(text[: min(found)]) if found else self._certain(text)
+        self._held = "" if found else text[sum(map(len, certain)) :]
+        shown = self._within(certain)
+        if found and self.cut is UNSET:
+            self.cut = "stop"
+        return shown
+
+    def finish(self) -> list[str]:
+        """The rest."""
+        held, self._held = self._held, ""
+        return self._within(tokens_of(held))
+
+    def _certain(self, text: str) -> list[str]:
+        """The whole tokens before what may be the beginning of a stop sequence."""
+        longest = min(len(text), max(map(len, self._stops)) - 1)
+        waits = next((n for n in range(longest, 0, -1) if any(s.startswith(text[-n:]) for s in self._stops)), 0)
+        tokens = tokens_of(text)
+        while waits > 0:
+            waits -= len(tokens.pop())
+        return tokens
+
+    def _within(self, tokens: Sequence[str]) -> list[str]:
+        if self.cut is not UNSET:
+            return []
+        if self._left is None:
+            return list(tokens)
+        shown: list[str] = []
+        for token in tokens:
+            if not self._left and token.strip():
+                self.cut = "length"
+                if not self._ended():
+                    shown.append(ELLIPSIS)
+                break
+            self._left -= bool(token.strip())
+            self._tail = (self._tail + token)[-_TAIL:]
+            shown.append(token)
+        return shown
+
+    def _ended(self) -> bool:
+        """Whether what was shown ends with a sentence."""
+        return strip_markers(self._tail).rstrip(_CLOSING).endswith(tuple(_ENDS))
+
+
+def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:
+    """A whole text up to its limit, and why the rest of it is not shown."""
+    limit = Limit(constraints)
+    tokens = [*limit.take(tokens_of(text)), *limit.finish()]
+    return (text if limit.cut is UNSET else "".join(tokens).rstrip()), limit.cut
+
+
+def most_of_model(constraints: Constraints) -> int:
+    """How many tokens a model may write for an answer so limited; 0 for as many as its prompt says."""
+    most = constraints.max_tokens
+    return 0 if most is None else MODEL_TOKENS * most + SENTENCE_TOKENS
+
+
+def _count(tokens: Sequence[str]) -> int:
+    return sum(bool(token.strip()) for token in tokens)

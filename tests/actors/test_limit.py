@@ -1,0 +1,58 @@
+"""What is shown of a text that is to have only so many tokens, or to end before a stop sequence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from actors.answer.limit import Limit, limited
+from bus.events import tokens_of
+from bus.messages import Constraints
+
+TEXT = "Refunds are paid within 14 days [1]. The fee is not refunded [2]."
+
+
+@pytest.mark.parametrize(
+    ("constraints", "shown", "cut"),
+    [
+        (Constraints(), TEXT, UNSET),
+        (Constraints(max_tokens=13), TEXT, UNSET),
+        (Constraints(max_tokens=10), "Refunds are paid within 14 days [1]. The fee is…", "length"),
+        (Constraints(max_tokens=7), "Refunds are paid within 14 days [1].", "length"),
+        (Constraints(max_tokens=1), "Refunds…", "length"),
+        (Constraints(stop=(" days",)), "Refunds are paid within 14", "stop"),
+        (Constraints(stop=("nowhere", "is not", "fee")), "Refunds are paid within 14 days [1]. The", "stop"),
+        (Constraints(stop=("Refunds",)), "", "stop"),
+        (Constraints(stop=("nowhere",)), TEXT, UNSET),
+        (Constraints(stop=("].",), max_tokens=3), "Refunds are paid…", "length"),
+        (Constraints(stop=("paid",), max_tokens=3), "Refunds are", "stop"),
+    ],
+)
+def test_what_is_shown_of_a_text(constraints: Constraints, shown: str, cut: object) -> None:
+    assert limited(TEXT, constraints) == (shown, cut)
+
+
+@given(
+    st.lists(st.integers(0, len(TEXT)), max_size=8),
+    st.integers(1, 14) | st.none(),
+    st.sampled_from(["", "da", " [2]", "d not"]),
+)
+def test_pieces_are_cut_as_the_whole_is(cuts: list[int], most: int | None, stop: str) -> None:
+    constraints = Constraints(max_tokens=most, stop=(stop,)) if stop else Constraints(max_tokens=most)
+    limit = Limit(constraints)
+    starts = [sum(map(len, tokens_of(TEXT)[:n])) for n in range(len(tokens_of(TEXT)) + 1)]
+    places = sorted({min(starts, key=lambda start: abs(start - cut)) for cut in (0, *cuts, len(TEXT))})
+    shown: list[str] = []
+    for start, end in zip(places, places[1:], strict=False):
+        shown += limit.take(tokens_of(TEXT[start:end]))
+    shown += limit.finish()
+    whole, cut = limited(TEXT, constraints)
+    assert "".join(shown).rstrip() == whole.rstrip()
+    assert limit.cut == cut
+    assert most is None or len([token for token in shown if token.strip() not in ("", "…")]) <= most
+
+
+def test_what_was_shown_before_counts() -> None:
+    limit = Limit(Constraints(max_tokens=3), "Refunds are")
+    assert limit.take([" paid", " within"]) == [" paid", "…"]
+    assert limit.cut == "length"
