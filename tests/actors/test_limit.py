@@ -1,5 +1,7 @@
 """What is shown of a text that is to have only so many tokens, or to end before a stop sequence."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +45,7 @@ def test_pieces_are_cut_as_the_whole_is(cuts: list[int], most: int | None, stop:
     starts = [sum(map(len, tokens_of(TEXT)[:n])) for n in range(len(tokens_of(TEXT)) + 1)]
     places = sorted({min(starts, key=lambda start: abs(start - cut)) for cut in (0, *cuts, len(TEXT))})
     shown: list[str] = []
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in itertools.pairwise(places):
         shown += limit.take(tokens_of(TEXT[start:end]))
     shown += limit.finish()
     whole, cut = limited(TEXT, constraints)
