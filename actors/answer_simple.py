@@ -5,7 +5,10 @@ SimpleAnswerRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated    
 Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
+from msgspec import UNSET
+
 from actors.answer.drafting import advice, no_model, prose
+from actors.answer.shaped import shaped
 from actors.evidence.prompt_shapes import evidence_of
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SimpleAnswerRequested
@@ -23,4 +26,7 @@ async def answer_simple(
         language=message.question.language,
         safety_advice=advice(message),
     )
+    schema = message.question.constraints.response_schema
+    if schema is not UNSET:
+        return await shaped(message, ask, variables, schema)
     return await prose(message, ask, emit, variables, "simple")

@@ -58,6 +58,17 @@ class Asker:
             for task in asked:  # after one failure the other replies are no longer needed
                 task.cancel()
 
+    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
+        place = self._reserve(variables)
+        async for _ in self._exchange(place, variables, schema=schema):
+            pass
+        text = self.records[place].text
+        try:
+            msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
+            raise BadReply(f"{variables.name}: the reply is not JSON ({error})") from None
+        return text
+
     async def stream(
         self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0
     ) -> AsyncIterator[str]:
@@ -81,6 +92,7 @@ class Asker:
         pieces: bool = False,
         already_shown: str = "",
         max_tokens: int = 0,
+        schema: dict[str, object] | None = None,
     ) -> AsyncGenerator[str]:
         """Ask, yield new text as it comes, and keep the record: of what came, when nobody wants more."""
         raw = msgspec.json.encode(variables)
@@ -96,6 +108,7 @@ class Asker:
             already_shown=already_shown,
             profile=self.profile,
             max_tokens=max_tokens,
+            schema=schema,
         )
         answer = self.answer(request)
         try:

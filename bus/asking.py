@@ -37,7 +37,8 @@ FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`deadline` is in epoch seconds. `pieces`: send deltas as they are generated, not only the whole reply.
 
-    `max_tokens`: no more than so many of the model's; 0 for as many as the prompt says.
+    `max_tokens`: no more than so many of the model's; 0 for as many as the prompt says. `schema`: the JSON
+    that a prompt of prose is to be answered with.
     """
 
     prompt: str
@@ -50,6 +51,7 @@ class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     already_shown: str = ""
     profile: str = ""
     max_tokens: int = 0
+    schema: dict[str, object] | None = None
 
 
 #: What answers an ask: pieces of text, then the record. Raises Failure.

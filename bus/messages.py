@@ -97,12 +97,16 @@ StopText = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`max_tokens`: how many token events a client gets at most. `stop`: texts before the first of which what is shown ends."""
+    """`max_tokens`: how many token events a client gets at most. `stop`: texts before the first of which what is shown ends.
+
+    `response_schema`: the JSON Schema of an answer that is JSON; it is shown whole, in one piece, and only a model can write it.
+    """
 
     max_tokens: Annotated[int, Meta(ge=1, le=4096)] | None = None
     style: Style | None = None
     must_cite: bool | None = None
     stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=4)] | msgspec.UnsetType = msgspec.UNSET
+    response_schema: dict[str, object] | msgspec.UnsetType = msgspec.UNSET
 
 
 class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -467,6 +471,7 @@ class Draft(Message, frozen=True, kw_only=True):
     probability: float | None = None
     numbers: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     cut: Cut | msgspec.UnsetType = msgspec.UNSET
+    shaped: str | msgspec.UnsetType = msgspec.UNSET  # the JSON that is shown, of whose texts the sentences are
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):

@@ -30,6 +30,10 @@ class Ask(Protocol):
         """All the replies, asked for concurrently, in order."""
         ...
 
+    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
+        """The reply to a prompt of prose as JSON in that schema, whole."""
+        ...
+
     def stream(self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0) -> AsyncIterator[str]:
         """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device.
 

@@ -1,7 +1,7 @@
 """Read a request from JSON, whoever sent it and by whatever way: a question over HTTP, WebSocket or NATS gets the same words.
 
-What is wrong is told in one sentence, under a code for programs: `empty_body`, `not_utf8`, `not_json`, `invalid` or
-`no_such_profile`.
+What is wrong is told in one sentence, under a code for programs: `empty_body`, `not_utf8`, `not_json`, `invalid`, `bad_schema`
+or `no_such_profile`.
 """
 
 import re
@@ -12,6 +12,7 @@ import msgspec
 
 from bus.errors import Invalid
 from bus.messages import QuestionAsked
+from bus.response_schema import problem_of
 from bus.subjects import BadId, check_id
 from index.languages.toml_check import problems
 
@@ -58,6 +59,9 @@ def parse_question(body: bytes) -> QuestionAsked:
 def check_question(question: QuestionAsked) -> None:
     """Raises Invalid for a question that fits its schema but cannot be asked."""
     check_text("question", question.question)
+    schema = question.constraints.response_schema
+    if schema is not msgspec.UNSET and (wrong := problem_of(schema)):
+        raise Invalid("bad_schema", f"constraints.response_schema: {wrong}")
     _check_names(msgspec.structs.asdict(question))  # a pattern that ends in `$` lets a final newline pass
 
 

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from msgspec import UNSET
+
 from actors.answer.profile import profile_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
@@ -46,7 +48,9 @@ def unanswerable(message: PassagesReady) -> AnswerSettled:
 def style_of(message: PassagesReady) -> Style:
     question = message.question
     kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
-    return profile_of(question.profile).style(question.text, kind, question.style)
+    style = profile_of(question.profile).style(question.text, kind, question.style)
+    # An exercise gets its hint, in whatever shape its solution was asked for.
+    return style if question.constraints.response_schema is UNSET or style == "hint" else "simple"
 
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> Request:

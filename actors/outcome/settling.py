@@ -29,6 +29,8 @@ from prompts.vocabulary import Confidence, Reason
 
 def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
     """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
+    if message.shaped is not UNSET:
+        return settle_shaped(message, message.shaped, decision, profile_reply)
     kept = kept_sentences(message)
     answer, numbers = shown_of(message, kept)
     cut = message.cut
@@ -71,6 +73,29 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             cut=cut,
         ),
         shown=message.shown,
+    )
+
+
+def settle_shaped(message: Draft, answer: str, decision: Decision, profile_reply: str) -> AnswerSettled:
+    """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
+    if not decision.keep or any(flag.strength == "strong" for s in message.sentences for flag in s.flags):
+        return _refused(message, _grounding_reason(message.sentences), decision, profile_reply)
+    beside = tuple(cited_by(message.sentences, answer, message))
+    return AnswerSettled(
+        settled=Settled(
+            outcome="answered",
+            question=message.question.asked,
+            answer=answer,
+            confidence=decision.confidence,
+            re_gate=decision.re_gate,
+            references=references_of((), message.evidence, beside),
+            contradictions=message.contradictions,
+            snapshot=message.snapshot,
+            rounds=message.rounds,
+            language=message.question.language,
+            profile=message.question.profile,
+            probability=message.probability,
+        )
     )
 
 

@@ -40,6 +40,8 @@ from runtime.settings import InferenceSettings, Settings
 
 log = logging.getLogger("groundwire.inference")
 
+SHAPE = "Answer with nothing but one JSON value that fits this JSON Schema: {schema}"
+
 _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 _DECODERS = {prompt.name: msgspec.json.Decoder(prompt) for prompt in PROMPTS}
 
@@ -62,7 +64,8 @@ class Inference:
         engine, model = await self.routes.find(self.renderer.model(ask.prompt, ask.profile))
         rendered = None
         if engine.needs_rendering:
-            rendered = _limited(self.renderer.render(variables, ask.profile), ask.max_tokens, model)
+            rendered = _shaped(self.renderer.render(variables, ask.profile), ask.schema)
+            rendered = _limited(rendered, ask.max_tokens, model)
         kept_here = self.renderer.remembered(ask.prompt) and not ask.already_shown and self.answers.maxsize
         key = _key(ask, engine, rendered) if kept_here else ""
         if kept := self.answers.get(key):
@@ -79,6 +82,7 @@ class Inference:
             already_shown=ask.already_shown,
             size=len(bytes(ask.variables)),
             max_tokens=ask.max_tokens,
+            schema=ask.schema,
         )
         self.served += 1
         async for part in engine.generate(request):
@@ -89,6 +93,14 @@ class Inference:
                 if key:
                     self.answers[key] = record
                 yield record
+
+
+def _shaped(rendered: Rendered, schema: dict[str, object] | None) -> Rendered:
+    """The prompt, to be answered with JSON in that schema."""
+    if schema is None:
+        return rendered
+    told = SHAPE.format(schema=msgspec.json.encode(schema).decode())
+    return msgspec.structs.replace(rendered, schema=schema, user=f"{rendered.user}\n\n{told}")
 
 
 def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:
@@ -102,7 +114,9 @@ def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:
 def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
     """The cache key: everything that a reply depends on."""
     sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
-    limit = (str(ask.max_tokens),) if ask.max_tokens else ()
+    limit: tuple[str, ...] = (str(ask.max_tokens),) if ask.max_tokens else ()
+    if ask.schema is not None:
+        limit += (msgspec.json.encode(ask.schema).decode(),)
     what = "\0".join((engine.name, engine.model, *sampling, *limit)).encode()
     return ask.prompt + hashlib.blake2b(what + bytes(ask.variables), digest_size=16).hexdigest()
 

@@ -43,6 +43,9 @@ class ScriptedAsk:
     async def map[R](self, variables: Iterable[Variables[R]]) -> list[R]:
         return [await self(each) for each in variables]
 
+    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
+        return await self(variables)
+
     async def stream(
         self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0
     ) -> AsyncIterator[str]:
@@ -66,6 +69,9 @@ class Failing:
     async def map(self, *args: object, **kwargs: object) -> Any:
         raise self.failure
 
+    async def shaped(self, *args: object, **kwargs: object) -> Any:
+        raise self.failure
+
     async def stream(self, *args: object, **kwargs: object) -> AsyncIterator[str]:
         raise self.failure
         yield ""
@@ -82,6 +88,9 @@ class Hanging:
         await asyncio.Event().wait()
 
     async def map(self, *args: object, **kwargs: object) -> Any:
+        await self()
+
+    async def shaped(self, *args: object, **kwargs: object) -> Any:
         await self()
 
     async def stream(self, *args: object, **kwargs: object) -> AsyncIterator[str]:
