@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from bus.events import shown_text
+from actors.answer.numbering import as_evidence
+from bus.events import numbers_behind, shown_text
 from bus.messages import QuestionAsked
 from bus.run_record import RunRecord
 from bus.runs import Runs
@@ -17,12 +18,16 @@ from tests.whole import whole
 
 @dataclass
 class RunResult:
-    """What one question came to: every line the client got, the text they were shown, and the run's record."""
+    """What one question came to: every line the client got, the text they were shown, and the run's record.
+
+    `said`: what was shown, with the numbers of the evidence that the model wrote.
+    """
 
     run_id: str
     lines: list[str]
     shown: str
     record: RunRecord
+    said: str
 
     @property
     def types(self) -> list[str]:
@@ -40,8 +45,9 @@ class Stack:
         lines = [line.decode() async for _, line in self.runs.events(submitted.run_id)]
         record = await self.runs.record(submitted.run_id)
         assert record is not None
-        shown = shown_text(await self.runs.journal.frames(submitted.run_id))
-        return RunResult(submitted.run_id, lines, shown, record)
+        frames = await self.runs.journal.frames(submitted.run_id)
+        shown, numbers = shown_text(frames), next(filter(None, map(numbers_behind, reversed(frames))), ())
+        return RunResult(submitted.run_id, lines, shown, record, as_evidence(shown, numbers))
 
 
 @contextlib.asynccontextmanager

@@ -138,7 +138,7 @@ async def tell(all_answers: Sequence[Answer]) -> list[tuple[Said, bool]]:
                         question=QUESTIONS[answer.language], language=answer.language, contexts=contexts, style="simple"
                     )
                 )
-                found += [(one, one.shown_in(result.shown)) for one in answer.said]
+                found += [(one, one.shown_in(result.said)) for one in answer.said]
     return found
 
 

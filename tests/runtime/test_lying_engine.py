@@ -55,7 +55,7 @@ async def test_without_the_gate_the_same_lies_would_be_shown(tmp_path: Path) -> 
             question="?", language=answer.language, contexts=contexts, style="simple", release="token"
         )
         told = await running.ask(question)
-    assert all(one.shown_in(told.shown) for one in answer.said)
+    assert all(one.shown_in(told.said) for one in answer.said)
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
