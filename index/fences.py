@@ -51,9 +51,10 @@ def inline_begun(text: str) -> int:
     last = text.rfind("\n") + 1
     if "`" not in text[last:]:
         return len(text)
-    rest = _INLINE.sub(lambda code: " " * len(code[0]), text[last:])
-    ticks = rest.find("`")
-    return last + ticks if ticks >= 0 else len(text.rstrip("`"))
+    closed = text[last:].rstrip("`")  # ticks at the end may become more, which close something else
+    ticks = _INLINE.sub(lambda code: " " * len(code[0]), closed).find("`")
+    ended = len(text) if closed == text[last:] else last + len(closed)
+    return last + ticks if ticks >= 0 else ended
 
 
 def closing_of(text: str, after: int, ticks: int) -> re.Match[str] | None:

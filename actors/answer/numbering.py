@@ -16,6 +16,8 @@ from index.fences import inline_begun, unclosed
 _OPEN = re.compile(r"[\[［【〔][\s^\d,،、，;；–—~〜～‐‑−-]{0,200}\Z")
 _RANGE = re.compile(r"\d\s?([–—~〜～‐‑−-])\s?\d")
 _SEPARATOR = re.compile(r"[,،、，;；]\s?")
+#: Stands for words at the beginning of a line, after which no fence opens.
+_WORD: Final = "w"
 _SPACES: Final = " \t\u00a0\u202f"
 
 
@@ -86,6 +88,9 @@ class Numbering:
         self._done = end
         if line := self._line.rfind("\n", 0, end) + 1:
             self._line, self._done = self._line[line:], end - line
+        before = self._line[: self._done]
+        if "`" not in before and before.strip():
+            self._line, self._done = _WORD + self._line[self._done :], len(_WORD)  # all that matters of it
         return shown
 
     def _number(self, n: int) -> int | None:

@@ -8,6 +8,7 @@ from actors.answer.numbering import Numbering, as_evidence, numbered, plain
 from index.citations import markers
 
 FIVE = frozenset(range(1, 6))
+ANY = range(1000)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +66,13 @@ TEXT = st.lists(
 
 @given(TEXT, st.data())
 def test_pieces_are_numbered_as_the_whole_is(text: str, data: st.DataObject) -> None:
-    numbering, shown, at = Numbering(FIVE), "", 0
+    numbering, shown, at = Numbering(ANY), "", 0
     while at < len(text):
         size = data.draw(st.integers(1, 4))
         shown += numbering.feed(text[at : at + size])
         at += size
     shown += numbering.finish()
-    whole, cited = numbered(text, FIVE)
+    whole, cited = numbered(text, ANY)
     assert markers(shown) == markers(whole)
     assert tuple(numbering.cited) == cited
     numbers = list(dict.fromkeys(n for marker in markers(whole) for n in marker.numbers))
@@ -80,7 +81,7 @@ def test_pieces_are_numbered_as_the_whole_is(text: str, data: st.DataObject) -> 
 
 @given(TEXT)
 def test_the_way_back(text: str) -> None:
-    known = numbered(text, range(1, 10))
+    known = numbered(text, ANY)
     assert plain(as_evidence(*known)) == plain(text)
 
 
