@@ -93,6 +93,8 @@ class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     score_type: str = "given"
 
 
+#: A value that JSON may hold: its schema says nothing of it.
+AnyJson = Annotated[object, Meta(extra_json_schema={"description": "Any JSON."})]
 StopText = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -106,7 +108,7 @@ class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     style: Style | None = None
     must_cite: bool | None = None
     stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=4)] | msgspec.UnsetType = msgspec.UNSET
-    response_schema: dict[str, object] | msgspec.UnsetType = msgspec.UNSET
+    response_schema: dict[str, AnyJson] | msgspec.UnsetType = msgspec.UNSET
 
 
 class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
