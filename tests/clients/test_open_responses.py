@@ -37,7 +37,7 @@ async def sent(http: aiohttp.ClientSession, asked: str, **fields: object) -> lis
 
 
 async def test_every_answer_fits_the_published_document(http: aiohttp.ClientSession) -> None:
-    kinds = ("환불은 며칠", "cite", "refuse", "near", "withdraw", "fail", "hang")
+    kinds = ("환불은 며칠", "cite", "cut", "refuse", "near", "withdraw", "fail", "hang")
     lines = [line for kind in kinds for line in await sent(http, kind)]
     lines += await sent(
         http,
@@ -48,6 +48,8 @@ async def test_every_answer_fits_the_published_document(http: aiohttp.ClientSess
         truncation="disabled",
         tool_choice="none",
     )
+    schema = {"type": "object", "properties": {"weeks": {"type": "integer"}}}
+    lines += await sent(http, "cite", text={"format": {"type": "json_schema", "name": "loan", "schema": schema}})
     statuses = {value["status"] for line in lines if "status" in (value := json.loads(line))}
     assert statuses == {"completed", "incomplete", "failed", "cancelled"}
     script = HERE / "python" / "open_responses.py"

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from bus.errors import Invalid
 from bus.messages import Constraints, QuestionAsked, Turn
 from bus.requests import check_text
+from bus.response_schema import problem_of
 from bus.run_record import RunRecord
 from bus.subjects import key_of
 from runtime.edge.door import CALLER, Caller
@@ -20,7 +21,8 @@ from runtime.edge.idempotency import idempotency_key
 from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model
 from runtime.edge.openai.errors import unsupported
 from runtime.edge.openai.responses_kept import kept_of
-from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked
+from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked, TextFormat
+from runtime.edge.openai.schemas import Given
 from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import Problem
 from runtime.edge.state import EDGE, Edge
@@ -91,10 +93,20 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
     ),
     (
         "text.format",
-        lambda asked: bool(asked.text and asked.text.format and asked.text.format.type != "text"),
-        "an answer is text with citations; send `text`, or leave it out",
+        lambda asked: (
+            _format(asked).type == "json_object" or (_format(asked).type == "json_schema" and not _schema(asked))
+        ),
+        "an answer is text with citations, or JSON of a schema; send `text`, or `json_schema` with its schema",
     ),
 )
+
+
+def _format(asked: ResponseAsked) -> TextFormat:
+    return (asked.text and asked.text.format) or TextFormat()
+
+
+def _schema(asked: ResponseAsked) -> Given | None:
+    return _format(asked).schema if _format(asked).type == "json_schema" else None
 
 
 def check_parameters(asked: ResponseAsked) -> None:
@@ -138,14 +150,23 @@ async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[Respo
         voice=asked.voice,
         priority=priority,
         filter=asked.filter,
-        constraints=Constraints(
-            max_tokens=min(asked.max_output_tokens, MOST_TOKENS) if asked.max_output_tokens else None
-        ),
+        constraints=_constraints(asked),
         on_disconnect="continue" if asked.background or key else "cancel",
         deadline_s=asked.deadline_s,
         idempotency_key=key,
     )
     return asked, question
+
+
+def _constraints(asked: ResponseAsked) -> Constraints:
+    """Raises Problem."""
+    schema = _schema(asked)
+    if schema is not None and (wrong := problem_of(schema)):
+        raise Problem(400, "invalid", f"text.format.schema: {wrong}")
+    return Constraints(
+        max_tokens=min(asked.max_output_tokens, MOST_TOKENS) if asked.max_output_tokens else None,
+        response_schema=schema or msgspec.UNSET,
+    )
 
 
 def said_in(record: RunRecord) -> str:

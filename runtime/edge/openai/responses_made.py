@@ -11,6 +11,7 @@ from runtime.edge.cited import cited, opened_passages, opened_references
 from runtime.edge.openai.responses_asked import items_of
 from runtime.edge.openai.responses_kept import Kept, item_id, response_id
 from runtime.edge.openai.responses_schemas import (
+    FormatUsed,
     Incomplete,
     IncompleteDetails,
     InputMessage,
@@ -18,9 +19,11 @@ from runtime.edge.openai.responses_schemas import (
     OutputMessage,
     OutputText,
     Response,
+    ResponseAsked,
     ResponseCitation,
     ResponseError,
     ResponseUsage,
+    TextUsed,
 )
 from runtime.edge.passages_markdown import each_markdown, markdown
 from runtime.source_links import absolute, source_path
@@ -45,6 +48,7 @@ def begun(run_id: str, kept: Kept) -> Response:
         max_output_tokens=asked.max_output_tokens,
         service_tier="flex" if asked.service_tier == "flex" else "default",
         truncation=asked.truncation or "auto",
+        text=TextUsed(format=_format_of(asked)),
         tool_choice="none" if asked.tool_choice == "none" else "auto",
         parallel_tool_calls=asked.parallel_tool_calls is not False,
         max_tool_calls=asked.max_tool_calls,
@@ -55,6 +59,19 @@ def begun(run_id: str, kept: Kept) -> Response:
         safety_identifier=asked.safety_identifier,
         prompt_cache_key=asked.prompt_cache_key,
         user=asked.user,
+    )
+
+
+def _format_of(asked: ResponseAsked) -> FormatUsed:
+    given = asked.text.format if asked.text else None
+    if given is None or given.type != "json_schema":
+        return FormatUsed()
+    return FormatUsed(
+        type="json_schema",
+        name=given.name,
+        description=given.description,
+        schema=None,
+        strict=given.strict is not False,
     )
 
 
@@ -107,7 +124,9 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
     """Why the answer is not whole; None for one that is."""
     if record.outcome == "cancelled":
         return "cancelled"
-    return "content_filter" if withdrawn else None
+    if withdrawn:
+        return "content_filter"
+    return "max_output_tokens" if record.cut == "length" else None
 
 
 def annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:

@@ -12,11 +12,12 @@ from msgspec import Meta
 from bus.messages import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style, Urgency, Voice
+from runtime.edge.openai.schemas import Given
 
 Role = Literal["user", "assistant", "system", "developer"]
 ItemStatus = Literal["in_progress", "completed", "incomplete"]
 ResponseStatus = Literal["in_progress", "completed", "incomplete", "failed", "cancelled"]
-#: `content_filter`: the final check withdrew the answer.
+#: `max_output_tokens`: the answer was cut there. `content_filter`: the final check withdrew it.
 Incomplete = Literal["max_output_tokens", "content_filter", "cancelled"]
 
 # ---------------------------------------------------------------- the request
@@ -46,7 +47,13 @@ class InputItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TextFormat(msgspec.Struct, frozen=True):
+    """`json_schema`: the answer is JSON in the shape of `schema`."""
+
     type: Literal["text", "json_object", "json_schema"] = "text"
+    name: str = ""
+    description: str | None = None
+    schema: Given | None = None
+    strict: bool | None = None
 
 
 class TextAsked(msgspec.Struct, frozen=True):
@@ -209,8 +216,18 @@ class ReasoningUsed(msgspec.Struct, frozen=True, kw_only=True):
     summary: None = None
 
 
+class FormatUsed(msgspec.Struct, frozen=True, kw_only=True):
+    """The format of the text; Open Responses has all but its type in that of JSON only, and its schema empty."""
+
+    type: Literal["text", "json_schema"] = "text"
+    name: str | msgspec.UnsetType = msgspec.UNSET
+    description: str | msgspec.UnsetType | None = msgspec.UNSET
+    schema: msgspec.UnsetType | None = msgspec.UNSET
+    strict: bool | msgspec.UnsetType = msgspec.UNSET
+
+
 class TextUsed(msgspec.Struct, frozen=True, kw_only=True):
-    format: TextFormat = TextFormat()
+    format: FormatUsed = FormatUsed()
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):

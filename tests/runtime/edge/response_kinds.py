@@ -64,6 +64,14 @@ async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None
     await end(pipeline, run_id, settled, shown=CITED_TEXT)
 
 
+async def cut(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    answer = CITED_TEXT[:20]
+    settled = Settled(
+        outcome="answered", question=question.question, answer=answer, cut="length", references=CITED, language="en"
+    )
+    await end(pipeline, run_id, settled, shown=answer)
+
+
 async def refuse(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
     answer = "The documents do not say."
     settled = Settled(
@@ -115,4 +123,11 @@ async def hang(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None
         await asyncio.sleep(0.02)  # the journal has no event for one key
 
 
-KINDS: dict[str, Answer] = {"cite": cite, "refuse": refuse, "withdraw": withdraw, "fail": fail, "hang": hang}
+KINDS: dict[str, Answer] = {
+    "cite": cite,
+    "cut": cut,
+    "refuse": refuse,
+    "withdraw": withdraw,
+    "fail": fail,
+    "hang": hang,
+}

@@ -81,6 +81,7 @@ async def asked_by(pipeline: Pipeline, response_id: str) -> QuestionAsked:
 KINDS_OF_ANSWERS = [
     ("환불은 며칠", "completed", "completed", "answered", "환불은 며칠 [1]", None),
     ("cite", "completed", "completed", "answered", CITED_TEXT, None),
+    ("cut", "incomplete", "incomplete", "answered", CITED_TEXT[:20], None),
     ("refuse", "completed", "completed", "refused", "The documents do not say.", None),
     ("near", "completed", "completed", "closest", "Nothing is sure:\n\n**1. [환불", None),
     ("withdraw", "incomplete", "incomplete", "refused", "It is withdrawn.", "Within 90 days [1].\n\nIt is withdrawn."),
@@ -372,6 +373,16 @@ async def test_the_fields_reach_the_question(http: aiohttp.ClientSession, pipeli
     assert (asked.style, asked.language, asked.release, asked.voice) == ("synthesis", "ko", "draft", "helpful")
     assert (asked.deadline_s, asked.on_disconnect) == (30.0, "cancel")
     assert (answer["service_tier"], answer["max_output_tokens"]) == ("flex", 9000)
+
+
+async def test_an_answer_in_a_schema(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+    schema = {"type": "object", "properties": {"weeks": {"type": "integer"}}, "required": ["weeks"]}
+    format_ = {"type": "json_schema", "name": "loan", "schema": schema, "strict": True}
+    answer = await created(http, "cite", text={"format": format_})
+    assert (await asked_by(pipeline, answer["id"])).constraints.response_schema == schema
+    assert answer["text"]["format"] == format_ | {"description": None, "schema": None}
+    error = await refused(http, text={"format": format_ | {"schema": {"type": "spaceship"}}})
+    assert error["param"] == "text.format.schema"
 
 
 #: A value that is refused, for each parameter that is.
