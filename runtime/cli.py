@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": ("demo", "demo_command", "Ask three questions in three languages over the demo documents."),
     "ask": ("ask", "ask_command", "Ask one question and stream the checked answer."),
     "up": ("up", "up_command", "Run the whole stack and serve it over HTTP."),
+    "mcp": ("mcp", "mcp_command", "Offer the documents to a desktop client, by the Model Context Protocol."),
     "keys": ("keys", "keys_group", "Make, list and revoke the keys of the HTTP side."),
     "index": ("index", "index_group", "Build, change and inspect an index."),
     "search": ("search", "search_command", "Search an index without asking a question."),

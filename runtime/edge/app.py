@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.runs import Runs
-from runtime.edge import asyncapi, health, index, openapi, page, runs, search, websocket
+from runtime.edge import asyncapi, health, index, mcp, openapi, page, runs, search, websocket
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
@@ -40,6 +40,7 @@ def all_routes() -> tuple[Route, ...]:
         completions,
         models,
         responses,
+        mcp,
         ui_chat,
         health,
         page,

@@ -64,16 +64,23 @@ class Followed:
 
     async def batches(self) -> AsyncIterator[list[str | ProgressEvent] | None]:
         """Whatever is ready, token by token as the run wrote them; None after a silence. Raises what `pieces` raises."""
+        async for batch in self.numbered():
+            yield None if batch is None else [part for _, part in batch]
+
+    async def numbered(self) -> AsyncIterator[list[tuple[int, str | ProgressEvent]] | None]:
+        """`batches`, each part with its event's number."""
         while (batch := await next_batch(self.reader, self.keepalive_s)) != []:
             if batch is None:
                 yield None
                 continue
-            ready: list[str | ProgressEvent] = []
+            ready: list[tuple[int, str | ProgressEvent]] = []
             failure: Problem | None = None
-            for event in (event for _, line in batch if (event := event_in(line)) is not None):
+            for number, line in batch:
+                if (event := event_in(line)) is None:
+                    continue
                 if isinstance(event, Token):
                     self.text += event.content
-                    ready.append(event.content)
+                    ready.append((number, event.content))
                     continue
                 try:
                     progress = self._note(event)
@@ -81,7 +88,7 @@ class Followed:
                     failure = problem
                     break
                 if progress is not None:
-                    ready.append(progress)
+                    ready.append((number, progress))
             if ready:
                 yield ready
             if failure is not None:

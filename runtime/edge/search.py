@@ -7,6 +7,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
+from bus.access import Groups
 from bus.messages import Passage
 from bus.searching import SearchClient, SearchRequest
 from index.filters import Filter, words_of
@@ -15,7 +16,7 @@ from runtime.edge.door import CALLER
 from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
-from runtime.edge.state import EDGE
+from runtime.edge.state import EDGE, Edge
 
 
 class SearchAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,7 +39,11 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 @Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, "search", problems=(503,))
 async def search(request: web.Request, asked: SearchAsked) -> web.Response:
     """Search for passages."""
-    edge = request.app[EDGE]
+    return json_response(await searched(request.app[EDGE], request[CALLER].groups, asked))
+
+
+async def searched(edge: Edge, groups: Groups, asked: SearchAsked) -> SearchAnswer:
+    """What those of `groups` find. Raises Problem, Unavailable."""
     check_text("query", asked.query)
     client = SearchClient(edge.runs.client, time.time() + edge.timeouts.search_s)
     found, _ = await client(
@@ -49,8 +54,8 @@ async def search(request: web.Request, asked: SearchAsked) -> web.Response:
             bm25_k=asked.k,
             vector_k=asked.k,
             filter=asked.filter,
-            groups=request[CALLER].groups,
+            groups=groups,
         )
     )
     detail = f"no document passes the filter ({words_of(asked.filter)})" if asked.filter and found.none_passes else ""
-    return json_response(SearchAnswer(hits=found.passages, snapshot=found.snapshot, detail=detail))
+    return SearchAnswer(hits=found.passages, snapshot=found.snapshot, detail=detail)

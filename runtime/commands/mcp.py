@@ -1,0 +1,80 @@
+"""`groundwire mcp`: offer the documents of an index to a program that works with a language model, over our input and output."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import click
+from anyio import to_thread
+
+from runtime.commands.filter_options import taken_groups
+from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
+from runtime.commands.terminal import one_line, say
+from runtime.mcp.home import Home
+from runtime.mcp.stdio import LONGEST_LINE, Stdio
+
+_CHUNK = 64 * 1024
+
+
+@click.command("mcp")
+@BUILT_INDEX
+@click.option(
+    "--group",
+    multiple=True,
+    metavar="NAME",
+    help="Only documents that a key of this group sees; several: of any of them; '': of none.",
+)
+@CONFIG
+@click.pass_context
+def mcp_command(ctx: click.Context, /, index: Path, config: Path | None, **options: tuple[str, ...]) -> None:
+    """Speak the Model Context Protocol over standard input and output, for a desktop client that starts it.
+
+    It uses the stack that runs over the index, or starts its own, and ends when its input does.
+    """
+    settings = read_settings(config, index=check_index(index))
+    source, sink = _taken()
+    home = Home(settings, taken_groups(options), lambda line: say(one_line(line), err=True))
+    asyncio.run(_serve(home, source, sink))
+
+
+def _taken() -> tuple[int, int]:
+    """Standard input and output for the protocol alone: whatever else reads finds nothing, whatever prints goes to the log."""
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return source, sink
+
+
+async def _serve(home: Home, source: int, sink: int) -> None:
+    async def write(data: bytes) -> None:
+        await to_thread.run_sync(_write_all, sink, data, abandon_on_cancel=True)
+
+    try:
+        await Stdio(home, write, home.open).serve(_lines(source))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await home.close()
+
+
+async def _lines(source: int) -> AsyncIterator[bytes]:
+    """The lines of a file, however it was opened. Raises OSError for one that does not end."""
+    begun = bytearray()
+    while chunk := await to_thread.run_sync(os.read, source, _CHUNK, abandon_on_cancel=True):
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            yield bytes(begun) + line
+            begun.clear()
+        begun += rest
+        if len(begun) > LONGEST_LINE:
+            raise OSError(f"a line is longer than {LONGEST_LINE} bytes")
+    if begun:
+        yield bytes(begun)
+
+
+def _write_all(sink: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(sink, data) :]

@@ -1,0 +1,289 @@
+"""/mcp: the Model Context Protocol over HTTP, each message a request of its own.
+
+Nothing is kept between requests. Clients of the versions with a handshake get a session id, which only names their runs, so that
+any edge process can cancel one; and each event of a stream has an id that says where to go on, from the run's own events.
+"""
+
+import base64
+import contextlib
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+
+import msgspec
+from aiohttp import hdrs, web
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from bus.messages import QuestionAsked
+from bus.runs import NoSuchRun
+from bus.subjects import BadId, check_id
+from runtime.edge.cited import base_of
+from runtime.edge.door import CALLER, Caller, check_scope
+from runtime.edge.problems import EXPECTED, ErrorFormat, Problem, problem_of
+from runtime.edge.responses import json_response
+from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
+from runtime.edge.state import EDGE, Edge
+from runtime.mcp.asking import followed
+from runtime.mcp.calls import Call, Teller
+from runtime.mcp.schemas import (
+    Cancelled,
+    ErrorBody,
+    Id,
+    McpMessage,
+    McpNotification,
+    McpResponse,
+    McpResult,
+    Object,
+    ProblemData,
+)
+from runtime.mcp.server import answer, failed
+from runtime.mcp.tools import failed as failed_tool
+from runtime.mcp.versions import (
+    HANDSHAKE,
+    INVALID_REQUEST,
+    METHOD_HEADER,
+    MODERN,
+    NAME_HEADER,
+    PARSE_ERROR,
+    UNSAID,
+    VERSION_HEADER,
+    RpcError,
+    at_least,
+    check_modern,
+    is_modern,
+    params_of,
+    unsupported,
+)
+
+SESSION_HEADER = "Mcp-Session-Id"
+#: The first version whose clients may be sent an event without data, only for its id.
+PRIMED_SINCE = "2025-11-25"
+_SESSION_BYTES = 16
+_SESSION = re.compile(r"[0-9a-f]{32}")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Place(msgspec.Struct, frozen=True, array_like=True):
+    """Where a stream can be taken up again: the id of its events, encoded."""
+
+    run_id: str
+    after: int
+    request_id: Id
+    token: Id | None = None
+
+    def encoded(self) -> bytes:
+        return base64.urlsafe_b64encode(_encode(self)).rstrip(b"=")
+
+    @classmethod
+    def of(cls, text: str) -> "Place":
+        """Raises Problem 400."""
+        try:
+            place = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
+            check_id(place.run_id)
+        except (ValueError, BadId, RecursionError):
+            raise Problem(400, "bad_event_id", "this is no id of an event that was sent from here") from None
+        return place
+
+
+def _error_body(problem: Problem) -> McpResponse:
+    code = PARSE_ERROR if problem.code in ("not_json", "not_utf8", "empty_body") else INVALID_REQUEST
+    if problem.code == "invalid" or problem.status == 400:
+        return McpResponse(jsonrpc="2.0", error=ErrorBody(code=code, message=problem.detail))
+    data = ProblemData(code=problem.code)
+    return McpResponse(jsonrpc="2.0", error=ErrorBody(code=problem.status, message=problem.detail, data=data))
+
+
+MCP_ERRORS = ErrorFormat(McpResponse, "application/json", _error_body, {422: 400})
+
+_HEADERS = (
+    parameter(VERSION_HEADER, "header", "The version that the message is of.", type="string"),
+    parameter(SESSION_HEADER, "header", "The session that `initialize` began, if one did.", type="string"),
+)
+
+
+@Route(
+    "POST",
+    "/mcp",
+    {
+        200: Reply(
+            "The response; as a stream, after notifications about it.",
+            McpResponse,
+            (McpNotification, McpResponse),
+        ),
+        202: Reply("A notification was taken."),
+    },
+    "any",
+    problems=(404, 405, 500),
+    parameters=_HEADERS,
+    errors=MCP_ERRORS,
+)
+async def receive(request: web.Request, message: McpMessage) -> web.StreamResponse:
+    """Speak the Model Context Protocol, as `groundwire mcp` does over a process's input and output."""
+    edge, caller, session = request.app[EDGE], request[CALLER], _session(request)
+    header = request.headers.get(VERSION_HEADER)
+    if message.method is UNSET or message.id is UNSET:
+        if message.method == "notifications/cancelled" and session:
+            await _cancel(edge, caller, session, message)
+        return web.Response(status=202)
+    stream = Sse(request, edge, message.id)
+    call = Call(message, header or UNSAID, _Here(edge, caller, base_of(request)), stream)
+    headers: dict[str, str] = {}
+    try:
+        if is_modern(message, header):
+            call.version = MODERN
+            check_modern(message, _said(request))
+        elif message.method != "initialize" and call.version not in HANDSHAKE:
+            raise unsupported(call.version)
+        elif message.method == "initialize":
+            headers[SESSION_HEADER] = secrets.token_hex(_SESSION_BYTES)
+        elif session:
+            call.run_key, call.may_leave = _run_key(session, message.id), True
+            stream.resume_with(call.token)
+    except RpcError as error:
+        return json_response(failed(call, error), status=error.http_status(call.version))
+    response, status = await answer(call)
+    return await stream.end(response, status, headers)
+
+
+@Route(
+    "GET",
+    "/mcp",
+    {200: Reply("The rest of a stream.", events=(McpNotification, McpResponse))},
+    "ask",
+    problems=(404, 405, 410, 500, 503),
+    parameters=(*_HEADERS, parameter("Last-Event-ID", "header", "Of the last event you received.", type="string")),
+    errors=MCP_ERRORS,
+)
+async def resume(request: web.Request) -> web.StreamResponse:
+    """Take up a stream that broke, after the last event you received; there is no other to listen to."""
+    last = request.headers.get("Last-Event-ID")
+    if not last:
+        raise web.HTTPMethodNotAllowed("GET", ["POST"])
+    edge, caller, place = request.app[EDGE], request[CALLER], Place.of(last)
+    await edge.check_theirs(caller, place.run_id)
+    with await edge.runs.read(place.run_id) as reader:
+        stream = Sse(request, edge, place.request_id)
+        stream.resume_with(place.token)
+        await stream.begin(place.run_id)
+        message = McpMessage(jsonrpc="2.0", method="tools/call", id=place.request_id)
+        call = Call(message, HANDSHAKE[0], _Here(edge, caller, base_of(request)), stream)
+
+        async def rest() -> McpResult:
+            try:
+                return await followed(edge, reader, Teller(stream, place.token), call.peer.base, place.after)
+            except EXPECTED as error:
+                return failed_tool(problem_of(error))
+
+        response, status = await answer(call, rest())
+        return await stream.end(response, status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """The caller of a request, and this edge."""
+
+    here: Edge
+    caller: Caller
+    base: str
+
+    async def edge(self) -> Edge:
+        return self.here
+
+
+class Sse:
+    """A response that becomes a stream with the first that is to be told before it, if the client takes one."""
+
+    def __init__(self, request: web.Request, edge: Edge, request_id: Id) -> None:
+        self.request = request
+        self.edge = edge
+        self.resumable = False
+        self._place = Place("", 0, request_id)
+        self._response: web.StreamResponse | None = None
+        self._takes = "text/event-stream" in request.headers.get(hdrs.ACCEPT, "")
+
+    def resume_with(self, token: Id | None) -> None:
+        """A client that loses the stream may take it up again."""
+        self.resumable, self._place = True, replace(self._place, token=token)
+
+    async def begin(self, run_id: str) -> None:
+        """Open the stream, and let the client know at once where to go on."""
+        self._place = replace(self._place, run_id=run_id)
+        if self._takes:
+            await self._open()
+            if self.resumable and at_least(self.request.headers.get(VERSION_HEADER, UNSAID), PRIMED_SINCE):
+                await self._write(b"id: %s\ndata:\n\n" % self._place.encoded())
+
+    async def notify(self, method: str, params: Object, number: int = 0) -> None:
+        if self._takes:
+            await self._open()
+            self._place = replace(self._place, after=max(number, self._place.after))
+            await self._event(McpNotification(jsonrpc="2.0", method=method, params=params))
+
+    async def alive(self) -> None:
+        if self._takes:
+            await self._open()
+            await self._write(COMMENT)
+
+    async def end(
+        self, response: McpResponse, status: int, headers: dict[str, str] | None = None
+    ) -> web.StreamResponse:
+        if self._response is None:
+            return json_response(response, status=status, headers=headers)
+        self.resumable = False  # there is nothing after it to take up
+        await self._event(response)
+        await self._response.write_eof()
+        return self._response
+
+    async def _open(self) -> None:
+        if self._response is None:
+            self._response = web.StreamResponse(headers=HEADERS)
+            await self._response.prepare(self.request)
+
+    async def _event(self, message: msgspec.Struct) -> None:
+        number = b"id: %s\n" % self._place.encoded() if self.resumable and self._place.run_id else b""
+        await self._write(b"%sevent: message\ndata: %s\n\n" % (number, _encode(message)))
+
+    async def _write(self, data: bytes) -> None:
+        assert self._response is not None
+        try:
+            await write(self.request, self._response, data, self.edge)
+        except TimeoutError:
+            raise disconnect(self.request, self.edge) from None
+
+
+def _said(request: web.Request) -> dict[str, str]:
+    """The headers that repeat what a message says; one sent twice says neither."""
+    said = {name: request.headers.getall(name, []) for name in (VERSION_HEADER, METHOD_HEADER, NAME_HEADER)}
+    return {name: ", ".join(values) for name, values in said.items() if values}
+
+
+def _session(request: web.Request) -> str:
+    """The session that the client names; empty for none. Raises Problem 404, upon which a client begins anew."""
+    session = request.headers.get(SESSION_HEADER, "")
+    if session and not _SESSION.fullmatch(session):
+        raise Problem(404, "no_such_session", "there is no such session; begin one with `initialize`")
+    return session
+
+
+def _run_key(session: str, request_id: Id) -> str:
+    """What names the run of a session's request, like an idempotency key: the caller's, so nobody else's session is found."""
+    return f"mcp-{hashlib.sha256(_encode((session, request_id))).hexdigest()[:48]}"
+
+
+async def _cancel(edge: Edge, caller: Caller, session: str, message: McpMessage) -> None:
+    """Cancel the run of another request of this session, if it has one."""
+    check_scope(caller, "ask")
+    try:
+        cancelled = params_of(message, Cancelled).request_id
+    except RpcError:
+        return  # the protocol wants a malformed cancellation to be passed over
+    if cancelled is not UNSET:
+        named = QuestionAsked(question="?", idempotency_key=_run_key(session, cancelled))
+        run_id = edge.runs.run_id_for(named, caller.access)
+        with contextlib.suppress(NoSuchRun):
+            await edge.check_theirs(caller, run_id)
+            await edge.runs.cancel(run_id)

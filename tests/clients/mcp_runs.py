@@ -1,0 +1,89 @@
+"""Runs for the tests of MCP clients: one that cites, one that waits to be let go on or cancelled."""
+
+import asyncio
+
+from bus.events import Done, Emitter, Error, References, Sources, StageEvent, TokensEnd, Withheld, tokens_of
+from bus.events import Source as FoundSource
+from bus.follow import follow
+from bus.messages import CitedPlace, Flag, QuestionAsked, Reference, RunFinished, Settled, WithheldSentence
+from bus.subjects import RUNS, finished
+from tests.runtime.edge.conftest import Pipeline
+
+ANSWER = "Refunds are paid within 14 days [1]. The shipping fee is kept [2]."
+QUOTES = ("Refunds are paid within 14 days of the return.", "The shipping fee of 3,000 won is not refunded.")
+SOURCE = Reference(
+    source_id="shop/refunds.md",
+    title="Refunds",
+    url="/sources/shop/refunds.md",
+    score=0.5,
+    n=(1, 2),
+    cited=tuple(
+        CitedPlace(n=n, url="", page=None, source_start=50 * n, source_end=50 * n + len(quote), cited_text=quote)
+        for n, quote in enumerate(QUOTES, 1)
+    ),
+)
+_FLAG = Flag(kind="fabricated_number", strength="strong", words="20", evidence_n=(1,), why="not there")
+_WITHHELD = WithheldSentence(text="It takes 20 days.", flags=(_FLAG,))
+
+
+async def cites(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    """Tells of a stage, what it found and what it withheld, and cites one source twice."""
+    emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
+    await emitter.aside(StageEvent(stage="select_evidence", lane="main", status="start"))
+    await emitter.aside(Sources(items=(FoundSource(source_id="shop/refunds.md", title="Refunds", url="", score=0.5),)))
+    await emitter.tokens(tokens_of(ANSWER[:36]))
+    await emitter.aside(Withheld(content=_WITHHELD.text, flags=_WITHHELD.flags))
+    await emitter.tokens(tokens_of(ANSWER[36:]))
+    await _end(pipeline, run_id, emitter, question)
+
+
+class Held:
+    """A run that says a few words and goes on when it is let, or ends when it is cancelled."""
+
+    def __init__(self) -> None:
+        self.begun: asyncio.Queue[str] = asyncio.Queue()
+        self.go_on = asyncio.Event()
+
+    async def __call__(self, pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
+        for piece in tokens_of(ANSWER[:36]):
+            await emitter.tokens([piece])
+        self.begun.put_nowait(run_id)
+        going, cancelled = asyncio.create_task(self.go_on.wait()), asyncio.create_task(_cancelled(pipeline, run_id))
+        try:
+            await asyncio.wait([going, cancelled], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            going.cancel()
+            cancelled.cancel()
+        if self.go_on.is_set():
+            await emitter.tokens(tokens_of(ANSWER[36:]))
+            await _end(pipeline, run_id, emitter, question)
+        else:
+            await emitter.events(Error(code="cancelled", content="this run was cancelled"), Done())
+
+
+async def fails(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    settled = Settled(outcome="failed", reason="model_unavailable", question=question.question)
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    emitter = Emitter(pipeline.bus.journal, run_id)
+    await emitter.events(Error(code="model_unavailable", content="the model does not answer"), Done())
+
+
+async def _cancelled(pipeline: Pipeline, run_id: str) -> None:
+    async for _ in follow(pipeline.bus.client, RUNS, [finished(run_id).subject]):
+        return
+
+
+async def _end(pipeline: Pipeline, run_id: str, emitter: Emitter, question: QuestionAsked) -> None:
+    settled = Settled(
+        outcome="answered",
+        question=question.question,
+        answer=ANSWER,
+        confidence="high",
+        re_gate="clean",
+        references=(SOURCE,),
+        withheld=(_WITHHELD,),
+        profile=question.profile,
+    )
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())

@@ -1,0 +1,149 @@
+"""`groundwire mcp` as a desktop client starts it: the protocol's Python client over its input and output, and a real stack."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from runtime.processes.supervisor import running, state_folder
+from runtime.settings import IndexSettings, Settings
+
+REFUNDS = (
+    "# Refunds\n\nRefunds are paid within 14 days of the return. The shipping fee of 3,000 won is not refunded."
+    " Opened software cannot be returned.\n"
+)
+OPENING = (
+    "# Opening\n\nThe shop opens at nine on weekdays. On Saturdays it opens at ten and closes at two."
+    " The shop is closed on public holidays.\n"
+)
+COMMAND = (sys.executable, "-m", "runtime")
+
+
+@pytest.fixture(scope="module")
+async def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mcp")
+    _write(folder / "documents", {"refunds.md": REFUNDS, "opening.md": OPENING})
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "index", "build", str(folder / "documents"), "--out", str(folder / "index")),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    return folder / "index"
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+@pytest.fixture(scope="module")
+async def client(index: Path) -> AsyncIterator[Client]:
+    opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+    close = asyncio.Event()
+    server = StdioServerParameters(
+        command=COMMAND[0],
+        args=[*COMMAND[1:], "mcp", "--index", str(index)],
+        env={**os.environ, "GROUNDWIRE_STATE": str(index.parent / "state")},
+    )
+
+    async def hold() -> None:  # a client closes what it opened in the task that opened it
+        async with Client(server) as made:
+            opened.set_result(made)
+            await close.wait()
+
+    holding = asyncio.create_task(hold())
+    await asyncio.wait([holding, opened], return_when=asyncio.FIRST_COMPLETED)
+    if holding.done():
+        await holding
+    yield opened.result()
+    close.set()
+    await holding
+    settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "state"))
+    assert running(state_folder(settings)) is None  # it ended what it began
+
+
+async def test_ask(client: Client) -> None:
+    assert client.protocol_version == "2026-07-28"
+    result = await client.call_tool("ask", {"question": "When are refunds paid?"})
+    assert result.structured_content is not None
+    assert "within 14 days" in result.structured_content["answer"]
+
+
+async def test_stream(client: Client) -> None:
+    told: list[str] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    await client.call_tool("ask", {"question": "When does the shop open on Saturdays?"}, progress_callback=note)
+    assert "retrieve" in told
+    assert any("ten" in each for each in told)
+
+
+async def test_cite(client: Client) -> None:
+    result = await client.call_tool("ask", {"question": "When are refunds paid?"})
+    assert result.structured_content is not None
+    citation = result.structured_content["citations"][0]
+    assert "within 14 days" in citation["quote"]
+    assert citation["uri"].startswith("groundwire://source/refunds.md?start=")
+    assert str(result.content[1].uri) == "groundwire://source/refunds.md"  # type: ignore[union-attr]
+
+
+async def test_search(client: Client) -> None:
+    result = await client.call_tool("search", {"query": "public holidays"})
+    assert result.structured_content is not None
+    assert result.structured_content["passages"][0]["source_id"] == "opening.md"
+
+
+async def test_error(client: Client) -> None:
+    result = await client.call_tool("ask", {"question": "When?", "profile": "nonesuch"})
+    assert result.is_error
+
+
+async def test_a_greeting_does_not_wait_for_the_index(index: Path) -> None:
+    """It is answered without a stack; and what ends with its input leaves nothing but the protocol behind."""
+    state = index.parent / "greeting"
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "mcp", "--index", str(index)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "GROUNDWIRE_STATE": str(state)},
+    )
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    out, err = await process.communicate(
+        b"".join(
+            json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n"
+            for each in (
+                {"id": 1, "method": "initialize", "params": hello},
+                {"id": "two", "method": "ping"},
+            )
+        )
+        + b"no protocol\n"
+    )
+    answers: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
+    assert [each.get("id") for each in answers] == [1, "two", None]
+    assert answers[0]["result"]["protocolVersion"] == "2025-06-18"
+    assert answers[2]["error"]["code"] == -32700
+    assert (process.returncode, err, state.exists()) == (0, b"", False)
+
+
+async def test_without_an_index_it_says_how_to_build_one(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "mcp", "--index", str(tmp_path / "nothing")),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert (process.returncode, out) == (2, b"")
+    assert b"groundwire index build" in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,94 @@
+"""The TypeScript clients of the Model Context Protocol: the SDK that most desktop clients are built with, and its successor."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bus.runs import Runs
+from tests.clients.installed import node_in, output_of
+from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
+from tests.clients.test_mcp import cut_proxy
+from tests.runtime.edge.conftest import Pipeline
+
+#: The SDK; its successor, which asks which versions are spoken; and the same without a handshake.
+CLIENTS = ("sdk", "auto", "modern")
+
+
+@pytest.fixture(autouse=True)
+def scripts(pipeline: Pipeline) -> Iterator[None]:
+    before = dict(pipeline.scripts)
+    pipeline.scripts |= {"cites": cites, "fails": fails}
+    yield
+    pipeline.scripts = before
+
+
+async def done(which: str, url: str, doing: str, *told: str) -> dict[str, Any]:
+    node, folder = await asyncio.to_thread(node_in, "mcp")
+    found: dict[str, Any] = json.loads(await output_of(node, folder / "client.mjs", which, f"{url}/mcp", doing, *told))
+    return found
+
+
+@pytest.mark.parametrize("which", CLIENTS)
+async def test_ask(edge: str, which: str) -> None:
+    result = await done(which, edge, "ask", "cites When?")
+    assert set(result["tools"]) >= {"ask", "search"}
+    assert result["structuredContent"]["answer"] == ANSWER
+
+
+@pytest.mark.parametrize("which", CLIENTS)
+async def test_stream(edge: str, which: str) -> None:
+    result = await done(which, edge, "ask", "cites When?")
+    assert result["progress"][:3] == ["select evidence", "found Refunds", ANSWER[:36].strip()]
+
+
+@pytest.mark.parametrize("which", CLIENTS)
+async def test_cite(edge: str, which: str) -> None:
+    result = await done(which, edge, "ask", "cites When?")
+    assert [each["quote"] for each in result["structuredContent"]["citations"]] == list(QUOTES)
+    assert result["content"][1]["uri"] == "groundwire://source/shop%2Frefunds.md"
+
+
+@pytest.mark.parametrize("which", CLIENTS)
+async def test_cancel(edge: str, which: str, pipeline: Pipeline, runs: Runs) -> None:
+    pipeline.scripts["held"] = held = Held()
+    node, folder = await asyncio.to_thread(node_in, "mcp")
+    client = await asyncio.create_subprocess_exec(
+        *(str(node), str(folder / "client.mjs"), which, f"{edge}/mcp", "cancel", "held back"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    run_id = await held.begun.get()
+    assert client.stdin is not None
+    client.stdin.write(b"leave\n")
+    await pipeline.ended[run_id]  # which the cancellation lets end
+    out, _ = await client.communicate()
+    assert "enough" in json.loads(out)["left"]
+    record = await runs.record(run_id)
+    assert record is not None
+    assert record.outcome == "cancelled"
+
+
+async def test_resume(edge: str, pipeline: Pipeline) -> None:
+    pipeline.scripts["held"] = held = Held()
+    async with cut_proxy(edge) as (url, cut):
+        asking = asyncio.create_task(done("sdk", url, "ask", "held back"))
+        run_id = await held.begun.get()
+        cut()
+        held.go_on.set()
+        await pipeline.ended[run_id]
+        result = await asking
+    assert result["structuredContent"]["answer"] == ANSWER
+    assert " ".join(result["progress"]) == ANSWER
+
+
+@pytest.mark.parametrize("which", CLIENTS)
+async def test_error(edge: str, which: str) -> None:
+    failed = await done(which, edge, "ask", "fails at once")
+    assert failed["isError"]
+    assert failed["content"][0]["text"] == "the model does not answer"
+    wrong = await done(which, edge, "error")
+    assert wrong["code"] == -32602
+    assert "there is no tool 'nonesuch'" in wrong["message"]

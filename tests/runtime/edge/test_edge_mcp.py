@@ -1,0 +1,323 @@
+"""/mcp as it is on the wire: what each version must say, sessions that are names only, streams taken up, keys and their scopes."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+import mcp_types
+import mcp_types.methods
+import pytest
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from bus.runs import Runs
+from runtime.edge.origins import ALLOWED_HEADERS
+from runtime.mcp import versions
+from runtime.mcp.server import TOOLS
+from runtime.mcp.source_uris import source_in, source_uri
+from tests.clients.mcp_runs import ANSWER, Held, cites
+from tests.faults.door import World, world
+from tests.runtime.edge.conftest import Pipeline
+
+__all__ = ["world"]
+
+SESSION = "0123456789abcdef" * 2
+BOTH = {"Accept": "application/json, text/event-stream"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": versions.MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@pytest.fixture(autouse=True)
+def scripts(pipeline: Pipeline) -> Iterator[None]:
+    before = dict(pipeline.scripts)
+    pipeline.scripts["cites"] = cites
+    yield
+    pipeline.scripts = before
+
+
+def request(method: str, params: dict[str, Any] | None = None, id: Any = 1) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}
+
+
+def ask(question: str = "cites When?", token: Any = None, id: Any = 1, **meta: Any) -> dict[str, Any]:
+    said = meta | ({} if token is None else {"progressToken": token})
+    return request("tools/call", {"name": "ask", "arguments": {"question": question}, "_meta": said}, id)
+
+
+def modern(method: str, **params: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """A message without a handshake, and the headers that go with it."""
+    headers = {"MCP-Protocol-Version": versions.MODERN, "Mcp-Method": method}
+    if name := params.get("name") or params.get("uri"):
+        headers["Mcp-Name"] = name
+    return request(method, params | {"_meta": META | params.get("_meta", {})}), BOTH | headers
+
+
+def handshake(version: str = "2025-11-25") -> dict[str, str]:
+    return BOTH | {"MCP-Protocol-Version": version, "Mcp-Session-Id": SESSION}
+
+
+async def post(
+    http: aiohttp.ClientSession, message: Any, headers: dict[str, str], url: str = "/mcp"
+) -> tuple[int, list[tuple[str, Any]]]:
+    """The status, and the messages of the answer with their ids."""
+    async with http.post(url, json=message, headers=headers) as response:
+        return response.status, events(await response.text(), response.content_type)
+
+
+def events(text: str, kind: str) -> list[tuple[str, Any]]:
+    if kind == "application/json":
+        return [("", json.loads(text))]
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(":", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if fields.get("data", "").strip():
+            found.append((fields.get("id", "").strip(), json.loads(fields["data"])))
+        elif "id" in fields:
+            found.append((fields["id"].strip(), None))
+    return found
+
+
+# ---------------------------------------------------------------- versions
+
+
+def test_the_versions_are_those_of_the_sdk() -> None:
+    assert set(versions.HANDSHAKE) == set(HANDSHAKE_PROTOCOL_VERSIONS)
+    assert (versions.MODERN,) == MODERN_PROTOCOL_VERSIONS
+
+
+LISTS: dict[str, dict[str, Any]] = {
+    "tools/list": {},
+    "prompts/list": {},
+    "prompts/get": {"name": "answer_from_documents", "arguments": {"question": "When?"}},
+    "resources/templates/list": {},
+    "completion/complete": {
+        "ref": {"type": "ref/prompt", "name": "answer_from_documents"},
+        "argument": {"name": "question", "value": "W"},
+    },
+    "tools/call": {"name": "ask", "arguments": {"question": "cites When?"}},
+}
+
+
+@pytest.mark.parametrize("version", [*versions.HANDSHAKE, versions.MODERN])
+@pytest.mark.parametrize("method", LISTS)
+async def test_results_are_what_each_version_defines(http: aiohttp.ClientSession, version: str, method: str) -> None:
+    if version == versions.MODERN:
+        message, headers = modern(method, **LISTS[method])
+    else:
+        message, headers = request(method, LISTS[method]), handshake(version)
+    status, answers = await post(http, message, headers)
+    assert status == 200
+    result = answers[-1][1]["result"]
+    mcp_types.methods.validate_server_result(method, version, result)
+    if method == "tools/call" and version < "2025-06-18":
+        assert [each["type"] for each in result["content"]] == ["text"]
+
+
+async def test_a_handshake_takes_what_the_client_wants_or_offers_the_newest(http: aiohttp.ClientSession) -> None:
+    for wanted, agreed in (("2025-06-18", "2025-06-18"), ("1999-01-01", "2025-11-25"), (versions.MODERN, "2025-11-25")):
+        hello = {"protocolVersion": wanted, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        async with http.post("/mcp", json=request("initialize", hello), headers=BOTH) as response:
+            assert len(response.headers["Mcp-Session-Id"]) == 32
+            result = (await response.json())["result"]
+        assert result["protocolVersion"] == agreed
+        mcp_types.methods.validate_server_result("initialize", agreed, result)
+
+
+BAD: dict[str, tuple[dict[str, Any], dict[str, str], int, int]] = {
+    "a version nobody knows": (request("ping"), BOTH | {"MCP-Protocol-Version": "1999-01-01"}, 400, -32602),
+    "no version in the message": (request("tools/list"), modern("tools/list")[1], 400, -32602),
+    "another version in the header": (
+        modern("tools/list")[0],
+        modern("tools/list")[1] | {"MCP-Protocol-Version": "2025-11-25"},
+        400,
+        -32020,
+    ),
+    "a name in another case": (
+        modern("tools/call", name="ask", arguments={})[0],
+        modern("tools/call", name="ASK")[1],
+        400,
+        -32020,
+    ),
+    "a method of older versions": (*modern("ping"), 404, -32601),
+    "a method nobody knows": (request("nonesuch"), handshake(), 200, -32601),
+    "parameters of another shape": (request("tools/call", {"name": 7}), handshake(), 200, -32602),
+    "a resource of somebody else": (request("resources/read", {"uri": "file:///etc/passwd"}), handshake(), 200, -32002),
+    "a level nobody knows": (request("logging/setLevel", {"level": "loud"}), handshake(), 200, -32602),
+    "an id that is nothing": ({"jsonrpc": "2.0", "id": None, "method": "ping"}, handshake(), 400, -32600),
+    "no JSON-RPC": ({"hello": "world"}, handshake(), 400, -32600),
+    "several at once": ([request("ping")], handshake(), 400, -32600),
+}
+
+
+@pytest.mark.parametrize("case", BAD.values(), ids=BAD.keys())
+async def test_what_is_wrong_is_told_by_its_code(
+    http: aiohttp.ClientSession, case: tuple[dict[str, Any], dict[str, str], int, int]
+) -> None:
+    message, headers, status, code = case
+    got, ((_, answer),) = await post(http, message, headers)
+    assert (got, answer["error"]["code"]) == (status, code)
+    assert "\n" not in answer["error"]["message"]
+
+
+async def test_a_header_sent_twice_says_neither(http: aiohttp.ClientSession) -> None:
+    message, headers = modern("tools/list")
+    twice = [*headers.items(), ("Mcp-Method", "tools/call")]
+    async with http.post("/mcp", json=message, headers=twice) as response:
+        assert (await response.json())["error"]["code"] == -32020
+
+
+async def test_a_name_that_no_header_can_hold_is_encoded(http: aiohttp.ClientSession) -> None:
+    message, headers = modern("resources/read", uri="groundwire://source/환불")
+    headers["Mcp-Name"] = "=?base64?Z3JvdW5kd2lyZTovL3NvdXJjZS/tmZjrtog=?="
+    _, ((_, answer),) = await post(http, message, headers)
+    assert answer["error"]["code"] != -32020
+
+
+async def test_notifications_are_taken_and_there_is_nothing_to_listen_to(http: aiohttp.ClientSession) -> None:
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    async with http.post("/mcp", json=note, headers=handshake()) as response:
+        assert (response.status, await response.read()) == (202, b"")
+    async with http.get("/mcp", headers=handshake()) as response:
+        assert response.status == 405
+    async with http.post("/mcp", json=request("ping"), headers=BOTH | {"Mcp-Session-Id": "mine"}) as response:
+        assert response.status == 404  # upon which a client begins a session anew
+
+
+async def test_a_subscription_is_open_until_the_client_leaves(http: aiohttp.ClientSession) -> None:
+    message, headers = modern("subscriptions/listen", notifications={"resourcesListChanged": True})
+    async with http.post("/mcp", json=message, headers=headers) as response:
+        assert response.content_type == "text/event-stream"
+        first = await response.content.readuntil(b"\n\n")
+        assert json.loads(first.split(b"data: ")[1])["method"] == "notifications/subscriptions/acknowledged"
+        assert await response.content.readuntil(b"\n\n") == b": alive\n\n"
+
+
+# ---------------------------------------------------------------- streams
+
+
+async def test_one_json_answer_for_a_client_that_takes_no_stream(http: aiohttp.ClientSession) -> None:
+    headers = handshake() | {"Accept": "application/json"}
+    status, ((_, answer),) = await post(http, ask(token=1, id="json"), headers)
+    assert (status, answer["result"]["structuredContent"]["answer"]) == (200, ANSWER)
+
+
+async def test_withheld_sentences_go_to_the_log_of_whoever_wants_it(http: aiohttp.ClientSession) -> None:
+    for level, wanted in ((None, 0), ("warning", 0), ("info", 1)):
+        meta = {} if level is None else {"io.modelcontextprotocol/logLevel": level}
+        message, headers = modern("tools/call", name="ask", arguments={"question": "cites When?"}, _meta=meta)
+        _, answers = await post(http, message, headers)
+        logged = [each for _, each in answers if each and each.get("method") == "notifications/message"]
+        assert len(logged) == wanted
+    assert logged[0]["params"]["data"]["content"] == "It takes 20 days."
+
+
+async def test_a_stream_is_taken_up_after_any_of_its_events(http: aiohttp.ClientSession) -> None:
+    _, whole = await post(http, ask(token="t", id="whole"), handshake())
+    assert whole[0][1] is None  # an id to begin with, before anything is said
+    told = [each for _, each in whole if each is not None]
+    for n, (event_id, _) in enumerate(whole[:-1]):
+        async with http.get("/mcp", headers=handshake() | {"Last-Event-ID": event_id}) as response:
+            rest = [each for _, each in events(await response.text(), response.content_type) if each is not None]
+        assert rest == told[n:]
+
+
+async def test_older_clients_get_no_event_without_data(http: aiohttp.ClientSession) -> None:
+    _, answers = await post(http, ask(token="t", id="older"), handshake("2025-06-18"))
+    assert all(each is not None for _, each in answers)
+
+
+async def test_no_other_stream_is_taken_up(http: aiohttp.ClientSession) -> None:
+    for event_id, status in (("nonsense", 400), ("W10", 400), ("WyJub25lc3VjaCIsMCwxXQ", 404)):
+        async with http.get("/mcp", headers=handshake() | {"Last-Event-ID": event_id}) as response:
+            assert response.status == status
+            assert (await response.json())["error"]["message"]
+
+
+async def test_a_cancellation_finds_its_request_by_session_and_id_alone(
+    http: aiohttp.ClientSession, pipeline: Pipeline, runs: Runs
+) -> None:
+    pipeline.scripts["held"] = held = Held()
+    asking = asyncio.create_task(post(http, ask("held back", id=7), handshake()))
+    run_id = await held.begun.get()
+    other = handshake() | {"Mcp-Session-Id": SESSION[::-1]}
+    for headers, named in ((other, 7), (handshake(), 8), (handshake(), "7"), (handshake(), None)):
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": named}}
+        async with http.post("/mcp", json=note, headers=headers) as response:
+            assert response.status == 202
+    assert not pipeline.ended[run_id].done()
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+    async with http.post("/mcp", json=note, headers=handshake()) as response:
+        assert response.status == 202
+    _, answers = await asking
+    assert answers[-1][1]["result"]["isError"]
+    record = await runs.record(run_id)
+    assert record is not None
+    assert record.outcome == "cancelled"
+
+
+# ---------------------------------------------------------------- keys
+
+
+async def test_tools_are_those_that_a_key_may_use(http: aiohttp.ClientSession, world: World) -> None:
+    url = f"{world.locked}/mcp"
+    expected = {
+        "ann": set(TOOLS),
+        "searcher": {name for name, tool in TOOLS.items() if tool.scope == "search"},
+        "reader": set(),
+    }
+    for name, tools in expected.items():
+        headers = handshake() | world.bearer(name)
+        _, ((_, answer),) = await post(http, request("tools/list"), headers, url)
+        assert {each["name"] for each in answer["result"]["tools"]} == tools
+        for tool in TOOLS:
+            if tool not in tools:
+                call = request("tools/call", {"name": tool, "arguments": {}})
+                status, ((_, answer),) = await post(http, call, headers, url)
+                assert (status, answer["error"]["code"], answer["id"]) == (403, 403, 1)
+    for name in ("", "wrong", "gone"):
+        status, ((_, answer),) = await post(http, request("ping"), handshake() | world.bearer(name), url)
+        assert (status, answer["error"]["code"]) == (401, 401)
+
+
+async def test_a_stream_and_a_session_are_a_keys_own(
+    http: aiohttp.ClientSession, world: World, pipeline: Pipeline, runs: Runs
+) -> None:
+    url = f"{world.locked}/mcp"
+    mine, other = handshake() | world.bearer("ann"), handshake() | world.bearer("eve")
+    _, answers = await post(http, ask(token="t", id="own"), mine, url)
+    run_id = answers[-1][1]["result"]["structuredContent"]["run_id"]
+    access = await runs.access(run_id)
+    assert access is not None
+    assert (access.key, access.groups) == ("ann", ("sales",))
+    last = {"Last-Event-ID": answers[0][0]}
+    async with http.get(url, headers=other | last) as response:
+        assert response.status == 404
+    async with http.get(f"{world.second}/mcp", headers=mine | last) as response:  # any edge takes it up
+        assert events(await response.text(), response.content_type)[-1][1] == answers[-1][1]
+    pipeline.scripts["held"] = held = Held()
+    asking = asyncio.create_task(post(http, ask("held back", id=9), mine, url))
+    run_id = await held.begun.get()
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}
+    async with http.post(url, json=note, headers=other) as response:
+        assert response.status == 202
+    assert not pipeline.ended[run_id].done()
+    async with http.post(f"{world.second}/mcp", json=note, headers=mine) as response:  # any edge cancels it
+        assert response.status == 202
+    await asking
+    await pipeline.ended[run_id]
+
+
+def test_pages_of_other_sites_that_are_let_may_say_what_the_protocol_wants() -> None:
+    assert {"mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"} <= {
+        each.strip().lower() for each in ALLOWED_HEADERS.split(",")
+    }
+
+
+@pytest.mark.parametrize("source_id", ["a.md", "ordner/a b.md", "환불?x#y%20.md", "..", "a/../b"])
+def test_a_sources_address_names_it(source_id: str) -> None:
+    assert source_in(source_uri(source_id)) == (source_id, None, None)
+    assert source_in(source_uri(source_id, 3, 7)) == (source_id, 3, 7)
+    assert source_in(source_uri(source_id).replace("groundwire", "file")) is None
