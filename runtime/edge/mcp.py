@@ -117,7 +117,7 @@ _HEADERS = (
         202: Reply("A notification was taken."),
     },
     "any",
-    problems=(404, 405, 500),
+    problems=(404, 500),
     parameters=_HEADERS,
     errors=MCP_ERRORS,
 )

@@ -24,6 +24,7 @@ MEANINGS = {
     401: "The key is missing, wrong, revoked or expired.",
     403: "The key lacks the scope, or the page that asks is of another site.",
     404: "There is no such run, source or profile; a run may have expired, or be another key's, and so may a source.",
+    405: "There is no stream to listen to, only one to take up again.",
     408: "The body did not arrive in time.",
     409: "The idempotency key was used for another question, or the run was cancelled.",
     410: "The events of the run have expired; its record is still available.",

@@ -1,8 +1,7 @@
 """The tool `ask`: a question as a run, told of as it is checked, and its answer with what it rests on."""
 
 import asyncio
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import msgspec
@@ -108,9 +107,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
-    """Text that passed its checks. `start`: where it stands in the answer, in characters."""
+    """Text of the answer as it is shown; all of them together are the answer."""
 
-    start: int
     content: str
 
 
@@ -151,31 +149,34 @@ async def _up(call: Call, teller: Teller) -> Edge:
 
 async def followed(edge: Edge, reader: Reader, teller: Teller, base: str, after: int = 0) -> ToolCalled:
     """The run to its end, told of from its event `after` on. Raises Problem, Unavailable."""
-    run, shown = Followed(reader, edge.timeouts.keepalive_s), 0
+    run = Followed(reader, edge.timeouts.keepalive_s)
     try:
         async for batch in run.numbered():
             if batch is None:
                 await teller.stream.alive()
-                continue
-            for is_text, together in groupby(batch, key=lambda part: isinstance(part[1], str)):
-                if not is_text:
-                    for number, event in together:
-                        if number > after and not isinstance(event, str):
-                            await _tell(teller, number, event)
-                    continue
-                content = ""
-                for number, piece in together:
-                    assert isinstance(piece, str)
-                    if number > after:
-                        content += piece
-                    else:
-                        shown += len(piece)
-                if content:
-                    await teller.progress(number, one_line(content), Shown(start=shown, content=content))
-                    shown += len(content)
+            for number, part in joined(each for each in batch or () if each[0] > after):
+                if isinstance(part, str):
+                    await teller.progress(number, one_line(part), Shown(content=part))
+                else:
+                    await _tell(teller, number, part)
     except TooSlow:
         raise Problem(503, "unavailable", f"run {run.run_id} was read too slowly; ask again") from None
     return result_of(run, await edge.runs.record(run.run_id), base)
+
+
+def joined(parts: Iterable[tuple[int, str | ProgressEvent]]) -> Iterator[tuple[int, str | ProgressEvent]]:
+    """Tokens that follow one another as one text, with the number of its last; everything else as it is."""
+    text, last = "", 0
+    for number, part in parts:
+        if isinstance(part, str):
+            text, last = text + part, number
+            continue
+        if text:
+            yield last, text
+            text = ""
+        yield number, part
+    if text:
+        yield last, text
 
 
 async def _tell(teller: Teller, number: int, event: ProgressEvent) -> None:

@@ -25,7 +25,7 @@ class McpMessage(msgspec.Struct, frozen=True, kw_only=True):
     jsonrpc: Literal["2.0"]
     method: str | UnsetType = UNSET
     id: Id | UnsetType = UNSET
-    params: Raw = Raw(b"{}")
+    params: Raw | UnsetType = UNSET
 
 
 class ErrorBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

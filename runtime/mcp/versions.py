@@ -48,7 +48,7 @@ class RpcError(Exception):
 def params_of[T: Params](message: McpMessage, kind: type[T]) -> T:
     """Raises RpcError."""
     try:
-        return msgspec.json.decode(message.params, type=kind)
+        return msgspec.json.decode(b"{}" if message.params is UNSET else message.params, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise RpcError(INVALID_PARAMS, f"params: {error}") from None
 
@@ -94,8 +94,8 @@ def at_least(version: str, since: str) -> bool:
 
 def _said(message: McpMessage) -> object:
     try:
-        return msgspec.json.decode(message.params, type=Params).meta.version
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+        return params_of(message, Params).meta.version
+    except RpcError:
         return UNSET
 
 
