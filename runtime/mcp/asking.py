@@ -20,13 +20,12 @@ from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import Problem
 from runtime.edge.state import Edge
 from runtime.mcp.calls import Call, Teller
+from runtime.mcp.resources import PLAIN
 from runtime.mcp.schemas import ResourceLink, Text, ToolCalled
 from runtime.mcp.source_uris import opened, source_uri
 from runtime.mcp.tools import Declared
 from runtime.source_links import source_path
 
-#: What a resource's text is said to be.
-PLAIN = "text/plain"
 #: A wait that a client is told of, in seconds.
 NOTABLE_S = 0.5
 

@@ -288,7 +288,6 @@ class PromptGot(McpResult, frozen=True, kw_only=True):
 
 class Values(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     values: tuple[str, ...]
-    total: int
     has_more: bool
 
 

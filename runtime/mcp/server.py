@@ -13,6 +13,7 @@ from runtime.edge.problems import EXPECTED, problem_of
 from runtime.mcp import prompts, resources, tools
 from runtime.mcp.asking import ASK
 from runtime.mcp.calls import LEVELS, Call
+from runtime.mcp.opening import OPEN_SOURCE
 from runtime.mcp.schemas import (
     Acknowledged,
     Cacheable,
@@ -38,7 +39,7 @@ from runtime.mcp.versions import INTERNAL, INVALID_PARAMS, METHOD_NOT_FOUND, MOD
 
 log = logging.getLogger("groundwire.mcp")
 
-TOOLS = {tool.name: tool for tool in (ASK, SEARCH)}
+TOOLS = {tool.name: tool for tool in (ASK, SEARCH, OPEN_SOURCE)}
 
 INSTRUCTIONS = (
     "Groundwire answers questions over the person's own documents. `ask` gives an answer whose every sentence was checked"
@@ -161,7 +162,7 @@ async def _complete(call: Call) -> McpResult:
     asked = call.params(Complete)
     if asked.ref.type == "ref/resource":
         return await resources.completed(call, asked)
-    return Completed(completion=Values(values=(), total=0, has_more=False))
+    return Completed(completion=Values(values=(), has_more=False))
 
 
 _COMMON: dict[str, Method] = {

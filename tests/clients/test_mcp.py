@@ -9,12 +9,16 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import ResourceTemplateReference
 
 from bus.messages import Passage
 from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
+from tests.clients.mcp_sources import LONG, TEXTS, sources
 from tests.runtime.edge.conftest import Bus, Pipeline
+
+__all__ = ["sources"]  # a fixture
 
 #: With a handshake, and without.
 ERAS = ("legacy", "2026-07-28")
@@ -69,7 +73,7 @@ def structured(result: Any) -> dict[str, Any]:
 
 
 async def test_ask(client: Client) -> None:
-    assert {tool.name for tool in (await client.list_tools()).tools} >= {"ask", "search"}
+    assert {tool.name for tool in (await client.list_tools()).tools} == {"ask", "search", "open_source"}
     answer = structured(await client.call_tool("ask", {"question": "cites When are refunds paid?"}))
     assert (answer["outcome"], answer["answer"], answer["confidence"]) == ("answered", ANSWER, "high")
     assert answer["withheld"] == 1
@@ -206,6 +210,63 @@ async def test_a_prompt_and_the_template_of_sources(client: Client) -> None:
         await client.get_prompt(prompt.name, {})
     (template,) = (await client.list_resource_templates()).resource_templates
     assert template.uri_template == "groundwire://source/{id}{?start,end}"
+
+
+@pytest.mark.usefixtures("sources")
+async def test_open(client: Client) -> None:
+    text = TEXTS["shop/refunds.md"]
+    for source, start, end, page in (
+        ("shop/refunds.md", 0, len(text), 1),
+        (URI, 0, len(text), 1),
+        (f"{URI}?start=34&end=38", 34, len(text), 2),
+    ):
+        result = await client.call_tool("open_source", {"source": source})
+        opened = structured(result)
+        assert (opened["text"], opened["page"], opened["next"]) == (text[start:end], page, None)
+        assert result.content[0].text.endswith(text[start:end])
+        assert opened["url"].startswith("http")
+    first = structured(await client.call_tool("open_source", {"source": "long.txt", "length": 17}))
+    assert (first["text"], first["next"], first["characters"]) == ("Paragraph 00000.\n", 17, len(LONG))
+    then = structured(await client.call_tool("open_source", {"source": "long.txt", "start": 17, "length": 17}))
+    assert then["text"] == "Paragraph 00001.\n"
+    none = await client.call_tool("open_source", {"source": "nonesuch"})
+    assert none.is_error
+    assert "nonesuch" in none.content[0].text
+
+
+@pytest.mark.usefixtures("sources")
+async def test_sources_are_resources(client: Client) -> None:
+    listed, cursor = list[str](), None
+    while True:
+        page = await client.list_resources(cursor=cursor)
+        assert len(page.resources) <= 100
+        listed += [each.name for each in page.resources]
+        if (cursor := page.next_cursor) is None:
+            break
+    assert listed == sorted(TEXTS)
+    (whole,) = (await client.read_resource(URI)).contents
+    assert (str(whole.uri), whole.text) == (URI, TEXTS["shop/refunds.md"])
+    (part,) = (await client.read_resource(f"{URI}?start=34&end=38")).contents
+    assert part.text == "The "
+    parts = (await client.read_resource("groundwire://source/long.txt")).contents
+    assert "".join(each.text for each in parts) == LONG
+    (again,) = (await client.read_resource(str(parts[1].uri))).contents
+    assert again.text == parts[1].text
+    with pytest.raises(MCPError, match="there is no resource"):
+        await client.read_resource("groundwire://source/nonesuch")
+
+
+@pytest.mark.usefixtures("sources")
+async def test_ids_of_sources_are_completed(client: Client) -> None:
+    async def completed(typed: str) -> tuple[list[str], bool | None]:
+        ref = ResourceTemplateReference(type="ref/resource", uri="groundwire://source/{id}{?start,end}")
+        found = (await client.complete(ref, {"name": "id", "value": typed})).completion
+        return list(found.values), found.has_more
+
+    assert await completed("shop/r") == (["shop/refunds.md"], False)
+    assert await completed("nonesuch") == ([], False)
+    many, more = await completed("shop/")
+    assert (len(many), more) == (100, True)
 
 
 @contextlib.asynccontextmanager

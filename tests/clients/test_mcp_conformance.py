@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from tests.clients.installed import node_in, output_of
+from tests.clients.mcp_sources import sources
+
+__all__ = ["sources"]  # a fixture
 
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
 
@@ -99,6 +102,7 @@ async def test_every_scenario_of_the_suite_stands_in_a_table() -> None:
     assert {each for each in scenarios if not EXTENSIONS.fullmatch(each)} == PASSED | NEEDS_FIXTURE.keys()
 
 
+@pytest.mark.usefixtures("sources")
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_conformance(edge: str, tmp_path: Path, version: str) -> None:
     found = await scenarios(f"{edge}/mcp", version, tmp_path)

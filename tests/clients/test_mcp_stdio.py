@@ -104,6 +104,15 @@ async def test_search(client: Client) -> None:
     assert result.structured_content["passages"][0]["source_id"] == "opening.md"
 
 
+async def test_open(client: Client) -> None:
+    assert [each.name for each in (await client.list_resources()).resources] == ["opening.md", "refunds.md"]
+    (read,) = (await client.read_resource("groundwire://source/refunds.md")).contents
+    assert "within 14 days" in read.text  # type: ignore[union-attr]
+    result = await client.call_tool("open_source", {"source": "opening.md"})
+    assert result.structured_content is not None
+    assert "closes at two" in result.structured_content["text"]
+
+
 async def test_error(client: Client) -> None:
     result = await client.call_tool("ask", {"question": "When?", "profile": "nonesuch"})
     assert result.is_error

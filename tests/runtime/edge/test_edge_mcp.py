@@ -17,10 +17,11 @@ from runtime.mcp import versions
 from runtime.mcp.server import TOOLS
 from runtime.mcp.source_uris import source_in, source_uri
 from tests.clients.mcp_runs import ANSWER, Held, cites
+from tests.clients.mcp_sources import GROUPS, TEXTS, sources
 from tests.faults.door import World, world
 from tests.runtime.edge.conftest import Pipeline
 
-__all__ = ["world"]
+__all__ = ["sources", "world"]
 
 SESSION = "0123456789abcdef" * 2
 BOTH = {"Accept": "application/json, text/event-stream"}
@@ -97,10 +98,13 @@ LISTS: dict[str, dict[str, Any]] = {
         "ref": {"type": "ref/prompt", "name": "answer_from_documents"},
         "argument": {"name": "question", "value": "W"},
     },
+    "resources/list": {},
+    "resources/read": {"uri": "groundwire://source/shop%2Frefunds.md"},
     "tools/call": {"name": "ask", "arguments": {"question": "cites When?"}},
 }
 
 
+@pytest.mark.usefixtures("sources")
 @pytest.mark.parametrize("version", [*versions.HANDSHAKE, versions.MODERN])
 @pytest.mark.parametrize("method", LISTS)
 async def test_results_are_what_each_version_defines(http: aiohttp.ClientSession, version: str, method: str) -> None:
@@ -280,6 +284,28 @@ async def test_tools_are_those_that_a_key_may_use(http: aiohttp.ClientSession, w
     for name in ("", "wrong", "gone"):
         status, ((_, answer),) = await post(http, request("ping"), handshake() | world.bearer(name), url)
         assert (status, answer["error"]["code"]) == (401, 401)
+
+
+@pytest.mark.usefixtures("sources")
+async def test_a_document_is_there_for_its_groups_alone(http: aiohttp.ClientSession, world: World) -> None:
+    url, uri = f"{world.locked}/mcp", source_uri("sales/prices.md")
+    assert GROUPS["sales/prices.md"] == "sales"
+    none = request("resources/read", {"uri": source_uri("nonesuch")})
+    for name, sees in (("ann", True), ("eve", False)):
+        headers = handshake() | world.bearer(name)
+        _, ((_, read),) = await post(http, request("resources/read", {"uri": uri}), headers, url)
+        _, ((_, other),) = await post(http, none, headers, url)
+        assert ("result" in read) is sees
+        assert sees or json.dumps(read).replace("sales%2Fprices.md", "nonesuch") == json.dumps(other)
+        _, ((_, listed),) = await post(http, request("resources/list"), headers, url)
+        assert (uri in {each["uri"] for each in listed["result"]["resources"]}) is sees
+        opening = request("tools/call", {"name": "open_source", "arguments": {"source": uri}})
+        _, ((_, opened),) = await post(http, opening, headers, url)
+        assert (TEXTS["sales/prices.md"] in json.dumps(opened)) is sees
+    reader = handshake() | world.bearer("reader")
+    for method, params in (("resources/read", {"uri": uri}), ("resources/list", {})):
+        status, _ = await post(http, request(method, params), reader, url)
+        assert status == 403
 
 
 async def test_a_stream_and_a_session_are_a_keys_own(
