@@ -4,7 +4,6 @@ Nothing is kept between requests. Clients of the versions with a handshake get a
 any edge process can cancel one; and each event of a stream has an id that says where to go on, from the run's own events.
 """
 
-import base64
 import contextlib
 import hashlib
 import re
@@ -12,19 +11,17 @@ import secrets
 from dataclasses import dataclass
 
 import msgspec
-from aiohttp import hdrs, web
+from aiohttp import web
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from bus.messages import QuestionAsked
 from bus.runs import NoSuchRun
-from bus.subjects import BadId, check_id
 from runtime.edge.cited import base_of
 from runtime.edge.door import CALLER, Caller, check_scope
+from runtime.edge.mcp_stream import Place, Sse
 from runtime.edge.problems import EXPECTED, ErrorFormat, Problem, problem_of
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE, Edge
 from runtime.mcp.asking import followed
 from runtime.mcp.calls import Call, Teller
@@ -36,7 +33,6 @@ from runtime.mcp.schemas import (
     McpNotification,
     McpResponse,
     McpResult,
-    Object,
     ProblemData,
 )
 from runtime.mcp.server import answer, failed
@@ -51,7 +47,6 @@ from runtime.mcp.versions import (
     UNSAID,
     VERSION_HEADER,
     RpcError,
-    at_least,
     check_modern,
     is_modern,
     params_of,
@@ -59,34 +54,8 @@ from runtime.mcp.versions import (
 )
 
 SESSION_HEADER = "Mcp-Session-Id"
-#: The first version whose clients may be sent an event without data, only for its id.
-PRIMED_SINCE = "2025-11-25"
 _SESSION_BYTES = 16
 _SESSION = re.compile(r"[0-9a-f]{32}")
-
-_encode = msgspec.json.Encoder().encode
-
-
-class Place(msgspec.Struct, frozen=True, array_like=True):
-    """Where a stream can be taken up again: the id of its events, encoded."""
-
-    run_id: str
-    after: int
-    request_id: Id
-    token: Id | None = None
-
-    def encoded(self) -> bytes:
-        return base64.urlsafe_b64encode(_encode(self)).rstrip(b"=")
-
-    @classmethod
-    def of(cls, text: str) -> "Place":
-        """Raises Problem 400."""
-        try:
-            place = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
-            check_id(place.run_id)
-        except (ValueError, BadId, RecursionError):
-            raise Problem(400, "bad_event_id", "this is no id of an event that was sent from here") from None
-        return place
 
 
 def _error_body(problem: Problem) -> McpResponse:
@@ -153,7 +122,7 @@ async def receive(request: web.Request, message: McpMessage) -> web.StreamRespon
     "GET",
     "/mcp",
     {200: Reply("The rest of a stream.", events=(McpNotification, McpResponse))},
-    "ask",
+    "any",
     problems=(404, 405, 410, 500, 503),
     parameters=(*_HEADERS, parameter("Last-Event-ID", "header", "Of the last event you received.", type="string")),
     errors=MCP_ERRORS,
@@ -164,6 +133,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
     if not last:
         raise web.HTTPMethodNotAllowed("GET", ["POST"])
     edge, caller, place = request.app[EDGE], request[CALLER], Place.of(last)
+    check_scope(caller, "ask")
     await edge.check_theirs(caller, place.run_id)
     with await edge.runs.read(place.run_id) as reader:
         stream = Sse(request, edge, place.request_id)
@@ -194,67 +164,6 @@ class _Here:
         return self.here
 
 
-class Sse:
-    """A response that becomes a stream with the first that is to be told before it, if the client takes one."""
-
-    def __init__(self, request: web.Request, edge: Edge, request_id: Id) -> None:
-        self.request = request
-        self.edge = edge
-        self.resumable = False
-        self._place = Place("", 0, request_id)
-        self._response: web.StreamResponse | None = None
-        self._takes = "text/event-stream" in request.headers.get(hdrs.ACCEPT, "")
-
-    def resume_with(self, token: Id | None) -> None:
-        """A client that loses the stream may take it up again."""
-        self.resumable, self._place = True, replace(self._place, token=token)
-
-    async def begin(self, run_id: str) -> None:
-        """Open the stream, and let the client know at once where to go on."""
-        self._place = replace(self._place, run_id=run_id)
-        if self._takes:
-            await self._open()
-            if self.resumable and at_least(self.request.headers.get(VERSION_HEADER, UNSAID), PRIMED_SINCE):
-                await self._write(b"id: %s\ndata:\n\n" % self._place.encoded())
-
-    async def notify(self, method: str, params: Object, number: int = 0) -> None:
-        if self._takes:
-            await self._open()
-            self._place = replace(self._place, after=max(number, self._place.after))
-            await self._event(McpNotification(jsonrpc="2.0", method=method, params=params))
-
-    async def alive(self) -> None:
-        if self._takes:
-            await self._open()
-            await self._write(COMMENT)
-
-    async def end(
-        self, response: McpResponse, status: int, headers: dict[str, str] | None = None
-    ) -> web.StreamResponse:
-        if self._response is None:
-            return json_response(response, status=status, headers=headers)
-        self.resumable = False  # there is nothing after it to take up
-        await self._event(response)
-        await self._response.write_eof()
-        return self._response
-
-    async def _open(self) -> None:
-        if self._response is None:
-            self._response = web.StreamResponse(headers=HEADERS)
-            await self._response.prepare(self.request)
-
-    async def _event(self, message: msgspec.Struct) -> None:
-        number = b"id: %s\n" % self._place.encoded() if self.resumable and self._place.run_id else b""
-        await self._write(b"%sevent: message\ndata: %s\n\n" % (number, _encode(message)))
-
-    async def _write(self, data: bytes) -> None:
-        assert self._response is not None
-        try:
-            await write(self.request, self._response, data, self.edge)
-        except TimeoutError:
-            raise disconnect(self.request, self.edge) from None
-
-
 def _said(request: web.Request) -> dict[str, str]:
     """The headers that repeat what a message says; one sent twice says neither."""
     said = {name: request.headers.getall(name, []) for name in (VERSION_HEADER, METHOD_HEADER, NAME_HEADER)}
@@ -271,7 +180,7 @@ def _session(request: web.Request) -> str:
 
 def _run_key(session: str, request_id: Id) -> str:
     """What names the run of a session's request, like an idempotency key: the caller's, so nobody else's session is found."""
-    return f"mcp-{hashlib.sha256(_encode((session, request_id))).hexdigest()[:48]}"
+    return f"mcp-{hashlib.sha256(msgspec.json.encode((session, request_id))).hexdigest()[:48]}"
 
 
 async def _cancel(edge: Edge, caller: Caller, session: str, message: McpMessage) -> None:

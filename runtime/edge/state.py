@@ -53,6 +53,7 @@ class Edge:
     admission: Admission = field(default_factory=Admission)
     metrics: Metrics = field(default_factory=Metrics)
     closing: bool = False
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -144,6 +145,7 @@ class Edge:
     async def close(self, _: web.Application) -> None:
         """End all live streams."""
         self.closing = True
+        self.stopping.set()
         await self.watch.stop()
         await self.runs.stop()
         for socket in tuple(self.sockets):

@@ -9,7 +9,7 @@ from msgspec import Meta
 from bus.sources import SourceText
 from runtime.commands.terminal import fit, one_line
 from runtime.mcp.calls import Call
-from runtime.mcp.schemas import Text, ToolCalled
+from runtime.mcp.results import Text, ToolCalled
 from runtime.mcp.source_uris import opened, source_in, source_uri
 from runtime.mcp.sources import text_of
 from runtime.mcp.tools import Declared

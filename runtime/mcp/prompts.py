@@ -1,6 +1,7 @@
 """The prompts: what a person may choose from their program's menu, and what it then tells its model."""
 
-from runtime.mcp.schemas import GetPrompt, Prompt, PromptArgument, PromptGot, PromptMessage, Prompts, Text
+from runtime.mcp.results import Prompt, PromptArgument, PromptGot, PromptMessage, Prompts, Text
+from runtime.mcp.schemas import GetPrompt
 from runtime.mcp.versions import INVALID_PARAMS, RpcError
 
 ANSWER = Prompt(

@@ -7,13 +7,8 @@ from msgspec import UNSET
 from bus.sources import LONGEST, NoSuchSource, NotServed
 from runtime.commands.terminal import one_line
 from runtime.mcp.calls import Call
-from runtime.mcp.schemas import (
-    Complete,
+from runtime.mcp.results import (
     Completed,
-    ListPage,
-    McpResult,
-    NoResource,
-    ReadResource,
     Resource,
     ResourceRead,
     Resources,
@@ -22,6 +17,7 @@ from runtime.mcp.schemas import (
     TextContents,
     Values,
 )
+from runtime.mcp.schemas import Complete, ListPage, McpResult, NoResource, ReadResource
 from runtime.mcp.source_uris import TEMPLATE, source_in, source_uri
 from runtime.mcp.sources import PAGE, list_of, text_of
 from runtime.mcp.versions import INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError

@@ -11,7 +11,7 @@ from prompts.vocabulary import Language
 from runtime.commands.terminal import fit, one_line
 from runtime.edge.search import SearchAsked, searched
 from runtime.mcp.calls import Call
-from runtime.mcp.schemas import Text, ToolCalled
+from runtime.mcp.results import Text, ToolCalled
 from runtime.mcp.source_uris import opened, source_uri
 from runtime.mcp.tools import Declared
 from runtime.source_links import source_path

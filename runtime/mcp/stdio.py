@@ -7,6 +7,7 @@ client is greeted while the stack still starts.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 import msgspec
 from msgspec import UNSET
@@ -75,9 +76,10 @@ class Stdio:
         except OSError as error:
             log.info("the client has closed its end (%s)", error)
         finally:
-            for task in self._tasks.values():
+            waiting = tuple(self._tasks.values())
+            for task in waiting:
                 task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     async def send(self, message: msgspec.Struct) -> None:
         """Raises OSError."""
@@ -111,9 +113,8 @@ class Stdio:
             await self.send(failed(call, error))
             return
         if message.method in _SLOW:
-            task = asyncio.create_task(self._answer(call))
-            self._tasks[message.id] = task
-            task.add_done_callback(lambda _, id=message.id: self._tasks.pop(id, None))  # type: ignore[misc]
+            self._tasks[message.id] = asyncio.create_task(self._answer(call))
+            self._tasks[message.id].add_done_callback(partial(self._answered, message.id))
             return
         await self._answer(call)
         self._agree(call)
@@ -121,6 +122,11 @@ class Stdio:
     async def _answer(self, call: Call) -> None:
         response, _ = await answer(call)
         await self.send(response)
+
+    def _answered(self, request_id: Id, task: asyncio.Task[None]) -> None:
+        del self._tasks[request_id]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.info("the client has closed its end (%s)", error)
 
     def _agree(self, call: Call) -> None:
         """Keep what a connection agrees on once, in the versions that do."""

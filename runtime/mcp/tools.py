@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
@@ -11,7 +12,8 @@ from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.request_parsing import parse_body
 from runtime.keys import Scope
 from runtime.mcp.calls import Call
-from runtime.mcp.schemas import CallTool, Text, Tool, ToolAnnotations, ToolCalled, Tools
+from runtime.mcp.results import Text, Tool, ToolAnnotations, ToolCalled, Tools
+from runtime.mcp.schemas import CallTool
 from runtime.mcp.versions import INVALID_PARAMS, RpcError, at_least
 
 #: The first version whose clients know structured results and links to resources.
@@ -53,6 +55,10 @@ class Declared[Arguments: msgspec.Struct]:
         return result if at_least(call.version, STRUCTURED_SINCE) else _plain(result)
 
 
+#: The tools by name, each with arguments of its own, hence Any.
+type Offered = dict[str, Declared[Any]]
+
+
 def failed(problem: Problem) -> ToolCalled:
     """A problem as the model reads it; so it may ask otherwise."""
     again = problem.headers.get("Retry-After")
@@ -74,12 +80,12 @@ def _plain(result: ToolCalled) -> ToolCalled:
     )
 
 
-def listed(tools: dict[str, Declared], call: Call) -> Tools:  # type: ignore[type-arg]
+def listed(tools: Offered, call: Call) -> Tools:
     """The tools that the caller may use."""
     return Tools(tools=tuple(tool.listed for tool in tools.values() if call.peer.caller.may(tool.scope)))
 
 
-async def called(tools: dict[str, Declared], call: Call) -> ToolCalled:  # type: ignore[type-arg]
+async def called(tools: Offered, call: Call) -> ToolCalled:
     """Raises RpcError, Problem 403."""
     params = call.params(CallTool)
     tool = tools.get(params.name)

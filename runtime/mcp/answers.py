@@ -1,0 +1,146 @@
+"""What became of a question, as the tool `ask` gives it: a text for any model, a link to each source, and data."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from bus.messages import NearPassage, Reference
+from bus.run_record import RunRecord
+from prompts.vocabulary import Confidence, Outcome, Reason
+from runtime.commands.terminal import fit, one_line
+from runtime.edge.cited import cited
+from runtime.edge.following import Followed
+from runtime.edge.passages_markdown import markdown
+from runtime.mcp.resources import PLAIN
+from runtime.mcp.results import ResourceLink, Text, ToolCalled
+from runtime.mcp.source_uris import opened, source_uri
+from runtime.source_links import source_path
+
+
+class CitedPassage(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of one marker: `start` and `end` are the marker's characters in the answer, `quote` what it cites, verbatim."""
+
+    n: int
+    start: int
+    end: int
+    source_id: str
+    title: str
+    url: str
+    uri: str
+    page: int | None
+    quote: str
+
+
+class CitedSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that the answer cites, under the numbers `n`. `uri` is its resource, `url` a page for people."""
+
+    n: tuple[int, ...]
+    source_id: str
+    title: str
+    url: str
+    uri: str
+
+
+class ClosestPassage(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage that comes close to the question; nothing is claimed of it. `start` and `end` are characters of the document."""
+
+    source_id: str
+    title: str
+    url: str
+    uri: str
+    page: int | None
+    start: int
+    end: int
+    text: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a question. `answer` is checked text with markers like [1]; it is empty where nothing is claimed.
+
+    `message`: what the person is told where there is no answer. `withheld`: how many sentences did not pass the checks.
+    """
+
+    run_id: str
+    outcome: Outcome
+    reason: Reason | None
+    answer: str
+    message: str
+    confidence: Confidence | None
+    citations: tuple[CitedPassage, ...]
+    sources: tuple[CitedSource, ...]
+    passages: tuple[ClosestPassage, ...]
+    withheld: int
+
+
+def result_of(run: Followed, record: RunRecord | None, base: str) -> ToolCalled:
+    """The answer as a text for any model, with a link to each source, and as data."""
+    outcome: Outcome = (record and record.outcome) or "answered"
+    answers = outcome == "answered" and not run.withdrawn
+    sources = tuple(_sources(run.references, base)) if answers else ()
+    answer = Answer(
+        run_id=run.run_id,
+        outcome=outcome,
+        reason=record.reason if record else None,
+        answer=run.text if answers else "",
+        message="" if answers else run.withdrawn or run.text,
+        confidence=record.confidence if record and answers else None,
+        citations=tuple(_citations(run, base)) if answers else (),
+        sources=sources,
+        passages=tuple(_closest(each, base) for each in run.passages),
+        withheld=len(record.withheld) if record else 0,
+    )
+    links = (
+        ResourceLink(uri=each.uri, name=each.source_id, title=one_line(each.title), mime_type=PLAIN) for each in sources
+    )
+    return ToolCalled(content=(Text(text=_text(answer, run.passages)), *links), structured_content=answer)
+
+
+def _citations(run: Followed, base: str) -> Iterator[CitedPassage]:
+    places = {place.n: place for reference in run.references for place in reference.cited}
+    for each in cited(run.text, run.references, base):
+        place = places[each.n]
+        uri = source_uri(each.source_id, place.source_start, place.source_end)
+        yield CitedPassage(
+            n=each.n,
+            start=each.start,
+            end=each.end,
+            source_id=each.source_id,
+            title=each.title,
+            url=opened(each.url, base, uri),
+            uri=uri,
+            page=place.page,
+            quote=each.quote,
+        )
+
+
+def _sources(references: tuple[Reference, ...], base: str) -> Iterator[CitedSource]:
+    for each in references:
+        title, uri = each.title or each.source_id, source_uri(each.source_id)
+        url = opened(each.url or source_path(each.source_id), base, uri)
+        yield CitedSource(n=each.n, source_id=each.source_id, title=title, url=url, uri=uri)
+
+
+def _closest(passage: NearPassage, base: str) -> ClosestPassage:
+    start, end = passage.source_start, passage.source_end
+    uri = source_uri(passage.source_id, start, end)
+    return ClosestPassage(
+        source_id=passage.source_id,
+        title=passage.title or passage.source_id,
+        url=opened(passage.url or source_path(passage.source_id, start, end), base, uri),
+        uri=uri,
+        page=passage.page,
+        start=start,
+        end=end,
+        text=passage.text,
+    )
+
+
+def _text(answer: Answer, passages: tuple[NearPassage, ...]) -> str:
+    """The answer, and under it the sources by their numbers."""
+    if not answer.answer:
+        return fit(answer.message) + markdown(passages)
+    lines = (
+        "".join(f"[{n}]" for n in each.n) + f" {one_line(each.title)} ({one_line(each.source_id)})"
+        for each in answer.sources
+    )
+    return "\n\n".join(filter(None, (fit(answer.answer), "\n".join(lines))))
