@@ -52,7 +52,11 @@ class Home:
 
     async def edge(self) -> Edge:
         """Raises Unavailable."""
-        return await asyncio.shield(self.open())
+        edge = await asyncio.shield(self.open())
+        if self._stopped(edge.runs):
+            await self.close()
+            edge = await asyncio.shield(self.open())
+        return edge
 
     async def close(self) -> None:
         if self._holding is not None:
@@ -86,9 +90,12 @@ class Home:
         self.base = url_of(addresses_of(self._settings), port) if port else ""
 
     async def _gone(self, runs: Runs) -> None:
-        """Wait until the stack is stopped; a nats-server that restarts is not."""
-        folder = state_folder(self._settings)
+        """Wait until the stack is stopped."""
         while True:
             await asyncio.sleep(LOOK_S)
-            if not runs.client.is_connected and running(folder) is None:
+            if self._stopped(runs):
                 return
+
+    def _stopped(self, runs: Runs) -> bool:
+        """Whether the stack is; one whose nats-server restarts is not."""
+        return not runs.client.is_connected and running(state_folder(self._settings)) is None

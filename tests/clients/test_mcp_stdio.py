@@ -1,6 +1,7 @@
 """`groundwire mcp` as a desktop client starts it: the protocol's Python client over its input and output, and a real stack."""
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -45,18 +46,22 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-@pytest.fixture(scope="module")
-async def client(index: Path) -> AsyncIterator[Client]:
-    opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-    close = asyncio.Event()
-    server = StdioServerParameters(
+def server(index: Path) -> StdioServerParameters:
+    return StdioServerParameters(
         command=COMMAND[0],
         args=[*COMMAND[1:], "mcp", "--index", str(index)],
         env={**os.environ, "GROUNDWIRE_STATE": str(index.parent / "state")},
     )
 
-    async def hold() -> None:  # a client closes what it opened in the task that opened it
-        async with Client(server) as made:
+
+@contextlib.asynccontextmanager
+async def started(index: Path) -> AsyncIterator[Client]:
+    """A client with a server of its own; it is closed by the task that opened it, as it wants."""
+    opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+    close = asyncio.Event()
+
+    async def hold() -> None:
+        async with Client(server(index)) as made:
             opened.set_result(made)
             await close.wait()
 
@@ -67,6 +72,17 @@ async def client(index: Path) -> AsyncIterator[Client]:
     yield opened.result()
     close.set()
     await holding
+
+
+@pytest.fixture(scope="module")
+async def client(index: Path) -> AsyncIterator[Client]:
+    """The second of two: the first, whose stack it used, has gone."""
+    async with contextlib.AsyncExitStack() as clients:
+        async with started(index) as first:
+            await first.call_tool("search", {"query": "refunds"})
+            second = await clients.enter_async_context(started(index))
+            assert not (await second.call_tool("search", {"query": "refunds"})).is_error
+        yield second
     settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "state"))
     assert running(state_folder(settings)) is None  # it ended what it began
 
