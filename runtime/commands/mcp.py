@@ -1,13 +1,15 @@
 """`groundwire mcp`: offer the documents of an index to a program that works with a language model, over our input and output."""
 
 import asyncio
+import contextlib
 import os
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
 import click
-from anyio import to_thread
 
 from runtime.commands.filter_options import taken_groups
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
@@ -51,7 +53,7 @@ def _taken() -> tuple[int, int]:
 
 async def _serve(home: Home, source: int, sink: int) -> None:
     async def write(data: bytes) -> None:
-        await to_thread.run_sync(_write_all, sink, data, abandon_on_cancel=True)
+        await _aside(partial(_write_all, sink, data))
 
     try:
         await Stdio(home, write, home.open).serve(_lines(source))
@@ -63,7 +65,7 @@ async def _serve(home: Home, source: int, sink: int) -> None:
 async def _lines(source: int) -> AsyncIterator[bytes]:
     """The lines of a file, however it was opened. Raises OSError for one that does not end."""
     begun = bytearray()
-    while chunk := await to_thread.run_sync(os.read, source, _CHUNK, abandon_on_cancel=True):
+    while chunk := await _aside(partial(os.read, source, _CHUNK)):
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             yield bytes(begun) + line
@@ -73,6 +75,27 @@ async def _lines(source: int) -> AsyncIterator[bytes]:
             raise OSError(f"a line is longer than {LONGEST_LINE} bytes")
     if begun:
         yield bytes(begun)
+
+
+async def _aside[T](work: Callable[[], T]) -> T:
+    """Do what may block for ever in a thread that the process does not wait for at its end, unlike those of a pool."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(settled: Callable[[], None]) -> None:
+        if not done.done():
+            settled()
+
+    def run() -> None:
+        try:
+            settled = partial(done.set_result, work())
+        except Exception as error:
+            settled = partial(done.set_exception, error)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, settled)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
 
 
 def _write_all(sink: int, data: bytes) -> None:

@@ -82,9 +82,12 @@ class Stdio:
             await asyncio.gather(*waiting, return_exceptions=True)
 
     async def send(self, message: msgspec.Struct) -> None:
-        """Raises OSError."""
+        """Raises OSError. A line that has begun is written whole, whatever becomes of its request."""
+        await asyncio.shield(self._send(_encode(message) + b"\n"))
+
+    async def _send(self, line: bytes) -> None:
         async with self._writing:
-            await self._write(_encode(message) + b"\n")
+            await self._write(line)
 
     async def _take(self, line: bytes) -> None:
         try:

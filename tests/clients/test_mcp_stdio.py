@@ -162,6 +162,18 @@ async def test_a_greeting_does_not_wait_for_the_index(index: Path) -> None:
     assert (process.returncode, err, state.exists()) == (0, b"", False)
 
 
+async def test_it_ends_by_a_signal_while_its_input_is_open(index: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "mcp", "--index", str(index)), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    assert json.loads(await process.stdout.readline())["id"] == 1
+    process.terminate()
+    await process.wait()
+
+
 async def test_without_an_index_it_says_how_to_build_one(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(*COMMAND, "mcp", "--index", str(tmp_path / "nothing")),
