@@ -34,7 +34,7 @@ class AskArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         Meta(max_length=50, description="What was said before, oldest first, where the question depends on it."),
     ] = ()
     profile: Annotated[
-        str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z", description="How to answer, as this installation names it.")
+        str, Meta(pattern="^[A-Za-z0-9_-]{1,64}$", description="How to answer, as this installation names it.")
     ] = "general"
     language: Annotated[Language | None, Meta(description="Of the answer; the question's if omitted.")] = None
     style: Annotated[Style | None, Meta(description="The form of the answer.")] = None

@@ -14,6 +14,7 @@ from mcp import Client, StdioServerParameters
 
 from runtime.processes.supervisor import running, state_folder
 from runtime.settings import IndexSettings, Settings
+from tests.clients.test_mcp import Told
 
 REFUNDS = (
     "# Refunds\n\nRefunds are paid within 14 days of the return. The shipping fee of 3,000 won is not refunded."
@@ -79,7 +80,9 @@ async def client(index: Path) -> AsyncIterator[Client]:
     """The second of two: the first, whose stack it used, has gone."""
     async with contextlib.AsyncExitStack() as clients:
         async with started(index) as first:
-            await first.call_tool("search", {"query": "refunds"})
+            told = Told()
+            await first.call_tool("ask", {"question": "When are refunds paid?"}, progress_callback=told)
+            assert told.messages[0] == "the documents are being opened"
             second = await clients.enter_async_context(started(index))
             assert not (await second.call_tool("search", {"query": "refunds"})).is_error
         yield second
@@ -95,14 +98,10 @@ async def test_ask(client: Client) -> None:
 
 
 async def test_stream(client: Client) -> None:
-    told: list[str] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
-
-    await client.call_tool("ask", {"question": "When does the shop open on Saturdays?"}, progress_callback=note)
-    assert "retrieve" in told
-    assert any("ten" in each for each in told)
+    told = Told()
+    await client.call_tool("ask", {"question": "When does the shop open on Saturdays?"}, progress_callback=told)
+    assert "retrieve" in told.messages
+    assert any("ten" in each for each in told.messages)
 
 
 async def test_cite(client: Client) -> None:

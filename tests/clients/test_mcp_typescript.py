@@ -25,10 +25,9 @@ def scripts(pipeline: Pipeline) -> Iterator[None]:
     pipeline.scripts = before
 
 
-async def done(which: str, url: str, doing: str, *told: str) -> dict[str, Any]:
+async def done(which: str, url: str, doing: str, *told: str) -> Any:
     node, folder = await asyncio.to_thread(node_in, "mcp")
-    found: dict[str, Any] = json.loads(await output_of(node, folder / "client.mjs", which, f"{url}/mcp", doing, *told))
-    return found
+    return json.loads(await output_of(node, folder / "client.mjs", which, f"{url}/mcp", doing, *told))
 
 
 @pytest.mark.parametrize("which", CLIENTS)
@@ -36,6 +35,11 @@ async def test_ask(edge: str, which: str) -> None:
     result = await done(which, edge, "ask", "cites When?")
     assert set(result["tools"]) >= {"ask", "search"}
     assert result["structuredContent"]["answer"] == ANSWER
+
+
+async def test_the_schemas_of_the_tools_are_sound(edge: str) -> None:
+    tools = await done("sdk", edge, "schemas")
+    assert tools == [[name, "object", "object"] for name in ("ask", "search", "open_source")]
 
 
 @pytest.mark.parametrize("which", CLIENTS)

@@ -28,6 +28,16 @@ const DOINGS = {
     const result = await ask(client, question, { onprogress: (each) => progress.push(each.message) });
     return { tools: tools.map((tool) => tool.name), progress, ...result };
   },
+  // Compiles the tools' schemas as strictly as can be, as clients do before they hand them to a model.
+  async schemas(client) {
+    const { default: Ajv } = await import('ajv/dist/2020.js');
+    const { default: formats } = await import('ajv-formats');
+    const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+    formats(ajv);
+    const { tools } = await client.listTools();
+    for (const tool of tools) for (const schema of [tool.inputSchema, tool.outputSchema]) ajv.compile(schema);
+    return tools.map((tool) => [tool.name, tool.inputSchema.type, tool.outputSchema.type]);
+  },
   // Asks, cancels when the tests say so on standard input, and ends with it.
   async cancel(client, question) {
     const leaving = new AbortController();
