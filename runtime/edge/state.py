@@ -124,8 +124,10 @@ class Edge:
                 submitted, reader = await self.runs.ask(
                     question, deadline_s, access=access, placed=placed, headers=headers
                 )
-            except BaseException:
+            except BaseException as error:
                 router.not_awaited(run_id)
+                if isinstance(error, asyncio.CancelledError):  # the client left while its question was being written
+                    await self.client_left(question, run_id)
                 raise
         if not submitted.created:  # another request with its idempotency key came first
             router.not_awaited(run_id)

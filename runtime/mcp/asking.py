@@ -80,10 +80,13 @@ async def ask(call: Call, asked: AskArguments) -> ToolCalled:
 async def _up(call: Call, teller: Teller) -> Edge:
     """What answers, once it is up; a client that waits for it is told so. Raises Unavailable."""
     opening = asyncio.ensure_future(call.peer.edge())
-    done, _ = await asyncio.wait([opening], timeout=NOTABLE_S)
-    if not done:
-        await teller.progress(0, "the documents are being opened", Waiting())
-    return await opening
+    try:
+        done, _ = await asyncio.wait([opening], timeout=NOTABLE_S)
+        if not done:
+            await teller.progress(0, "the documents are being opened", Waiting())
+        return await opening
+    finally:
+        opening.cancel()
 
 
 async def followed(edge: Edge, reader: Reader, teller: Teller, base: str, after: int = 0) -> ToolCalled:

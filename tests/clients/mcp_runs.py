@@ -70,7 +70,7 @@ async def fails(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> Non
 
 
 async def _cancelled(pipeline: Pipeline, run_id: str) -> None:
-    async for _ in follow(pipeline.bus.client, RUNS, [finished(run_id).subject]):
+    async for _ in follow(pipeline.bus.client, RUNS, [finished(run_id).subject], after=0):
         return
 
 
