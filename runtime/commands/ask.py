@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bus.errors import Failure
+from bus.errors import Failure, Invalid
 from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
 from bus.messages import Citation, NearPassage, QuestionAsked, Reference
+from bus.requests import check_text
 from bus.run_record import RunRecord
 from index.languages import LANGUAGES
 from index.source_paths import published
@@ -112,16 +113,10 @@ def ask_command(
 
 def question_from(fields: dict[str, Any]) -> QuestionAsked:
     """The request these options make. Raises click.UsageError."""
-    question = fields["question"]
-    if not question.strip():
-        raise click.UsageError("the question is empty; write it in quotes")
-    if any(ord(c) < 32 and c not in "\t\n\r" for c in question):
-        raise click.UsageError("the question contains control characters; write plain text")
-    if len(question) > 4000:
-        raise click.UsageError(f"the question has {len(question):,} characters; ask in at most 4,000")
     try:
+        check_text("question", fields["question"])
         return msgspec.convert({k: v for k, v in fields.items() if v is not None}, QuestionAsked)
-    except msgspec.ValidationError as error:
+    except (Invalid, msgspec.ValidationError) as error:
         raise click.UsageError(str(error)) from None
 
 

@@ -181,7 +181,7 @@ def test_a_warning_of_a_command_is_one_line(capfd: pytest.CaptureFixture[str]) -
     assert capfd.readouterr().err == "a\\u001b[2J\\nerror: b\n"
 
 
-QUESTION = "When does the gate open? [/nope] [bold] :smile: \u202e\u009b2J\u200b\u00e9" + "\u0301" * 500
+QUESTION = "When does the gate open? [/nope] [bold] :smile: \u202e\u200b\u00e9" + "\u0301" * 500
 EVIL = "\x1b[2J\x1b]8;;https://evil.example\x07\x9b31m\u202e\u2066[/nope][bold]:smile:\x08\r\u200b"
 
 
@@ -292,11 +292,14 @@ def test_no_command_lets_a_text_steer_the_terminal(place: Path) -> None:
         place,
         ("ask", "--index", index, "--timings", QUESTION),
         ("ask", "--index", index, "--json", QUESTION),
+        ("ask", "--index", index, f"{QUESTION}\u009b2J"),
         ("trace", "list", "--index", index),
         ("trace", "list", "--json", "--index", index),
     )
     assert_fit(asked)
-    assert set(statuses) <= {0, 3}
+    assert set(statuses[:2] + statuses[3:]) <= {0, 3}
+    assert statuses[2] == 2  # a control character is refused by name
+    assert "U+009B" in asked
     assert "[/nope]" in asked
     runs = re.findall('{"run_id":"([0-9a-f]+)"', asked)
     assert len(runs) == 2

@@ -164,8 +164,8 @@ def test_refused_and_declined_exit_with_three(
     [
         (["ask", "--index", "/nowhere", "hi"], 2, "build one with `groundwire index build"),
         (["ask", "--index", "{index}", " "], 2, "the question is empty"),
-        (["ask", "--index", "{index}", "x" * 4001], 2, "at most 4,000"),
-        (["ask", "--index", "{index}", "a\x01b"], 2, "control characters"),
+        (["ask", "--index", "{index}", "x" * 4001], 2, "shorten it to 4000"),
+        (["ask", "--index", "{index}", "a\x01b"], 2, "control character"),
         (["ask", "--index", "{index}", "--profile", "libary", "hi"], 2, "did you mean 'library'"),
         (["ask", "--index", "{index}", "--style", "long", "hi"], 2, "'synthesis'"),
         (["ask", "--index", "{index}", "--voice", "loud", "hi"], 2, "'helpful'"),
