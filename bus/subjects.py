@@ -4,7 +4,8 @@ gw.question_asked.<run_id>          a question, from the edge or from any integr
 gw.<message_type>.<run_id>.<lane>   every other record of the journal
 gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
-gw.ask, gw.search, gw.index, gw.sources, gw.cancel.<run_id>   core NATS: the sender repeats a request that gets no answer
+gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.cancel.<run_id>
+                                    core NATS: the sender repeats a request that gets no answer
 """
 
 import re
@@ -20,6 +21,8 @@ ASK = "gw.ask"
 SEARCH = "gw.search"
 INDEX = "gw.index"
 SOURCES = "gw.sources"
+#: Where a search process makes vectors of texts with the embedder of its index.
+VECTORS = "gw.vectors"
 #: Where the process that prunes the journal says what it knows of it.
 JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"

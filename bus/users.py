@@ -9,7 +9,7 @@ lent to them by name.
 
 import msgspec
 
-from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, JOURNAL, RUNS, SEARCH, SOURCES
+from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, JOURNAL, RUNS, SEARCH, SOURCES, VECTORS
 
 #: The account of the streams and of Groundwire's own processes, and that of everybody else.
 ACCOUNT = "GROUNDWIRE"
@@ -82,7 +82,7 @@ ACTORS = User(
 SEARCHING = User(
     name="search",
     publish=("gw.embed", _INBOXES),
-    subscribe=(SEARCH, INDEX, SOURCES, "gw.health.search", "gw.metrics.search"),
+    subscribe=(SEARCH, INDEX, SOURCES, VECTORS, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(
     name="inference",
@@ -103,6 +103,7 @@ EDGE = User(
         SEARCH,
         INDEX,
         SOURCES,
+        VECTORS,
         JOURNAL,
         "gw.health.*",
         "gw.metrics.*",

@@ -12,14 +12,14 @@ from types import MappingProxyType
 import msgspec
 import numpy as np
 
-from index import search_engines, snapshot
+from index import lsa, search_engines, snapshot
 from index.allowed import Allowed
 from index.codes import with_codes
 from index.coverage import TOPIC_SHARE, GramSet, cover, gram_set, hash_sets, word_set
 from index.crossing import crossed
 from index.document_text import Stretch, page_stretch, stretch
 from index.duplicates import groups
-from index.embedder import Embedder, Vectors
+from index.embedder import Embedder, EmbedderSpec, Vectors
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.fusion import Covers, mean_of_shares
@@ -244,6 +244,20 @@ class Searcher:
             behind = (opened.catalogue[each] for each in ids[bisect_right(ids, after) :])
             found = islice((entry for entry in behind if opened.views.sees(entry.source_id, groups)), most)
             return list(found), len(seen), opened.handle.manifest.snapshot
+
+    def embed(
+        self, texts: Sequence[str], *, query: bool = False, groups: Groups = None
+    ) -> tuple[EmbedderSpec, Vectors | None]:
+        """A row of length 1 per text, as the index makes them, and with which embedder.
+
+        None where it was fitted on documents that a caller in `groups` does not see: what it says of a text says something of them.
+        Raises IndexProblem.
+        """
+        with self._entered(groups) as opened:
+            spec = opened.embedder.spec
+            if spec.name == lsa.NAME and self._view(opened, groups).allowed is not None:
+                return spec, None
+            return spec, opened.embedder.embed(texts, query=query)
 
     @property
     def roots(self) -> tuple[Root, ...]:

@@ -1,5 +1,6 @@
 """Assemble the aiohttp app: its routes, its middlewares and the state its handlers share."""
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from runtime.edge import asyncapi, health, index, mcp, openapi, page, runs, sear
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
-from runtime.edge.openai import chat, completions, models, responses
+from runtime.edge.openai import chat, completions, embeddings, models, responses
+from runtime.edge.openai.errors import OPENAI_ERRORS
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
-from runtime.edge.problems import ERRORS, problems_middleware
+from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat, problems_middleware
 from runtime.edge.rejoining import REJOINING, Rejoining
 from runtime.edge.routes import Route
 from runtime.edge.sources import data as sources
@@ -39,6 +41,7 @@ def all_routes() -> tuple[Route, ...]:
         chat,
         completions,
         models,
+        embeddings,
         responses,
         mcp,
         ui_chat,
@@ -97,6 +100,7 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     door = request.app[EDGE].door
     route = getattr(request.match_info.handler, "__self__", None)
     if not isinstance(route, Route):
+        request[ERRORS] = errors_at(request)
         door.origins.check(request)
         return preflight(request) or await handler(request)
     request[ERRORS] = route.errors
@@ -104,3 +108,18 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     with door.admitted(request, route) as caller:
         request[CALLER] = caller
         return await handler(request)
+
+
+def errors_at(request: web.Request) -> ErrorFormat:
+    """The format of errors where there is no route: below /v1 OpenAI's, but for what stands beside routes of our own."""
+    match request.path.split("/", 3):
+        case ["", "v1", name, *_] if name not in _own_names(request.app[ROUTES]):
+            return OPENAI_ERRORS
+    return PROBLEM_JSON
+
+
+@functools.cache
+def _own_names(routes: tuple[Route, ...]) -> frozenset[str]:
+    return frozenset(
+        each.path.split("/")[2] for each in routes if each.path.startswith("/v1/") and each.errors is not OPENAI_ERRORS
+    )

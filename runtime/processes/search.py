@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
+import msgspec
 
 from bus.connection import Client, connect, keep_trying
 from bus.errors import Failure, Unavailable
 from bus.health import answer_health
+from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import answer_served_index
 from bus.sources import answer_sources
@@ -59,6 +61,10 @@ class Threads:
     async def find(self, request: SearchRequest) -> SearchReply:
         """The hits from the current snapshot. Raises Unavailable."""
         return await self.run(lambda searcher: self._search(searcher, request))
+
+    async def embed(self, request: VectorsRequest) -> VectorsReply:
+        """The vectors that the current snapshot's embedder makes. Raises Unavailable."""
+        return await self.run(lambda searcher: self._embed(searcher, request))
 
     async def run[T](self, work: Callable[[Searcher], T]) -> T:
         """What this returns, called in one of the threads. Raises Unavailable, or the Failure that it raises."""
@@ -128,6 +134,14 @@ class Threads:
             and not searcher.passing(request.filter, request.groups),
         )
 
+    @staticmethod
+    def _embed(searcher: Searcher, request: VectorsRequest) -> VectorsReply:
+        spec, rows = searcher.embed(request.texts, query=request.query, groups=request.groups)
+        of = VectorsReply(embedder=spec.name, version=spec.version, dimension=spec.dimension)
+        if rows is None:
+            return msgspec.structs.replace(of, withheld=True)
+        return msgspec.structs.replace(of, rows=tuple(row.astype("<f4").tobytes() for row in rows))
+
 
 def _opening(
     settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None
@@ -164,6 +178,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     if kept.snapshot:
         await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
     close = await serve_search(client, threads.find)
+    close_vectors = await serve_index_vectors(client, threads.embed)
     close_sources = await answer_sources(client, Sources(threads.run, originals=settings.index.originals).find)
     served = Served(Path(settings.index.dir), kept.snapshot)
     await answer_served_index(client, lambda: asyncio.to_thread(served.say))
@@ -175,6 +190,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
             served.take_up(kept.snapshot)
     await close()
     await close_sources()
+    await close_vectors()
     threads.close()
     kept.close()
     await client.close()

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import ServedIndex, answer_served_index
 from bus.sources import (
@@ -51,10 +52,13 @@ INDEX = ServedIndex(
 
 @pytest.fixture(scope="module")
 async def searched(bus: Bus) -> AsyncIterator[None]:
-    """Somebody who answers searches."""
+    """Somebody who answers searches, and makes vectors."""
 
     async def find(request: SearchRequest) -> SearchReply:
         return SearchReply(snapshot="s")
+
+    async def embed(request: VectorsRequest) -> VectorsReply:
+        return VectorsReply(embedder="lsa", version="s", dimension=2, rows=(bytes(8),) * len(request.texts))
 
     async def served() -> ServedIndex:
         return INDEX
@@ -85,11 +89,13 @@ async def searched(bus: Bus) -> AsyncIterator[None]:
 
     close = await serve_search(bus.client, find)
     close_sources = await answer_sources(bus.client, about)
+    close_vectors = await serve_index_vectors(bus.client, embed)
     await answer_served_index(bus.client, served)
     await bus.client.flush()
     yield
     await close()
     await close_sources()
+    await close_vectors()
 
 
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)

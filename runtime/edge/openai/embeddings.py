@@ -1,0 +1,121 @@
+"""/v1/embeddings: the vectors that the served index makes of texts, for OpenAI clients."""
+
+import base64
+from array import array
+from typing import Annotated, Literal
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from bus.index_embedding import TEXTS, VectorsReply, VectorsRequest, index_vectors
+from runtime.edge.door import CALLER
+from runtime.edge.openai.errors import OPENAI_ERRORS, unsupported
+from runtime.edge.problems import Problem
+from runtime.edge.responses import json_response
+from runtime.edge.routes import Reply, Route
+from runtime.edge.state import EDGE, Edge
+
+#: How many texts OpenAI takes at a time.
+INPUTS = 2048
+#: What a token is taken to be where no model counts them.
+BYTES_A_TOKEN = 4
+
+
+class EmbeddingsAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """The body of `POST /v1/embeddings`. `input_type` is Groundwire's own: for models that encode the two differently."""
+
+    model: str
+    input: str | Annotated[tuple[str | int | tuple[int, ...], ...], Meta(min_length=1, max_length=INPUTS)]
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    input_type: Literal["passage", "query"] = "passage"
+
+
+class Embedding(msgspec.Struct, frozen=True, kw_only=True):
+    """The vector of one text, of length 1: as numbers, or as base64 of little-endian floats of 4 bytes."""
+
+    index: int
+    embedding: tuple[float, ...] | str
+    object: Literal["embedding"] = "embedding"
+
+
+class EmbeddingsUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate: a token for every four bytes."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class Embeddings(msgspec.Struct, frozen=True, kw_only=True):
+    data: tuple[Embedding, ...]
+    model: str
+    usage: EmbeddingsUsage
+    object: Literal["list"] = "list"
+
+
+@Route(
+    "POST",
+    "/v1/embeddings",
+    {200: Reply("The vectors, in the order of the texts.", Embeddings)},
+    "search",
+    problems=(404, 503),
+    errors=OPENAI_ERRORS,
+)
+async def embeddings(request: web.Request, asked: EmbeddingsAsked) -> web.Response:
+    """Make vectors of texts, with the embedder of the index that is served."""
+    texts = texts_of(asked)
+    groups, rows = request[CALLER].groups, list[bytes]()
+    for at in range(0, len(texts), TEXTS):
+        wanted = VectorsRequest(texts=texts[at : at + TEXTS], query=asked.input_type == "query", groups=groups)
+        made = await _vectors(request.app[EDGE], wanted)
+        check_fits(asked, made)
+        rows += made.rows
+    tokens = sum(-(-len(text.encode()) // BYTES_A_TOKEN) for text in texts)
+    return json_response(
+        Embeddings(
+            data=tuple(Embedding(index=n, embedding=_written(row, asked)) for n, row in enumerate(rows)),
+            model=asked.model,
+            usage=EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens),
+        )
+    )
+
+
+def texts_of(asked: EmbeddingsAsked) -> tuple[str, ...]:
+    """Raises Problem for token numbers and for texts that say nothing."""
+    given = (asked.input,) if isinstance(asked.input, str) else asked.input
+    texts = tuple(text for text in given if isinstance(text, str))
+    if len(texts) < len(given):
+        raise unsupported(
+            "input", "token numbers are not read; send text (LangChain: check_embedding_ctx_length=False)"
+        )
+    for n, text in enumerate(texts):
+        if not text.strip():
+            field = "input" if isinstance(asked.input, str) else f"input[{n}]"
+            raise Problem(400, "invalid", f"{field}: the text is empty; leave it out")
+    return texts
+
+
+def check_fits(asked: EmbeddingsAsked, made: VectorsReply) -> None:
+    """Raises Problem when the index's embedder is not the one that is wanted."""
+    if asked.model not in (made.embedder, made.version, f"{made.embedder} {made.version}"):
+        detail = f"model: there is no embedder {asked.model[:100]!r}; the index's is {made.embedder!r}"
+        raise Problem(404, "model_not_found", detail)
+    if asked.dimensions not in (None, made.dimension):
+        raise unsupported("dimensions", f"the index's vectors have {made.dimension}; send that, or leave it out")
+    if made.withheld:
+        detail = (
+            "this key does not see every document, and the embedder was fitted on all of them; use a key with"
+            " `--group '*'`, or an index with a neural embedder"
+        )
+        raise Problem(403, "no_scope", detail)
+
+
+async def _vectors(edge: Edge, wanted: VectorsRequest) -> VectorsReply:
+    return await index_vectors(edge.runs.client, wanted, timeout_s=edge.timeouts.search_s)
+
+
+def _written(row: bytes, asked: EmbeddingsAsked) -> tuple[float, ...] | str:
+    if asked.encoding_format == "base64":
+        return base64.b64encode(row).decode()
+    return tuple(array("f", row))

@@ -1,0 +1,49 @@
+"""An answer whose markers cite several places of two sources, as the pipeline tells it: for tests of other protocols' citations."""
+
+from bus.events import Done, Emitter, References, TokensEnd, tokens_of
+from bus.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
+from bus.subjects import finished
+from tests.runtime.edge.conftest import Pipeline
+
+#: The first character is of several code points, and outside the basic plane.
+SHOWN = "👩‍🎓 Refunds take 14 days [1]. The shop opens at nine [2, 3], and `a[1]` is code [1]."
+
+
+def _place(n: int, url: str, start: int, end: int) -> CitedPlace:
+    return CitedPlace(n=n, url=url, page=None, source_start=start, source_end=end, cited_text=f"what {n} cites")
+
+
+CITED = (
+    Reference(
+        source_id="refunds",
+        title="환불 규정",
+        url="https://example.org/refunds",
+        score=0.5,
+        n=(1, 3),
+        cited=(_place(1, "https://example.org/refunds#terms", 0, 4), _place(3, "", 9, 12)),
+    ),
+    Reference(
+        source_id="shop/opening.md",
+        title="",
+        url="/sources/shop/opening.md",
+        score=0.25,
+        n=(2,),
+        cited=(_place(2, "/sources/shop/opening.md?start=5&end=20", 5, 20),),
+    ),
+)
+
+
+async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
+    for piece in tokens_of(SHOWN):
+        await emitter.tokens([piece])
+    settled = Settled(
+        outcome="answered",
+        question=question.question,
+        answer=SHOWN,
+        confidence="high",
+        re_gate="clean",
+        references=CITED,
+    )
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), References(items=CITED), Done())
