@@ -31,7 +31,18 @@ def python_of(name: str) -> Path:
     _once(
         folder,
         [_uv(), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)],
-        [_uv(), "pip", "install", "--quiet", "--no-deps", "--python", str(python), "-r", str(pins)],
+        [
+            _uv(),
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--compile-bytecode",
+            "--python",
+            str(python),
+            "-r",
+            str(pins),
+        ],
         cwd=CACHE,  # outside the project, whose own pins are not these
     )
     return python

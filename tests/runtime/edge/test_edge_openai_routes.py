@@ -23,7 +23,7 @@ async def client(edge: str) -> AsyncIterator[openai.AsyncOpenAI]:
 
 @pytest.fixture(autouse=True)
 def citing(pipeline: Pipeline) -> None:
-    pipeline.scripts["cite"] = cite
+    pipeline.scripts["places"] = cite
 
 
 async def chat(client: openai.AsyncOpenAI, question: str, *, stream: bool) -> tuple[str, list[Any], dict[str, Any]]:
@@ -48,7 +48,7 @@ async def chat(client: openai.AsyncOpenAI, question: str, *, stream: bool) -> tu
 async def test_each_marker_is_a_url_citation_where_it_stands(
     edge: str, client: openai.AsyncOpenAI, stream: bool
 ) -> None:
-    content, annotations, extra = await chat(client, "cite", stream=stream)
+    content, annotations, extra = await chat(client, "places", stream=stream)
     assert content == SHOWN
     found = [(each.url_citation, each.type) for each in annotations]
     assert [(SHOWN[c.start_index : c.end_index], c.title, c.url, kind) for c, kind in found] == [

@@ -1,0 +1,59 @@
+"""What the tests of the clients of /v1/chat/completions share: a script that does it all, and a run that its client leaves."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
+from bus.messages import QuestionAsked
+from bus.runs import Runs
+from tests.clients.installed import output_of
+from tests.polling import until
+from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.response_kinds import KINDS, hang
+
+
+class Leaving:
+    """Answers `leave` with the beginning of an answer that does not go on; `runs` are those that were asked for it."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.runs: list[str] = []
+        pipeline.scripts |= KINDS | {"leave": self}
+
+    async def __call__(self, pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        self.runs.append(run_id)
+        await hang(pipeline, run_id, question)
+
+    async def all_cancelled(self, runs: Runs) -> bool:
+        """Whether every one of them ends, since its client left."""
+        assert self.runs
+
+        async def cancelled() -> bool:
+            records = [await runs.record(run_id) for run_id in self.runs]
+            return all(record is not None and record.outcome == "cancelled" for record in records)
+
+        await until(cancelled, within_s=20, what="runs that end with their client")
+        return True
+
+
+async def told(*command: str | Path, **env: str) -> dict[str, Any]:
+    """What a client's script was told, by what it did."""
+    async with asyncio.timeout(120):
+        said: dict[str, Any] = json.loads((await output_of(*command, timeout_s=110, **env)).strip().splitlines()[-1])
+    return said
+
+
+@contextlib.asynccontextmanager
+async def embedding(bus: Bus) -> AsyncIterator[None]:
+    """Somebody who makes vectors."""
+
+    async def embed(request: VectorsRequest) -> VectorsReply:
+        return VectorsReply(embedder="lsa", version="s", dimension=2, rows=(b"\0\0\x80?\0\0\0\0",) * len(request.texts))
+
+    close = await serve_index_vectors(bus.client, embed)
+    await bus.client.flush()
+    yield
+    await close()

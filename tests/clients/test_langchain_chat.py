@@ -1,0 +1,53 @@
+"""LangChain at /v1/chat/completions, /v1/completions and /v1/embeddings."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bus.runs import Runs
+from tests.clients.chatting import Leaving, embedding, told
+from tests.clients.installed import HERE, python_of
+from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.response_kinds import CITED_TEXT
+
+
+@pytest.fixture(scope="module")
+async def said(edge: str, bus: Bus, pipeline: Pipeline) -> AsyncIterator[tuple[dict[str, Any], Leaving]]:
+    """What the client's script was told, by what it did, and the runs that it left."""
+    leaving = Leaving(pipeline)
+    async with embedding(bus):
+        yield await told(python_of("langchain"), HERE / "python" / "langchain_chat.py", f"{edge}/v1"), leaving
+
+
+async def test_stream(said: tuple[dict[str, Any], Leaving]) -> None:
+    assert "".join(said[0]["stream"]) == CITED_TEXT
+
+
+async def test_cancel(said: tuple[dict[str, Any], Leaving], runs: Runs) -> None:
+    """Its client leaves a stream of which it has read the beginning."""
+    assert await said[1].all_cancelled(runs)
+
+
+async def test_ask(said: tuple[dict[str, Any], Leaving]) -> None:
+    asked = said[0]["ask"]
+    assert (asked["first"], asked["older"]) == (CITED_TEXT, CITED_TEXT)
+    assert asked["second"] == "The documents do not say."
+
+
+async def test_embed(said: tuple[dict[str, Any], Leaving]) -> None:
+    assert said[0]["embed"] == [[1.0, 0.0], [1.0, 0.0]]
+
+
+async def test_cite(said: tuple[dict[str, Any], Leaving]) -> None:
+    """It leaves the annotations of a chat out of its messages (it has those of /v1/responses): the text has the markers alone."""
+    assert "annotations" not in said[0]["cite"]["kwargs"]
+    assert "[환불" in said[0]["cite"]["near"]
+
+
+async def test_error(said: tuple[dict[str, Any], Leaving]) -> None:
+    unknown, refused, failed, cut = said[0]["error"]
+    assert "there is no profile 'gpt-9'" in unknown
+    assert "n: there is one answer" in refused
+    assert "model cannot be reached" in failed
+    assert "model cannot be reached" in cut

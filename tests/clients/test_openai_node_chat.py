@@ -1,0 +1,60 @@
+"""OpenAI's client for Node at /v1/chat/completions, /v1/completions and /v1/embeddings."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bus.runs import Runs
+from tests.clients.chatting import Leaving, embedding, told
+from tests.clients.installed import node_in
+from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.response_kinds import CITED_TEXT
+
+
+@pytest.fixture(scope="module")
+async def said(edge: str, bus: Bus, pipeline: Pipeline) -> AsyncIterator[tuple[dict[str, Any], Leaving]]:
+    """What the client's script was told, by what it did, and the runs that it left."""
+    leaving = Leaving(pipeline)
+    async with embedding(bus):
+        node, folder = node_in("openai-node")
+        yield await told(node, folder / "chat.mjs", f"{edge}/v1"), leaving
+
+
+async def test_stream(said: tuple[dict[str, Any], Leaving]) -> None:
+    streamed = said[0]["stream"]
+    assert ("".join(streamed["deltas"]), streamed["final"]) == (CITED_TEXT, CITED_TEXT)
+
+
+async def test_cancel(said: tuple[dict[str, Any], Leaving], runs: Runs) -> None:
+    """Its client leaves a stream of which it has read the beginning."""
+    assert await said[1].all_cancelled(runs)
+
+
+async def test_ask(said: tuple[dict[str, Any], Leaving]) -> None:
+    asked = said[0]["ask"]
+    assert (asked["first"], asked["older"]) == (CITED_TEXT, CITED_TEXT)
+    assert "general" in asked["models"]
+
+
+async def test_cite(said: tuple[dict[str, Any], Leaving]) -> None:
+    for annotations in said[0]["cite"]:
+        cited = [each["url_citation"] for each in annotations]
+        assert [(CITED_TEXT[c["start_index"] : c["end_index"]], c["title"]) for c in cited] == [
+            ("[1]", "Handbook"),
+            ("[2]", "fees 2026.md"),
+        ]
+        assert cited[0]["url"] == "https://example.org/handbook#loans"
+        assert "/sources/fees%202026.md?start=0&end=9" in cited[1]["url"]
+
+
+async def test_embed(said: tuple[dict[str, Any], Leaving]) -> None:
+    assert said[0]["embed"] == [[1.0, 0.0], [1.0, 0.0]]
+
+
+async def test_error(said: tuple[dict[str, Any], Leaving]) -> None:
+    unknown, refused, failed, cut, image = said[0]["error"]
+    assert (unknown["status"], unknown["param"], refused["status"], refused["param"]) == (404, "model", 400, "n")
+    assert failed["status"] == 503
+    assert "model cannot be reached" in cut["message"]
+    assert (image["status"], "/v1/images/generations" in image["message"]) == (404, True)
