@@ -100,11 +100,7 @@ async def ask_or_join(
     """
     edge, rejoining = request.app[EDGE], request.app[REJOINING]
     mark = _mark(request[CALLER], question)
-    known = rejoining.runs.get(mark)
-    if known is not None and (known.left or _is_retry(request)) and await _shows(edge, known.run_id):
-        reader = await edge.runs.read(known.run_id)
-    else:
-        reader = await edge.asked(request[CALLER], question, transport)
+    reader = await _joined(request, mark, question) or await edge.asked(request[CALLER], question, transport)
     run = rejoining.follow(mark, reader.run_id)
     with reader:
         try:
@@ -124,6 +120,26 @@ async def ask_or_join(
     run.followers -= 1
     if not run.followers:
         rejoining.later(run, edge.timeouts.rejoin_s)
+
+
+async def _joined(request: web.Request, mark: bytes, question: QuestionAsked) -> Reader | None:
+    """A reader of the run that the request may join, if there is one. Raises Unavailable."""
+    edge, rejoining = request.app[EDGE], request.app[REJOINING]
+    known = rejoining.runs.get(mark)
+    if known is None or not (known.left or _is_retry(request)):
+        return None
+    run = rejoining.follow(mark, known.run_id)  # so that it is not ended meanwhile
+    try:
+        if await _shows(edge, run.run_id):
+            return await edge.runs.read(run.run_id)
+    except BaseException:
+        if run.followers == 1:
+            await rejoining.abandoned(edge, run, question, waits=True)
+        raise
+    finally:
+        run.followers -= 1
+    rejoining.forget(run)
+    return None
 
 
 async def _shows(edge: Edge, run_id: str) -> bool:
