@@ -95,7 +95,9 @@ class Answer(ABC):
             yield _annotation(start, at, absolute(url, self.base), passage.title or passage.source_id)
 
     def finish(self, record: RunRecord | None) -> schemas.Finish:
-        return "content_filter" if self.run.withdrawn else "stop"
+        if self.run.withdrawn:
+            return "content_filter"
+        return "length" if record is not None and record.cut == "length" else "stop"
 
     # ------------------------------------------------------------ sending it
 

@@ -7,17 +7,23 @@ What a client would wait for in vain, or read the answer by, is refused.
 from collections.abc import Callable
 
 from aiohttp import web
+from msgspec import UNSET
 
 from bus.messages import Constraints, QuestionAsked, Turn
+from bus.response_schema import problem_of
 from prompts.profiles import ProfileError
 from runtime.edge.idempotency import idempotency_key
 from runtime.edge.openai.errors import unsupported
-from runtime.edge.openai.schemas import Asked, ChatAsked, CompletionAsked
+from runtime.edge.openai.schemas import Asked, ChatAsked, CompletionAsked, Given
 from runtime.edge.problems import Problem
 from runtime.edge.state import EDGE
 
 #: How many tokens an answer may be asked to have; more is as good as no limit.
 MOST_TOKENS = 4096
+#: How many stop sequences OpenAI takes, and how long one may be.
+STOPS = 4
+STOP_CHARS = 200
+
 _ONE = "there is one answer to a question; leave it out, or send 1"
 _NO_LOGPROBS = "an answer is checked text without log probabilities; leave it out"
 _NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
@@ -30,7 +36,6 @@ _OF_BOTH: tuple[Rule[Asked], ...] = (
     ("n", lambda asked: asked.n not in (None, 1), _ONE),
     ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
     ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
-    ("stop", lambda asked: bool(asked.stop), "an answer ends where its last checked sentence does; leave it out"),
     ("logit_bias", lambda asked: bool(asked.logit_bias), "no token is preferred to another; leave it out"),
 )
 _OF_CHAT: tuple[Rule[ChatAsked], ...] = (
@@ -39,9 +44,9 @@ _OF_CHAT: tuple[Rule[ChatAsked], ...] = (
     ("tool_choice", lambda asked: asked.tool_choice not in (None, "none", "auto"), _NO_TOOLS),
     ("function_call", lambda asked: asked.function_call not in (None, "none", "auto"), _NO_TOOLS),
     (
-        "response_format",
-        lambda asked: asked.response_format is not None and asked.response_format.type != "text",
-        "an answer is text with citations; send `text`, or leave it out",
+        "response_format.type",
+        lambda asked: asked.response_format is not None and asked.response_format.type not in ("text", "json_schema"),
+        "an answer is text, or JSON in a schema; send `text` or `json_schema`",
     ),
     ("modalities", lambda asked: bool(set(asked.modalities or ()) - {"text"}), "an answer is text; leave it out"),
     ("audio", lambda asked: asked.audio is not None, "an answer is text; leave it out"),
@@ -114,4 +119,29 @@ def question_of(
 
 def constraints_of(asked: Asked, max_tokens: int | None) -> Constraints:
     """Raises Problem."""
-    return Constraints(max_tokens=max(16, min(max_tokens, MOST_TOKENS)) if max_tokens else None)
+    return Constraints(
+        max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
+        stop=_stops(asked) or UNSET,
+        response_schema=_schema(asked) or UNSET,
+    )
+
+
+def _stops(asked: Asked) -> tuple[str, ...]:
+    """Raises Problem."""
+    stops = (asked.stop,) if isinstance(asked.stop, str) else asked.stop or ()
+    if len(stops) > STOPS or not all(0 < len(stop) <= STOP_CHARS for stop in stops):
+        raise unsupported("stop", f"send at most {STOPS} texts of 1 to {STOP_CHARS} characters")
+    return stops
+
+
+def _schema(asked: Asked) -> Given | None:
+    """The JSON Schema that the answer is to fit. Raises Problem."""
+    wanted = asked.response_format if isinstance(asked, ChatAsked) else None
+    if wanted is None or wanted.type != "json_schema":
+        return None
+    schema = wanted.json_schema.schema if wanted.json_schema else None
+    if schema is None:
+        raise unsupported("response_format.json_schema.schema", "is missing")
+    if wrong := problem_of(schema):
+        raise unsupported("response_format.json_schema.schema", wrong)
+    return schema

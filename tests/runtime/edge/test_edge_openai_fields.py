@@ -1,5 +1,6 @@
 """What each of OpenAI's fields does here: it is part of the question, has no effect, or is refused by name."""
 
+import re
 from typing import Any
 
 import aiohttp
@@ -7,9 +8,20 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming as ChatParams
 from openai.types.completion_create_params import CompletionCreateParamsStreaming as TextParams
 
+from bus.events import Done, Emitter, TokensEnd
+from bus.messages import Constraints, QuestionAsked, RunFinished, Settled
+from bus.subjects import finished
+from tests.runtime.edge.conftest import Pipeline
+
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
 USER = {"role": "user", "content": "How long?"}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"days": {"type": "integer"}},
+    "required": ["days"],
+    "additionalProperties": False,
+}
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 
 #: Values that are accepted, of fields that do something and of those that do nothing.
@@ -19,6 +31,8 @@ HONOURED: dict[str, dict[str, Any]] = {
         "model": "library",
         "max_tokens": 1,
         "max_completion_tokens": 9000,
+        "stop": ["END", "\n\n"],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA}},
         "stream": True,
         "stream_options": {"include_usage": True},
     },
@@ -26,6 +40,7 @@ HONOURED: dict[str, dict[str, Any]] = {
         "prompt": ["How long?"],
         "model": "library",
         "max_tokens": 1,
+        "stop": "END",
         "stream": True,
         "stream_options": {"include_usage": True},
         "echo": True,
@@ -51,7 +66,6 @@ WITHOUT_EFFECT: dict[str, dict[str, Any]] = {
         "function_call": "none",
         "parallel_tool_calls": True,
         "modalities": ["text"],
-        "response_format": {"type": "text"},
         "prediction": {"type": "content", "content": "Within"},
         "reasoning_effort": "low",
         "verbosity": "low",
@@ -89,9 +103,15 @@ REFUSED: list[tuple[str, str, Any]] = [
     (CHAT, "modalities", ["text", "audio"]),
     (CHAT, "audio", {"voice": "alloy", "format": "wav"}),
     (CHAT, "web_search_options", {}),
-    (CHAT, "stop", "END"),
-    (CHAT, "response_format", {"type": "json_object"}),
-    (CHAT, "response_format", {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}),
+    (CHAT, "stop", ["a", "b", "c", "d", "e"]),
+    (CHAT, "stop", ""),
+    (CHAT, "response_format.type", {"type": "json_object"}),
+    (CHAT, "response_format.json_schema.schema", {"type": "json_schema", "json_schema": {"name": "a"}}),
+    (
+        CHAT,
+        "response_format.json_schema.schema",
+        {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "array"}}},
+    ),
     (CHAT, "max_tokens", 0),
     (CHAT, "max_completion_tokens", "many"),
     (CHAT, "stream", "yes"),
@@ -101,7 +121,6 @@ REFUSED: list[tuple[str, str, Any]] = [
     (CHAT, "messages[0].role", [{"content": "hi"}]),
     (CHAT, "model", "gpt-9"),
     (CHAT, "deadline_s", 0),
-    (TEXT, "stop", ["END"]),
     (TEXT, "n", 3),
     (TEXT, "best_of", 3),
     (TEXT, "logprobs", 0),
@@ -120,7 +139,7 @@ def base(path: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("path", "params"), [(CHAT, ChatParams), (TEXT, TextParams)])
 def test_every_documented_field_has_a_row(path: str, params: type) -> None:
-    refused = {field.partition("[")[0] for of, field, _ in REFUSED if of == path}
+    refused = {re.split(r"[\[.]", field)[0] for of, field, _ in REFUSED if of == path}
     assert params.__annotations__.keys() <= HONOURED[path].keys() | WITHOUT_EFFECT[path].keys() | refused
 
 
@@ -142,7 +161,7 @@ async def test_all_that_has_no_effect_at_once(http: aiohttp.ClientSession) -> No
 
 @pytest.mark.parametrize(("path", "field", "value"), REFUSED)
 async def test_it_is_refused_by_name(http: aiohttp.ClientSession, path: str, field: str, value: object) -> None:
-    async with http.post(path, json=base(path) | {field.partition("[")[0]: value}) as response:
+    async with http.post(path, json=base(path) | {re.split(r"[\[.]", field)[0]: value}) as response:
         error = (await response.json())["error"]
     assert response.status == (404 if field == "model" else 400)
     assert (error["param"], error["type"]) == (field, "invalid_request_error")
@@ -166,3 +185,28 @@ async def test_validation_names_the_fields_that_are_wrong_and_no_other(
         message = (await response.json())["error"]["message"]
     assert {part.partition(":")[0] for part in message.split("; ")} == named
     assert "unknown" not in message
+
+
+@pytest.mark.parametrize("path", [CHAT, TEXT])
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_that_max_tokens_cut_says_so(
+    http: aiohttp.ClientSession, pipeline: Pipeline, path: str, stream: bool
+) -> None:
+    asked: list[QuestionAsked] = []
+
+    async def cut(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        asked.append(question)
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.tokens(["Within"])
+        settled = Settled(outcome="answered", question=question.question, answer="Within", cut="length")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), Done())
+
+    pipeline.scripts["cut"] = cut
+    body: dict[str, Any] = {"model": "general", "max_tokens": 1, "stop": "END", "stream": stream}
+    body |= {"messages": [{"role": "user", "content": "cut"}]} if path == CHAT else {"prompt": "cut"}
+    async with http.post(path, json=body) as response:
+        text = await response.text()
+    assert '"finish_reason":"length"' in text
+    assert '"finish_reason":"stop"' not in text
+    assert asked[0].constraints == Constraints(max_tokens=1, stop=("END",))
