@@ -112,7 +112,10 @@ class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The request as it arrived by HTTP, WebSocket or NATS. -> classify_intent"""
+    """The request as it arrived by HTTP, WebSocket or NATS. -> classify_intent
+
+    `conversation`: the run that began the conversation which this question continues; lists of runs are grouped by it.
+    """
 
     question: Annotated[str, Meta(min_length=1, max_length=4000)]
     conversation_history: Annotated[tuple[Turn, ...], Meta(max_length=50)] = ()
@@ -129,6 +132,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     on_disconnect: OnDisconnect = "continue"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
     idempotency_key: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
+    conversation: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
 
 
 # ---------------------------------------------------------------- understanding

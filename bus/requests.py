@@ -108,7 +108,7 @@ def _too_deep() -> Invalid:
 
 def _check_names(fields: Mapping[str, object]) -> None:
     """Raises Invalid for a name that is not a valid id."""
-    for name in ("profile", "idempotency_key"):
+    for name in ("profile", "idempotency_key", "conversation"):
         if isinstance(value := fields.get(name), str):
             try:
                 check_id(value)

@@ -49,12 +49,14 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run.
     `withdrawn`: what was shown and then taken back. The citations are of `answer`, or of `withdrawn` where there is one. `cut`: why
     the answer ends before its end: by the request's `max_tokens` or `stop`.
+    `conversation`: the run that began the conversation, which may be this one.
     """
 
     run_id: str
     status: Literal["running", "finished"]
     question: str
     profile: str
+    conversation: str = ""
     language: str = ""
     outcome: Outcome | None = None
     reason: Reason | None = None
@@ -106,6 +108,7 @@ def record_of(records: Sequence[Record]) -> RunRecord | None:
         status="finished" if ended else "running",
         question=_shown(question.question, [m for _, m in messages]),
         profile=question.profile,
+        conversation=question.conversation or first.key.run_id,
         language=settled.language or question.language or _language([m for _, m in messages]),
         outcome=settled.outcome if ended else None,
         reason=settled.reason,

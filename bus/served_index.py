@@ -1,4 +1,8 @@
-"""What a search process serves and since when, and which files could not be read: request and reply on `gw.index`."""
+"""What a search process serves: request and reply on `gw.index`.
+
+An empty request asks for which snapshot that is and which files could not be read; `HeldAsked` for what callers in some groups
+find in it.
+"""
 
 from collections.abc import Awaitable, Callable
 
@@ -7,6 +11,7 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from bus.access import Groups
 from bus.envelope import read, set_aside
 from bus.errors import Poison, Unavailable
 from bus.subjects import INDEX
@@ -40,20 +45,56 @@ class ServedIndex(msgspec.Struct, frozen=True, kw_only=True):
     failed_count: int = 0
 
 
+class HeldAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """`groups`: whose documents count; None: every document."""
+
+    groups: Groups = None
+
+
+class ExampleQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that a document asks itself: a heading, or an entry of a list of questions."""
+
+    question: str
+    language: str
+    source_id: str
+
+
+class HeldDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the documents."""
+
+    source_id: str
+    title: str
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """What the caller's questions are answered from. `languages` counts passages. `titles` are some of the documents."""
+
+    documents: int
+    languages: dict[str, int] = {}
+    titles: tuple[HeldDocument, ...] = ()
+    examples: tuple[ExampleQuestion, ...] = ()
+
+
 class _Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     served: ServedIndex | None = None
+    held: Held | None = None
     problem: str = ""
 
 
 _replies = msgspec.json.Decoder(_Reply)
+_asked = msgspec.json.Decoder(HeldAsked)
 
 
-async def answer_served_index(client: Client, served: Callable[[], Awaitable[ServedIndex]]) -> None:
+async def answer_served_index(
+    client: Client,
+    served: Callable[[], Awaitable[ServedIndex]],
+    held: Callable[[Groups], Awaitable[Held]] | None = None,
+) -> None:
     """Answer for this process until its connection closes; one of several answers each request."""
 
     async def answer(msg: Msg) -> None:
         try:
-            reply = _Reply(served=await served())
+            reply = _Reply(served=await served()) if not msg.data or held is None else await _held(msg.data, held)
         except Unavailable as failure:
             reply = _Reply(problem=str(failure))
         if msg.reply:
@@ -62,17 +103,38 @@ async def answer_served_index(client: Client, served: Callable[[], Awaitable[Ser
     await client.subscribe(INDEX, queue="search", cb=answer)
 
 
+async def _held(data: bytes, held: Callable[[Groups], Awaitable[Held]]) -> _Reply:
+    try:
+        asked = read(_asked, data, "this request")
+    except Poison as poison:
+        set_aside("request", INDEX, poison)
+        return _Reply(problem=str(poison))
+    return _Reply(held=await held(asked.groups))
+
+
 async def served_index(client: Client, *, timeout_s: float) -> ServedIndex:
     """Raises Unavailable."""
-    try:
-        msg = await client.request(INDEX, b"", timeout=timeout_s)
-    except (nats.errors.Error, TimeoutError) as error:
-        raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
-    try:
-        reply = read(_replies, msg.data, "this reply")
-    except Poison as poison:
-        set_aside("reply", INDEX, poison)
-        raise Unavailable(str(poison)) from None
+    reply = await _ask(client, b"", timeout_s)
     if reply.served is None:
         raise Unavailable(reply.problem)
     return reply.served
+
+
+async def held_for(client: Client, groups: Groups, *, timeout_s: float) -> Held:
+    """What callers in these groups find. Raises Unavailable."""
+    reply = await _ask(client, msgspec.json.encode(HeldAsked(groups=groups)), timeout_s)
+    if reply.held is None:
+        raise Unavailable(reply.problem or "the search process is of an older version; restart it")
+    return reply.held
+
+
+async def _ask(client: Client, data: bytes, timeout_s: float) -> _Reply:
+    try:
+        msg = await client.request(INDEX, data, timeout=timeout_s)
+    except (nats.errors.Error, TimeoutError) as error:
+        raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
+    try:
+        return read(_replies, msg.data, "this reply")
+    except Poison as poison:
+        set_aside("reply", INDEX, poison)
+        raise Unavailable(str(poison)) from None

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -202,6 +202,20 @@ class Searcher:
             return dict(self._view(opened, groups).languages)
         finally:
             self._leave(opened)
+
+    def entries(self, groups: Groups = None) -> tuple[Entry, ...]:
+        """The documents that a caller in `groups` sees."""
+        with self._entered(groups) as opened:
+            return self._view(opened, groups).entries
+
+    def beginnings(self, entries: Iterable[Entry], count: int) -> list[Passage]:
+        """The first passages of these documents, at most `count` of each."""
+        with self._entered(None) as opened:
+            return [
+                opened.passages.get(number)
+                for entry in entries
+                for number in range(entry.first, entry.first + min(count, entry.count))
+            ]
 
     def variants(self, query: str, language: str, groups: Groups = None) -> dict[str, str]:
         """The query with its names as the other languages that a caller in `groups` sees write them; without those that write

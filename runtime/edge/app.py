@@ -8,7 +8,19 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.runs import Runs
-from runtime.edge import asyncapi, health, index, mcp, openapi, page, runs, search, websocket
+from runtime.edge import (
+    asyncapi,
+    health,
+    index,
+    mcp,
+    openapi,
+    page,
+    run_list,
+    run_trace,
+    runs,
+    search,
+    websocket,
+)
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
@@ -32,6 +44,8 @@ def all_routes() -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json."""
     modules = (
         runs,
+        run_list,
+        run_trace,
         websocket,
         search,
         index,

@@ -14,12 +14,13 @@ from pathlib import Path
 import anyio
 import msgspec
 
+from bus.access import Groups
 from bus.connection import Client, connect, keep_trying
 from bus.errors import Failure, Unavailable
 from bus.health import answer_health
 from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.searching import SearchReply, SearchRequest, serve_search
-from bus.served_index import answer_served_index
+from bus.served_index import Held, answer_served_index
 from bus.sources import answer_sources
 from bus.users import SEARCHING
 from index import search_engines
@@ -32,7 +33,7 @@ from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_index import KeptIndex
-from runtime.processes.served import Served
+from runtime.processes.served import Served, held
 from runtime.processes.source_reading import Sources
 from runtime.settings import Settings
 
@@ -181,7 +182,14 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     close_vectors = await serve_index_vectors(client, threads.embed)
     close_sources = await answer_sources(client, Sources(threads.run, originals=settings.index.originals).find)
     served = Served(Path(settings.index.dir), kept.snapshot)
-    await answer_served_index(client, lambda: asyncio.to_thread(served.say))
+
+    async def found_for(groups: Groups) -> Held:
+        try:
+            return await asyncio.to_thread(lambda: held(kept.searcher(), groups))
+        except IndexProblem as problem:
+            raise Unavailable(str(problem)) from None
+
+    await answer_served_index(client, lambda: asyncio.to_thread(served.say), found_for)
     while not stop.is_set():
         state |= state_of(kept)
         with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):

@@ -3,15 +3,40 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bus.access import Groups
 from bus.errors import Unavailable
-from bus.served_index import ServedIndex, SkippedFile
+from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
 from index import snapshot
 from index.catalogue import read_catalogue
 from index.check import formats_of
 from index.errors import IndexProblem
+from index.examples import examples
 from index.report import read_skipped
+from index.searcher import Searcher
 
 _MOST_SKIPPED = 200
+#: How many documents are looked through for questions, how many passages of each, and how many of both are told.
+_DOCUMENTS, _PASSAGES, _EXAMPLES, _TITLES = 400, 6, 24, 8
+
+
+def held(searcher: Searcher, groups: Groups) -> Held:
+    """What callers in these groups find. Reads passages. Raises Unavailable."""
+    try:
+        entries = searcher.entries(groups)
+        step = max(1, len(entries) // _DOCUMENTS)
+        found = examples(searcher.beginnings(entries[::step], _PASSAGES), _EXAMPLES)
+        languages = searcher.languages(groups)
+    except IndexProblem as problem:
+        raise Unavailable(str(problem)) from problem
+    told = entries[:: max(1, len(entries) // _TITLES)][:_TITLES]
+    return Held(
+        documents=len(entries),
+        languages={name: count for name, count in languages.items() if count},
+        titles=tuple(HeldDocument(source_id=entry.source_id, title=entry.title or entry.source_id) for entry in told),
+        examples=tuple(
+            ExampleQuestion(question=each.question, language=each.language, source_id=each.source_id) for each in found
+        ),
+    )
 
 
 class Served:

@@ -5,6 +5,61 @@ import msgspec
 from index.languages.tables.kinds import Text
 
 
+class Sure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How sure an answer is, as a whole phrase."""
+
+    high: Text
+    medium: Text
+    low: Text
+
+
+class Checks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the check of a shown answer found, by the names of the re-gate."""
+
+    clean: Text
+    caution: Text
+    low_confidence: Text
+
+
+class Flags(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why a sentence was withheld, by the kinds of flags; with a colon at the end the words in question follow."""
+
+    citation_out_of_range: Text
+    fabricated_number: Text
+    fabricated_quote: Text
+    reversed_term: Text
+    unsupported: Text
+    fabricated_address: Text
+    repeated_prompt: Text
+    thinking: Text
+    empty: Text
+    uncited: Text
+    low_overlap: Text
+    wrong_language: Text
+    other: Text  # of a kind that the page does not know
+
+
+class Stages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is done in a stage, by its name."""
+
+    classify_intent: Text
+    rewrite_query: Text
+    classify_query: Text
+    decompose_query: Text
+    open_lanes: Text
+    retrieve: Text
+    judge_relevance: Text
+    judge_sufficiency: Text
+    select_evidence: Text
+    answer: Text  # every stage that writes one
+    guard_language: Text
+    verify_answer: Text
+    settle_answer: Text
+    stream_answer: Text
+    stream_references: Text
+    other: Text  # a stage that the page does not know
+
+
 class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Labels, headings and states of the page; outcomes and confidences under their own names."""
 
@@ -20,12 +75,9 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     passages: Text  # heading over the closest passages
     references: Text
     withheld: Text  # heading over the sentences that did not pass
-    sources: Text  # heading over what retrieval found
-    stages: Text  # heading over the stages and their times
     working: Text
     done: Text
     again: Text  # the connection was lost
-    citation: Text  # the target of a marker
     version: Text  # of a source, before its number
     recognized: Text  # of a source whose text was read from pictures
     away: Text  # the service cannot be reached
@@ -39,3 +91,50 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     high: Text
     medium: Text
     low: Text
+    skip: Text  # link to the question box, for the keyboard
+    past: Text  # heading over the list of conversations
+    past_none: Text
+    new: Text  # conversation
+    more: Text  # of the list
+    conversation: Text
+    follow_up: Text  # in the empty box, once there was an answer
+    enter: Text  # which keys ask and start a line
+    close: Text
+    citation_n: Text  # names {n}: what a marker does
+    page_n: Text  # names {n}
+    original: Text  # link to where the source is published
+    whole: Text  # link to the page of the source
+    found: Text  # names {n}: how many passages
+    stopped: Text  # the state after the person stopped it
+    ready: Text
+    stopped_note: Text  # beside an answer that was stopped
+    copy: Text
+    copy_markdown: Text
+    copied: Text
+    not_copied: Text
+    holds: Text  # names {n} and {languages} of the documents
+    examples: Text  # heading over questions that the documents ask themselves
+    documents: Text  # heading over titles
+    stages_link: Text  # link to the page of the run
+    stages_title: Text
+    back: Text
+    outcome: Text
+    asked_at: Text
+    took: Text
+    first_word: Text
+    model: Text
+    tokens: Text
+    snapshot: Text
+    fallback: Text  # before the failure for which a stage did without the model
+    prompt_system: Text
+    prompt_user: Text
+    reply: Text
+    hits: Text
+    took_message: Text
+    gave_message: Text
+    remembered: Text  # of a reply that was not asked for again
+    changed_since: Text  # of a prompt
+    sure: Sure
+    checks: Checks
+    flags: Flags
+    stages: Stages

@@ -1,0 +1,55 @@
+"""Questions that the documents themselves ask, as examples of what can be asked: headings and defined terms that are questions."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
+
+import msgspec
+
+from index.model import Passage
+
+#: A line that is nothing but a question, with what a document may set around it.
+_QUESTION = re.compile(r"[\s#*_>\d.)-]*(?:Q\s?\d*\s?[:.)]\s*)?([^\n]{6,110}[?？؟])[\s*_]*")
+#: Signs that a line is more than the question: a sentence ends before its end.
+_SENTENCES = re.compile(r"[.!?][ ]|[。！？؟](?=.)")
+_KINDS = frozenset({"heading", "definition"})
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A question that a document asks, in the document's words."""
+
+    question: str
+    language: str
+    source_id: str
+
+
+def examples(passages: Iterable[Passage], count: int) -> list[Example]:
+    """At most `count`, each language and document in turn, in the order of the passages."""
+    found: defaultdict[str, defaultdict[str, list[Example]]] = defaultdict(lambda: defaultdict(list))
+    seen: set[str] = set()
+    for passage in passages:
+        for question in _questions(passage):
+            if question.casefold() not in seen:
+                seen.add(question.casefold())
+                found[passage.language][passage.source_id].append(
+                    Example(question, passage.language, passage.source_id)
+                )
+    by_language = [_in_turn(documents.values()) for documents in found.values()]
+    return list(_in_turn(by_language))[:count]
+
+
+def _in_turn(lists: Iterable[Iterable[Example]]) -> list[Example]:
+    return [each for each in chain.from_iterable(zip_longest(*lists)) if each is not None]
+
+
+def _questions(passage: Passage) -> Iterator[str]:
+    stretches = [*passage.headings[-1:]]
+    for block in passage.blocks:
+        if block.kind in _KINDS:
+            stretches.append(passage.text[max(0, block.start - passage.char_start) : block.end - passage.char_start])
+    for stretch in stretches:
+        if match := _QUESTION.fullmatch(stretch):
+            question = match[1].strip()
+            if not _SENTENCES.search(question):
+                yield question

@@ -1,0 +1,117 @@
+/* The text of an answer: headings, lists, bold, code, and its markers [n], [1, 2], [1-3] as buttons that lead to the source. */
+
+import { make, put, press } from "./dom.js";
+import { say } from "./speech.js";
+
+const MARKER = /[[［【][\d٠-٩０-９][\d٠-٩０-９\s,،、–-]*[\]］】]/;
+const INLINE = new RegExp(`(\`[^\`\\n]+\`|(?<!\\*)\\*\\*(?![*\\s])[^*\\n]+(?<!\\s)\\*\\*(?!\\*)|${MARKER.source})`);
+const ITEM = /^ {0,3}(?:[-*•]|(\d{1,3})[.)]) +(.*)$/;
+
+/* The numbers of a marker in order: a range stands for all of it. */
+export function numbers(marker) {
+  const ascii = marker.replace(/[٠-٩０-９]/g, digit => digit.charCodeAt(0) % 16).replace(/[[\]［］【】]/g, "");
+  const found = [];
+  for (const part of ascii.split(/[,،、\s]+/)) {
+    const [low, high = low] = part.split(/[–-]/).map(Number);
+    for (let n = low; n <= Math.min(high, low + 50); n++) if (n > 0 && !found.includes(n)) found.push(n);
+  }
+  return found;
+}
+
+/* `cite` makes of a button and its number what leads to the source. */
+export function showAnswer(text, box, cite) {
+  box.replaceChildren();
+  let block = null, kind = "", fence = "";
+  for (const line of text.split("\n")) {
+    const ticks = line.match(/^ {0,3}(`{3,})[^`]*$/);
+    if (kind === "code") {
+      if (ticks && ticks[1].length >= fence.length && !line.trim().replace(/`/g, "")) kind = "";
+      else put(block, `${line}\n`);
+      continue;
+    }
+    const heading = line.match(/^#{1,6} +(.*?)(?: +#+)?$/), item = line.match(ITEM);
+    if (ticks) {
+      fence = ticks[1];
+      kind = "code";
+      block = make("code", "", make("pre", "", box));
+      block.dir = "ltr";
+    } else if (!line.trim()) {
+      kind = "";
+    } else if (heading) {
+      kind = "";
+      showLine(heading[1], make("h4", "", box), cite);
+    } else if (item) {
+      const list = item[1] ? "ol" : "ul";
+      if (kind !== list) {
+        block = make(list, "", box);
+        if (item[1]) block.start = Number(item[1]);
+      }
+      kind = list;
+      showLine(item[2], make("li", "", block), cite);
+    } else if (kind === "p") {
+      showLine(line, (make("br", "", block), block), cite);
+    } else {
+      kind = "p";
+      block = make("p", "", box);
+      showLine(line, block, cite);
+    }
+  }
+  for (const each of box.querySelectorAll("p, li, h4")) each.dir = "auto";
+}
+
+function showLine(line, box, cite) {
+  const parts = line.split(INLINE).filter(Boolean);
+  for (const [at, piece] of parts.entries()) {
+    if (/^`[^`]+`$/.test(piece)) make("code", piece.slice(1, -1), box).dir = "ltr";
+    else if (/^\*\*(?!\s)[^*]+(?<!\s)\*\*$/.test(piece)) make("strong", piece.slice(2, -2), box);
+    else if (MARKER.test(piece) && /^[[［【]/.test(piece)) for (const n of numbers(piece)) cite(chip(n, held(box)), n);
+    else if (MARKER.test(parts[at + 1] || "")) holding(piece, box);
+    else put(box, piece.replace(/ \| /g, " · "));
+  }
+}
+
+/* A marker never begins a line: it stays with the end of the word before it. */
+function holding(text, box) {
+  const last = text.match(/\S{1,12}\s*$/)?.[0] || "";
+  put(box, text.slice(0, text.length - last.length));
+  make("span", last, box, "keep");
+}
+
+const held = box => box.lastChild?.className === "keep" ? box.lastChild : box;
+
+function chip(n, box) {
+  const made = press(String(n), box, "cite");
+  made.dataset.n = n;
+  return say(made, "citation_n", { n }, "aria-label");
+}
+
+/* An answer that grows: what stands before its last empty line is drawn once, so that a reader's place in it is not lost. */
+export class Growing {
+  constructor(box, cite) {
+    this.cite = cite;
+    this.drawn = 0;
+    this.text = "";
+    this.settled = make("div", "", box);
+    this.growing = make("div", "", box);
+    this.waits = 0;
+  }
+
+  add(text) {
+    this.text += text;
+    this.waits ||= setTimeout(() => this.draw(), 40);
+  }
+
+  draw() {
+    clearTimeout(this.waits);
+    this.waits = 0;
+    const cut = this.text.lastIndexOf("\n\n") + 2;
+    const fences = (this.text.slice(0, cut).match(/^ {0,3}`{3,}/gm) || []).length;
+    if (cut > 1 && cut > this.drawn && fences % 2 === 0) {
+      const more = document.createElement("div");
+      showAnswer(this.text.slice(this.drawn, cut), more, this.cite);
+      this.settled.append(...more.childNodes);
+      this.drawn = cut;
+    }
+    showAnswer(this.text.slice(this.drawn), this.growing, this.cite);
+  }
+}

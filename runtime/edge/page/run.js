@@ -1,0 +1,107 @@
+/* The page of a run: what became of it, and its stages on a scale of time, each with its messages, prompts and replies. */
+
+import { $, make, quoted } from "./dom.js";
+import { read, sentence } from "./api.js";
+import { day, known, number, say, seconds, word } from "./speech.js";
+import { stageKey } from "./turn.js";
+
+export async function showRun(id) {
+  const box = $("run");
+  box.replaceChildren();
+  say($("status"), "working");
+  try {
+    const [record, trace] = await Promise.all([read(`/v1/runs/${id}`), read(`/v1/runs/${id}/trace`)]);
+    if (location.pathname !== `/runs/${id}`) return "";
+    head(record, box);
+    say(make("h2", "", box), "stages_title");
+    const whole = Math.max(trace.took_s, ...trace.stages.map(stage => (stage.began_s || 0) + (stage.took_s || 0)), 0.001);
+    const list = make("ol", "", box, "waterfall");
+    for (const stage of trace.stages) row(id, stage, whole, list);
+    say($("status"), "ready");
+  } catch (error) {
+    return sentence(error);
+  }
+  return "";
+}
+
+function head(record, box) {
+  const back = say(make("a", "", make("p", "", box), "quiet"), "back");
+  back.href = `/conversations/${encodeURIComponent(record.conversation || record.run_id)}`;
+  back.dataset.in = "";
+  quoted("h1", record.question, box, "asked");
+  const facts = make("dl", "", box, "facts");
+  const fact = (key, text) => {
+    if (!text) return;
+    const pair = make("div", "", facts);
+    say(make("dt", "", pair), key);
+    make("bdi", text, make("dd", "", pair));
+  };
+  fact("outcome", record.outcome ? word(record.outcome) : word("working"));
+  fact("confidence", record.confidence && word(record.confidence));
+  fact("asked_at", day(record.asked_at));
+  fact("took", record.took_s && seconds(record.took_s));
+  fact("first_word", record.first_shown_s && seconds(record.first_shown_s));
+  fact("profile", record.profile);
+  fact("model", record.model);
+  fact("tokens", record.tokens_in + record.tokens_out > 0 && `${number(record.tokens_in)} + ${number(record.tokens_out)}`);
+  fact("snapshot", record.snapshot);
+}
+
+/* One stage: its bar stands where it ran; what it did is read once it is opened. */
+function row(id, stage, whole, list) {
+  const details = make("details", "", make("li", "", list)), summary = make("summary", "", details);
+  const name = make("span", "", summary, "stage");
+  say(make("span", "", name), known(stageKey(stage.stage)) ? stageKey(stage.stage) : "stages.other");
+  if (stage.lane !== "main") make("span", ` ${stage.lane}`, name, "soft");
+  const scale = make("span", "", summary, "scale");
+  if (stage.took_s !== null) {
+    const bar = make("span", "", scale, stage.fallback ? "bar fallback" : "bar");
+    bar.style.insetInlineStart = `${Math.min(100 * stage.began_s / whole, 99.4)}%`;
+    bar.style.width = `${Math.max(100 * stage.took_s / whole, 0.6)}%`;
+  }
+  make("span", stage.took_s === null ? "" : seconds(stage.took_s), summary, "soft took");
+  details.addEventListener("toggle", async () => {
+    if (!details.open || details.children.length > 1) return;
+    const box = make("div", "", details, "inside");
+    say(make("p", "", box, "soft"), "working");
+    try { inside(await read(`/v1/runs/${id}/trace/${stage.step}`), box); }
+    catch (error) { box.replaceChildren(); make("p", sentence(error), box, "problem"); }
+  });
+}
+
+function inside(step, box) {
+  box.replaceChildren();
+  make("p", step.stage, box, "soft code");
+  if (step.fallback) fold(box, "fallback", step.fallback, true);
+  for (const ask of step.asks) {
+    const told = [ask.prompt, ask.model || ask.engine, seconds(ask.took_s), `${number(ask.tokens_in)} + ${number(ask.tokens_out)}`, ask.cached && word("remembered"), !ask.same_version && word("changed_since")];
+    make("h3", told.filter(Boolean).join(" · "), box);
+    if (ask.system) fold(box, "prompt_system", ask.system);
+    if (ask.user) fold(box, "prompt_user", ask.user);
+    if (ask.failure) fold(box, "failed", ask.failure, true);
+    else fold(box, "reply", pretty(ask.reply), true);
+  }
+  for (const search of step.searches) {
+    quoted("h3", `${word("stages.retrieve")} · ${search.query} · ${seconds(search.took_s)}`, box);
+    fold(box, "hits", JSON.stringify(search.hits, null, 2));
+  }
+  for (const each of step.took) fold(box, "took_message", JSON.stringify(each.message, null, 2), false, each.type);
+  for (const each of step.gave) fold(box, "gave_message", JSON.stringify(each.message, null, 2), false, each.type);
+}
+
+function fold(box, key, text, open = false, name = "") {
+  const details = make("details", "", box, "fold"), summary = make("summary", "", details);
+  say(make("span", "", summary), key);
+  if (name) make("code", name, (summary.append(" "), summary));
+  const told = make("pre", text, details);
+  told.dir = "auto";
+  told.tabIndex = 0;
+  say(told, key, {}, "aria-label");
+  told.setAttribute("role", "group");
+  details.open = open;
+}
+
+function pretty(reply) {
+  try { return JSON.stringify(JSON.parse(reply), null, 2); }
+  catch (prose) { return reply; }
+}

@@ -1,0 +1,115 @@
+/* The sources of an answer as numbered cards, and the preview of a citation beside its marker. */
+
+import { $, linked, make, press, put, quoted } from "./dom.js";
+import { openSource } from "./panel.js";
+import { pieces, show, trail } from "./plain.js";
+import { say, word } from "./speech.js";
+
+/* What each number cites, of references that say so themselves and of a record's citations. */
+export function placesOf(references, citations = []) {
+  const found = new Map();
+  for (const source of references)
+    for (const place of source.cited || []) found.set(place.n, { ...source, ...place, url: place.url || source.url });
+  for (const place of citations) if (!found.has(place.n)) found.set(place.n, place);
+  return found;
+}
+
+/* One card for each source, with what is cited of it. */
+export function showSources(list, references, places) {
+  list.replaceChildren();
+  for (const source of references) {
+    const card = make("li", "", list, "card");
+    card.dataset.source = source.source_id;
+    const cited = [...places.values()].filter(place => place.source_id === source.source_id).sort((a, b) => a.n - b.n);
+    const head = make("h4", "", card);
+    const title = press("", head, "title", () => openSource(cited[0] || source, title));
+    put(title, source.title || source.source_id).dir = "auto";
+    const about = aboutOf(source.about || cited[0]?.about);
+    if (about) quoted("p", about, card, "soft");
+    for (const place of cited) showPlace(place, card);
+    if (/^https?:/i.test(source.url || "")) say(linked("", source.url, make("p", "", card, "soft")), "original");
+  }
+}
+
+/* One cited place: its number, the headings that lead there, what introduces it, its words, and the sentence that answers. */
+function showPlace(place, card) {
+  const box = make("figure", "", card, "place");
+  box.dataset.n = place.n;
+  const open = press(String(place.n), box, "cite", () => openSource(place, open));
+  say(open, "citation_n", { n: place.n }, "aria-label");
+  const quote = make("blockquote", "", box);
+  const way = [trail(place.headings, place.title), place.page && word("page_n", { n: place.page }), place.block === "table_row" && place.anchor];
+  if (way.some(Boolean)) {
+    const exact = /^https?:.*#/i.test(place.url || "") ? place.url : "";
+    linked(way.filter(Boolean).join(" · "), exact, make("p", "", quote, "soft way"));
+  }
+  if (place.intro) show(quoted("p", "", quote, "intro"), place.intro);
+  showWords(place, quote);
+}
+
+/* The words of a citation; a row of a table has a line for each cell. */
+export function showWords(place, box) {
+  const row = place.block === "table_row", code = place.block === "code";
+  const told = make(code ? "pre" : "p", "", box, row ? "cells" : "words");
+  const lead = place.lead ? [[place.lead[0] - place.source_start, place.lead[1] - place.source_start]] : [];
+  show(told, place.cited_text, lead, "strong", { code, row });
+  told.dir = code ? "ltr" : "auto";
+}
+
+export function aboutOf(about) {
+  if (!about) return "";
+  const told = [about.author, (about.date || "").split("T")[0], about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
+  return told.filter(Boolean).join(" · ");
+}
+
+/* The closest passages, shown as passages: their title opens the place, what matches is marked. */
+export function showPassages(list, passages) {
+  list.replaceChildren();
+  for (const passage of passages) {
+    const item = make("li", "", list, "card");
+    const title = press("", make("h4", "", item), "title", () => openSource({ ...passage, cited_text: passage.text }, title));
+    put(title, passage.title || passage.source_id).dir = "auto";
+    const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page }), passage.title && passage.source_id];
+    if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), item, "soft way");
+    show(quoted("p", "", item, "words"), passage.text, passage.marked, "mark");
+    if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, make("p", "", item, "soft")), "original");
+  }
+}
+
+let preview = null;
+
+/* Show what a marker cites while it is pointed at or focused; `find` gives the place, or nothing yet. */
+export function previewed(chip, find) {
+  const open = () => {
+    close();
+    const place = find();
+    if (!place) return;
+    preview = make("div", "", document.body, "preview");
+    preview.id = "preview";
+    preview.setAttribute("role", "tooltip");
+    quoted("p", place.title || place.source_id, preview, "title");
+    const way = trail(place.headings, place.title);
+    if (way) quoted("p", way, preview, "soft");
+    const short = pieces(place.cited_text || "").map(([words]) => words).join("").trim();
+    quoted("p", short.length > 280 ? `${short.slice(0, 279)}…` : short, preview);
+    chip.setAttribute("aria-describedby", "preview");
+    const at = chip.getBoundingClientRect(), own = preview.getBoundingClientRect();
+    const left = Math.min(Math.max(8, at.left + at.width / 2 - own.width / 2), innerWidth - own.width - 8);
+    const above = at.top > own.height + 12;
+    preview.style.left = `${left + scrollX}px`;
+    preview.style.top = `${(above ? at.top - own.height - 6 : at.bottom + 6) + scrollY}px`;
+  };
+  const close = () => {
+    preview?.remove();
+    preview = null;
+    chip.removeAttribute("aria-describedby");
+  };
+  chip.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") open(); });
+  chip.addEventListener("pointerleave", close);
+  chip.addEventListener("focus", () => { if (chip.matches(":focus-visible")) open(); });
+  chip.addEventListener("blur", close);
+  chip.addEventListener("click", close);
+  chip.addEventListener("keydown", event => { if (event.key === "Escape" && preview) { close(); event.stopPropagation(); } });
+}
+
+export const closePreview = () => $("preview")?.remove();

@@ -1,0 +1,175 @@
+"""GET /v1/runs: the caller's own runs, newest first.
+
+The journal is read backwards, a stretch at a time; what others asked is passed over. One request looks at a bounded number of
+questions, so a page may hold few runs, or none, and still have a next one.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+from aiohttp import web
+
+from bus.access import Access, access_in, access_key
+from bus.errors import Unavailable
+from bus.journal import Journal
+from bus.messages import QuestionAsked, RunFinished, message_type
+from bus.records import Record
+from bus.run_record import readable
+from bus.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
+from index.masking.text import mask
+from prompts.vocabulary import Outcome
+from runtime.edge.door import CALLER
+from runtime.edge.problems import Problem
+from runtime.edge.responses import json_response
+from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.state import EDGE
+
+#: Sequences of the journal that are read at once, and questions in one reply of the server.
+STRETCH, BATCH = 4000, 200
+#: Questions that one request looks at.
+MOST_LOOKED = 2000
+MOST = 100
+
+LIMIT = parameter("limit", "query", "How many runs at most.", type="integer", minimum=1, maximum=MOST, default=30)
+BEFORE = parameter("before", "query", "`next` of the page before this one.", type="integer", minimum=1)
+CONVERSATION = parameter(
+    "conversation",
+    "query",
+    "Only the runs of the conversation that this run began.",
+    type="string",
+    pattern=f"^{ID_PATTERN}$",
+)
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in the list. Times in epoch seconds; `outcome` is null while it goes on. `conversation`: the run that began it."""
+
+    run_id: str
+    conversation: str
+    question: str
+    profile: str
+    asked_at: float
+    outcome: Outcome | None = None
+    finished_at: float | None = None
+
+
+class RunList(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs, newest first. `next`: pass it as `before` to go on; null at the end."""
+
+    runs: tuple[RunSummary, ...]
+    next: int | None = None
+
+
+@Route(
+    "GET",
+    "/v1/runs",
+    {200: Reply("A page of the caller's own runs.", RunList)},
+    "read",
+    problems=(503,),
+    parameters=(LIMIT, BEFORE, CONVERSATION),
+)
+async def run_list(request: web.Request) -> web.Response:
+    """List your runs, newest first."""
+    edge, caller = request.app[EDGE], request[CALLER]
+    limit, before = _number(request, "limit", 30, MOST), _number(request, "before", 0, 2**62)
+    conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
+    if len(named) > 1:
+        raise Problem(400, "bad_id", "name one conversation")
+    try:
+        async with asyncio.timeout(edge.timeouts.search_s):
+            found = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation)
+    except TimeoutError:
+        raise Unavailable("the journal does not answer in time; try again later") from None
+    return json_response(found)
+
+
+def _number(request: web.Request, name: str, default: int, most: int) -> int:
+    """Raises Problem 400."""
+    values = request.query.getall(name, [])
+    if not values:
+        return default
+    raw = ", ".join(values)
+    if not (raw.isascii() and raw.isdigit() and len(raw) < 20 and 1 <= int(raw) <= most):
+        raise Problem(400, "bad_number", f"{name} is {raw[:40]!r}; send a whole number from 1 to {most}")
+    return int(raw)
+
+
+async def runs_before(
+    journal: Journal, before: int, limit: int, theirs: Callable[[Access | None], bool], conversation: str = ""
+) -> RunList:
+    """At most `limit` runs asked before that place of the journal (0: the end) that `theirs` lets through. Raises Unavailable."""
+    usage = await journal.usage()
+    end = min(before - 1, usage.last) if before else usage.last
+    first = usage.first
+    if conversation:
+        began = await journal.latest([key_of(QuestionAsked, conversation).subject])
+        if not began:
+            return RunList(runs=())
+        first = max(first, began[0].sequence)
+    found: list[tuple[Record, QuestionAsked]] = []
+    looked = 0
+    while end >= max(first, 1) and len(found) <= limit and looked < MOST_LOOKED:
+        start = max(first, end - STRETCH + 1, 1)
+        asked = await _asked_between(journal, start, end)
+        looked += len(asked)
+        found += await _seen(journal, asked, theirs, conversation)
+        end = start - 1
+    more = len(found) > limit
+    found = found[:limit]
+    following = found[-1][0].sequence if more else end + 1 if end >= max(first, 1) else None
+    return RunList(runs=await _summaries(journal, found), next=following)
+
+
+async def _asked_between(journal: Journal, start: int, end: int) -> list[Record]:
+    """The questions of a stretch, newest first."""
+    found: list[Record] = []
+    after = start - 1
+    while after < end:
+        batch, last = await journal.oldest(f"gw.{message_type(QuestionAsked)}.*", after=after, count=BATCH)
+        if not last:
+            break
+        found += (record for record in batch if record.sequence <= end)
+        after = last
+    return found[::-1]
+
+
+async def _seen(
+    journal: Journal, asked: Sequence[Record], theirs: Callable[[Access | None], bool], conversation: str
+) -> list[tuple[Record, QuestionAsked]]:
+    """Those of the records that are questions of the caller, and of the conversation if one is named."""
+    wanted = [
+        (record, question)
+        for record in asked
+        if not is_canary(record.key.run_id) and isinstance(question := readable(record), QuestionAsked)
+        if not conversation or conversation in (question.conversation, record.key.run_id)
+    ]
+    access: dict[str, list[Record]] = {}
+    for at in range(0, len(wanted), BATCH):
+        subjects = [access_key(record.key.run_id).subject for record, _ in wanted[at : at + BATCH]]
+        for record in await journal.latest(subjects):
+            access[record.key.run_id] = [record]
+    return [each for each in wanted if theirs(access_in(access.get(each[0].key.run_id, ())))]
+
+
+async def _summaries(journal: Journal, found: Sequence[tuple[Record, QuestionAsked]]) -> tuple[RunSummary, ...]:
+    if not found:
+        return ()
+    ends = {
+        record.key.run_id: (record.time, end.settled.outcome)
+        for record in await journal.latest([finished(record.key.run_id).subject for record, _ in found])
+        if isinstance(end := readable(record), RunFinished)
+    }
+    return tuple(_summary(record, question, ends.get(record.key.run_id)) for record, question in found)
+
+
+def _summary(record: Record, question: QuestionAsked, end: tuple[float, Outcome] | None) -> RunSummary:
+    return RunSummary(
+        run_id=record.key.run_id,
+        conversation=question.conversation or record.key.run_id,
+        question=mask(question.question),
+        profile=question.profile,
+        asked_at=record.time,
+        outcome=end[1] if end else None,
+        finished_at=end[0] if end else None,
+    )

@@ -1,0 +1,61 @@
+"""What a step asked the model: its prompts, filled with the variables of then by the prompt files of today.
+
+The journal keeps a digest of the variables; the step is run again over its recorded input and replies, and asks them anew.
+"""
+
+import contextlib
+import functools
+import logging
+import math
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from actors.answer.question import resolving_under
+from bus.asker import digest
+from bus.asking import AskRequest
+from bus.execution import Services, execute
+from bus.records import AskRecord, Stage
+from prompts.contracts import PROMPTS
+from prompts.library import Library, RenderedPrompt
+from runtime.replay.recorded_powers import EventMemory, Replies
+from runtime.replay.steps import Step
+from runtime.replay.trace import Trace
+
+log = logging.getLogger(__name__)
+
+_VARIABLES = {prompt.name: prompt for prompt in PROMPTS}
+
+
+@functools.cache
+def _library() -> Library:
+    return Library()
+
+
+class _Heard(Replies):
+    """Answers from the record, and keeps what it was asked."""
+
+    def __init__(self, stage: Stage | None) -> None:
+        super().__init__(stage)
+        self.requests: list[AskRequest] = []
+
+    async def answer(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
+        self.requests.append(request)
+        async for part in super().answer(request):
+            yield part
+
+
+async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], RenderedPrompt]:
+    """The prompts of a step by name and digest of the variables; what today's code no longer asks is missing."""
+    heard = _Heard(step.stage)
+    services = Services(heard.answer, heard.find, EventMemory([]))
+    with contextlib.suppress(Exception), resolving_under(trace.defaults):
+        # Whatever today's code makes of an old record, and breaks on: what it asked before that is known.
+        messages = tuple(record.message for record in step.given)
+        taken = messages if step.actor.joins else messages[0]
+        await execute(step.actor, taken, step.source.key, services, deadline=math.inf, attempt=1, retries=0)
+    found = {}
+    for request in heard.requests:
+        variables = msgspec.json.decode(request.variables, type=_VARIABLES[request.prompt])
+        found[request.prompt, digest(bytes(request.variables))] = _library().render(variables)
+    return found

@@ -1,0 +1,131 @@
+"""Conversations on the page in a real browser: follow-ups, the list of past ones, examples, copies, and the page of a run."""
+
+import asyncio
+import re
+
+from playwright.async_api import Page, expect
+
+from bus.messages import QuestionAsked
+from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
+from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.conftest import answer as answer_plainly
+from tests.runtime.edge.page.conftest import answer, ask, done
+
+
+def heard(pipeline: Pipeline, word: str) -> "asyncio.Queue[QuestionAsked]":
+    """The questions that begin with a word, each answered as usual."""
+    found: asyncio.Queue[QuestionAsked] = asyncio.Queue()
+
+    async def hear(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        found.put_nowait(question)
+        await answer_plainly(pipeline, run_id, question)
+
+    pipeline.scripts[word] = hear
+    return found
+
+
+async def test_a_follow_up_takes_the_conversation_along_and_earlier_answers_stay(
+    page: Page, pipeline: Pipeline
+) -> None:
+    questions = heard(pipeline, "Talk")
+    await ask(page, "Talk of refunds")
+    await done(page)
+    await expect(page.get_by_label("Your question")).to_be_focused()
+    first = await questions.get()
+    assert (first.conversation, first.conversation_history) == (None, ())
+    await expect(page).to_have_url(re.compile(r"/conversations/[\w-]+$"))
+    await page.keyboard.type("Talk of shipping")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".turn")).to_have_count(2)
+    await done(page)
+    second = await questions.get()
+    assert page.url.endswith(f"/conversations/{second.conversation}")
+    assert [(turn.role, turn.content) for turn in second.conversation_history] == [
+        ("user", "Talk of refunds"),
+        ("assistant", "Talk of refunds [1]"),
+    ]
+    await expect(page.locator(".answer")).to_have_text(["Talk of refunds 1", "Talk of shipping 1"])
+    await expect(page.locator(".sources .card")).to_have_count(2)
+
+
+async def test_a_conversation_is_reopened_by_its_address_and_from_the_list(page: Page) -> None:
+    await ask(page, "Reopen one")
+    await done(page)
+    await ask(page, "Reopen two")
+    await expect(page.locator(".turn")).to_have_count(2)
+    await done(page)
+    await page.reload()
+    await expect(page.locator(".turn h2")).to_have_text(["Reopen one", "Reopen two"])
+    await done(page)
+    await expect(page.locator(".answer")).to_have_text(["Reopen one 1", "Reopen two 1"])
+    listed = page.get_by_role("navigation").get_by_role("link", name="Reopen one")
+    await expect(listed).to_have_attribute("aria-current", "page")
+    await page.get_by_role("link", name="New conversation").click()
+    await expect(page.locator(".turn")).to_have_count(0)
+    await expect(page.get_by_label("Your question")).to_be_focused()
+    await expect(listed).to_have_count(1)
+    await expect(page.get_by_role("navigation").get_by_role("link", name="Reopen two")).to_have_count(0)
+    await listed.click()
+    await expect(page.locator(".turn h2")).to_have_text(["Reopen one", "Reopen two"])
+    await page.go_back()
+    await expect(page.locator(".turn")).to_have_count(0)
+
+
+async def test_an_answer_is_copied_with_its_sources(page: Page) -> None:
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await ask(page, "Copy **this**")
+    await done(page)
+    await page.get_by_role("button", name="Copy", exact=True).click()
+    await done(page, "Copied")
+    text = await page.evaluate("navigator.clipboard.readText()")
+    assert text == "Copy **this**\n\nCopy this [1]\n\n[1] 환불 규정: “환불 규정”\n"
+    await page.get_by_role("button", name="Copy as Markdown").click()
+    await page.wait_for_function("async () => (await navigator.clipboard.readText()).startsWith('## ')")
+    text = await page.evaluate("navigator.clipboard.readText()")
+    assert text == "## Copy **this**\n\nCopy **this** [1]\n\n1. 환불 규정\n   > 환불 규정\n"
+
+
+async def test_the_page_of_a_run_shows_its_stages_with_their_messages(page: Page) -> None:
+    await ask(page, "Stages please")
+    await done(page)
+    await page.get_by_role("link", name="How this was answered").click()
+    await expect(page).to_have_url(re.compile(r"/runs/[\w-]+$"))
+    await expect(page.get_by_role("heading", level=1, name="Stages please")).to_be_visible()
+    await expect(page.locator(".facts")).to_contain_text("answered")
+    await page.reload()
+    stage = page.get_by_role("listitem").filter(has_text="Understand the question")
+    await stage.locator("summary").focus()
+    await page.keyboard.press("Enter")
+    taken = stage.get_by_text("Input question_asked")
+    await taken.click()
+    await expect(stage.get_by_role("group", name="Input")).to_contain_text('"question": "Stages please"')
+    await page.get_by_role("link", name="Back to the conversation").click()
+    await expect(answer(page)).to_have_text("Stages please 1")
+
+
+async def test_the_empty_page_offers_questions_that_the_documents_ask(page: Page, pipeline: Pipeline) -> None:
+    held = Held(
+        documents=1234,
+        languages={"ko": 3, "en": 2},
+        titles=(HeldDocument(source_id="a.md", title="About"),),
+        examples=(
+            ExampleQuestion(question="환불은 언제 되나요?", language="ko", source_id="b.md"),
+            ExampleQuestion(question="When is a refund paid?", language="en", source_id="a.md"),
+        ),
+    )
+
+    async def served() -> ServedIndex:
+        raise AssertionError("not asked for")
+
+    async def found(groups: object) -> Held:
+        return held
+
+    await answer_served_index(pipeline.bus.client, served, found)
+    await pipeline.bus.client.flush()
+    await page.reload()
+    await expect(page.locator("#empty")).to_contain_text("Documents: 1,234 · Korean, English")
+    examples = page.locator(".example")
+    await expect(examples).to_have_text(["When is a refund paid?", "환불은 언제 되나요?"])
+    await examples.first.click()
+    await expect(answer(page)).to_have_text("When is a refund paid? 1")
+    await expect(page.locator("#empty")).to_be_hidden()
