@@ -72,6 +72,8 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]
+    if unknown := request.query.keys() - {"limit", "before", "conversation"}:
+        raise Problem(400, "bad_parameter", f"there is no parameter {min(unknown)[:40]!r}; see /openapi.json")
     limit, before = _number(request, "limit", 30, MOST), _number(request, "before", 0, 2**62)
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:

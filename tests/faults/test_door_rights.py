@@ -320,19 +320,19 @@ async def test_the_document_declares_the_key(http: aiohttp.ClientSession, world:
         async with http.get(f"{base}/openapi.json") as response:
             document = await response.json()
         assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
-        needs[base] = {path: each["security"] for path, item in document["paths"].items() for each in item.values()}
-    assert needs[world.locked]["/v1/runs"] == [{"key": ["ask"]}]
-    assert needs[world.open]["/v1/runs"] == [{}, {"key": ["ask"]}]
-    assert needs[world.locked]["/healthz"] == []
-    open_to_all = {path for path, security in needs[world.locked].items() if not security}
-    pages = {
-        "/",
-        "/favicon.ico",
-        "/sources/{source_id}",
-        "/source-page.css",
-        "/source-page.js",
-    }  # a source's asks for the key itself
-    assert open_to_all == {*pages, "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
+        needs[base] = {
+            (path, method): each["security"]
+            for path, item in document["paths"].items()
+            for method, each in item.items()
+        }
+    assert needs[world.locked]["/v1/runs", "post"] == [{"key": ["ask"]}]
+    assert needs[world.open]["/v1/runs", "post"] == [{}, {"key": ["ask"]}]
+    assert needs[world.locked]["/v1/runs", "get"] == [{"key": ["read"]}]
+    assert needs[world.locked]["/healthz", "get"] == []
+    open_to_all = {path for (path, _), security in needs[world.locked].items() if not security}
+    page = {"/", "/conversations/{run_id}", "/runs/{run_id}", "/page/{digest}/{name}", "/favicon.ico"}
+    page |= {"/sources/{source_id}", "/source-page.css", "/source-page.js"}  # which asks for the key itself
+    assert open_to_all == {*page, "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
 
 
 async def test_of_several_values_of_one_name_the_last_counts(http: aiohttp.ClientSession, world: World) -> None:

@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.searching import SearchReply, SearchRequest, serve_search
-from bus.served_index import ServedIndex, answer_served_index
+from bus.served_index import Held, ServedIndex, answer_served_index
 from bus.sources import (
     Found,
     ListAsked,
@@ -90,7 +90,11 @@ async def searched(bus: Bus) -> AsyncIterator[None]:
     close = await serve_search(bus.client, find)
     close_sources = await answer_sources(bus.client, about)
     close_vectors = await serve_index_vectors(bus.client, embed)
-    await answer_served_index(bus.client, served)
+
+    async def held(groups: object) -> Held:
+        return Held(documents=1)
+
+    await answer_served_index(bus.client, served, held)
     await bus.client.flush()
     yield
     await close()

@@ -59,8 +59,8 @@ DOCUMENT = (HERE / "index.html").read_bytes().replace(b"{{digest}}", DIGEST.enco
 ETAG = f'"{_digest(DOCUMENT)}"'
 
 _FILE = (
-    parameter("digest", "path", "The digest that the page names.", type="string"),
-    parameter("name", "path", "The name of the file.", type="string"),
+    parameter("digest", "path", "The digest that the page names.", type="string", pattern="^[0-9a-f]{16}$"),
+    parameter("name", "path", "The name of the file.", type="string", pattern=r"^[a-z]+\.(js|css)$"),
 )
 _PAGE = {200: Reply("The page, in HTML.", "text/html"), 304: Reply("The page has not changed.")}
 

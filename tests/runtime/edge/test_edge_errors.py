@@ -87,7 +87,7 @@ CASES = {
         b"", 400, "is not an event id", path="/v1/runs/nobody/events", method="GET", headers={"Last-Event-ID": "-1"}
     ),
     "unknown path": Bad(b"", 404, "see /openapi.json", path="/v2/runs"),
-    "wrong method": Bad(b"", 405, "/v1/runs accepts POST, not DELETE", method="DELETE"),
+    "wrong method": Bad(b"", 405, "/v1/runs accepts GET, HEAD, POST, not DELETE", method="DELETE"),
     "empty search": Bad({"query": " "}, 422, "the query is empty", path="/v1/search"),
     "unknown search field": Bad({"query": "a", "kk": 3}, 422, "did you mean 'k'?", path="/v1/search"),
     "socket without upgrade": Bad(b"", 426, "connect with ws://", path="/v1/ws", method="GET"),
@@ -112,4 +112,4 @@ def _raw(path: str) -> URL:
 
 async def test_a_wrong_method_names_the_right_one(http: aiohttp.ClientSession) -> None:
     async with http.delete("/v1/runs") as response:
-        assert response.headers["Allow"] == "POST"
+        assert response.headers["Allow"] == "GET, HEAD, POST"
