@@ -66,14 +66,17 @@ function showLine(line, box, cite) {
     else if (/^\*\*(?!\s)[^*]+(?<!\s)\*\*$/.test(piece)) make("strong", piece.slice(2, -2), box);
     else if (MARKER.test(piece) && /^[[［【]/.test(piece)) for (const n of numbers(piece)) cite(chip(n, held(box)), n);
     else if (MARKER.test(parts[at + 1] || "")) holding(piece, box);
-    else put(box, piece.replace(/ \| /g, " · "));
+    else put(box, apart(piece));
   }
 }
+
+/* The cells of a row, which some answers copy as they stand in the file. */
+const apart = text => text.replace(/ \| /g, " · ");
 
 /* A marker never begins a line: it stays with the end of the word before it. */
 function holding(text, box) {
   const last = text.match(/\S{1,12}\s*$/)?.[0] || "";
-  put(box, text.slice(0, text.length - last.length));
+  put(box, apart(text.slice(0, text.length - last.length)));
   make("span", last, box, "keep");
 }
 

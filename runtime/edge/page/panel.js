@@ -3,7 +3,7 @@
 import { $, again, linked, make, put, quoted } from "./dom.js";
 import { Refused, read } from "./api.js";
 import { aboutOf, showWords } from "./sources.js";
-import { trail } from "./plain.js";
+import { pieces, trail } from "./plain.js";
 import { say, word } from "./speech.js";
 
 /* How many characters are shown before and after the place. */
@@ -46,6 +46,8 @@ function showText(source, start, end, box) {
   box.lang = source.language || "";
   const letters = Array.from(source.text), edges = new Set([source.start, source.start + letters.length]);
   const inside = at => at > source.start && at < source.start + letters.length;
+  const pages = new Map(source.page_starts || []);
+  for (const at of pages.keys()) if (inside(at)) edges.add(at);
   for (const at of [start, end]) if (inside(at)) edges.add(at);
   for (const block of source.blocks || []) for (const at of [block.start, block.end]) if (inside(at)) edges.add(at);
   const order = [...edges].sort((a, b) => a - b);
@@ -54,6 +56,7 @@ function showText(source, start, end, box) {
   if (source.start > 0) make("p", "…", box, "soft");
   for (let n = 0; n + 1 < order.length; n++) {
     const text = letters.slice(order[n] - source.start, order[n + 1] - source.start).join("");
+    if (pages.has(order[n])) say(make("p", "", box, "soft page"), "page_n", { n: pages.get(order[n]) });
     if (!text.trim()) continue;
     const found = blocks.find(([block]) => block.start <= order[n] && order[n] < block.end);
     let at = found?.[1];
@@ -62,10 +65,12 @@ function showText(source, start, end, box) {
       at = quoted(kind === "heading" ? "h3" : kind === "code" ? "pre" : "p", "", box, kind);
       if (found) found[1] = at;
     }
-    const words = at.tagName === "H3" ? text.replace(/^\s*#{1,6}\s+|\s+#+\s*$/g, "") : text;
-    if (start !== undefined && order[n] >= start && order[n] < end) first ??= make("mark", words, at);
-    else put(at, words);
-    if (first && order[n] >= start && order[n] < end && first.parentElement !== at) make("mark", words, at);
+    const words = pieces(text, [], { code: at.tagName === "PRE" }).map(([piece]) => piece).join("");
+    const lit = start !== undefined && order[n] >= start && order[n] < end;
+    if (lit) {
+      const mark = make("mark", words, at);
+      first ??= mark;
+    } else put(at, words);
   }
   if (source.start + letters.length < source.characters) make("p", "…", box, "soft");
   if (source.detail) quoted("p", source.detail, box, "soft");

@@ -58,7 +58,10 @@ class Constraints(_Asked, frozen=True, kw_only=True):
 
 
 class Question(_Asked, frozen=True, kw_only=True):
-    """A question. None is the server's choice; with an `idempotency_key`, a repeated question is the same run."""
+    """A question. None is the server's choice; with an `idempotency_key`, a repeated question is the same run.
+
+    `conversation`: the id of the run that began the conversation which this question continues.
+    """
 
     question: str
     conversation_history: tuple[Turn, ...] = ()
@@ -75,6 +78,7 @@ class Question(_Asked, frozen=True, kw_only=True):
     on_disconnect: Literal["continue", "cancel"] = "continue"
     deadline_s: float | None = None
     idempotency_key: str | None = None
+    conversation: str | None = None
 
 
 # ---------------------------------------------------------------- answered
@@ -188,6 +192,7 @@ class Run(_Struct, frozen=True, kw_only=True):
     status: Literal["running", "finished"]
     question: str = ""
     profile: str = ""
+    conversation: str = ""
     language: str = ""
     outcome: str | None = None
     reason: str | None = None

@@ -3,11 +3,15 @@
 import asyncio
 import re
 
+import msgspec
 from playwright.async_api import Page, expect
 
-from bus.messages import QuestionAsked
+from bus.events import Done, Emitter, References, TokensEnd
+from bus.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
 from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
-from tests.runtime.edge.conftest import Pipeline
+from bus.sources import Question, SourceText, TextAsked, answer_sources
+from bus.subjects import finished
+from tests.runtime.edge.conftest import SOURCE, Pipeline
 from tests.runtime.edge.conftest import answer as answer_plainly
 from tests.runtime.edge.page.conftest import answer, ask, done
 
@@ -69,6 +73,54 @@ async def test_a_conversation_is_reopened_by_its_address_and_from_the_list(page:
     await expect(page.locator(".turn h2")).to_have_text(["Reopen one", "Reopen two"])
     await page.go_back()
     await expect(page.locator(".turn")).to_have_count(0)
+
+
+async def test_a_source_opens_beside_the_answer_with_what_is_cited_lit(page: Page, pipeline: Pipeline) -> None:
+    text = "👩‍🎓 # Fees\n\nBasic costs 5 euros. **Pro** costs 9.\nPlan: Basic | Price: 5\nThe end."
+    start = text.index("Basic costs")
+    end = text.index("\nThe end")
+    row = text.index("Plan:")
+
+    async def find(asked: Question) -> SourceText:
+        assert isinstance(asked, TextAsked)
+        assert (asked.source_id, asked.start <= start, asked.end >= end) == (SOURCE.source_id, True, True)
+        return SourceText(
+            source_id=SOURCE.source_id, title=SOURCE.title, url=SOURCE.url, language="en", characters=len(text) + 1000,
+            passages=1, snapshot="s", start=0, end=len(text), text=text, pages=2, page_starts=((0, 1), (start, 2)),
+            blocks=(
+                Block(start=0, end=start - 2, kind="heading"),
+                Block(start=start, end=row - 1),
+                Block(start=row, end=end, kind="table_row"),
+                Block(start=end + 1, end=len(text)),
+            ),
+        )  # fmt: skip
+
+    async def placed(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.text("Five [1].")
+        cited = CitedPlace(n=1, url="", page=2, source_start=start, source_end=end, cited_text=text[start:end])
+        source = msgspec.structs.replace(SOURCE, n=(1,), cited=(cited,))
+        settled = Settled(outcome="answered", answer="Five [1].", references=(source,))
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.events(TokensEnd(), References(items=(source,)), Done())
+
+    pipeline.scripts["placed"] = placed
+    close = await answer_sources(pipeline.bus.client, find)
+    await pipeline.bus.client.flush()
+    await ask(page, "placed fees")
+    await done(page)
+    await answer(page).get_by_role("button", name="Show source 1").click()
+    panel = page.get_by_role("complementary")
+    await expect(panel.locator("mark")).to_have_text(["Basic costs 5 euros. Pro costs 9.", "Plan: Basic · Price: 5"])
+    await expect(panel.locator("mark").first).to_be_in_viewport()
+    await expect(panel.locator("h3")).to_have_text("👩‍🎓 # Fees")
+    await expect(panel.locator(".page")).to_have_text(["p. 1", "p. 2"])
+    await expect(panel.get_by_role("link", name="Open the original")).to_have_attribute("href", SOURCE.url)
+    await expect(panel.get_by_role("link", name="Open the whole document")).to_have_attribute(
+        "href", f"/sources/{SOURCE.source_id}?start={start}&end={end}"
+    )
+    await expect(answer(page)).to_be_visible()
+    await close()
 
 
 async def test_an_answer_is_copied_with_its_sources(page: Page) -> None:
