@@ -74,7 +74,8 @@ function showText(source, start, end, box) {
   }
   if (source.start + letters.length < source.characters) make("p", "…", box, "soft");
   if (source.detail) quoted("p", source.detail, box, "soft");
-  if (first) first.scrollIntoView({ block: "center" });
+  const body = $("panel-body"); // it alone scrolls: the answer stays where it is
+  if (first) body.scrollTop += first.getBoundingClientRect().top - body.getBoundingClientRect().top - body.clientHeight / 4;
 }
 
 export function closePanel() {

@@ -11,6 +11,7 @@ const RULES = [
   [/^[ \t]*[*+-][ \t]+/gm, "• "],
   [/^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, ""],
   [/[ \t]*\|[ \t]*/g, " · "],
+  [/\n(?:[ \t]*\n)+/g, "\n"],
 ];
 /* Between the cells of a row, which get a line each. */
 const CELLS = [/ \| /g, "\n"];

@@ -16,7 +16,10 @@ export async function showRun(id) {
     say(make("h2", "", box), "stages_title");
     const whole = Math.max(trace.took_s, ...trace.stages.map(stage => (stage.began_s || 0) + (stage.took_s || 0)), 0.001);
     const list = make("ol", "", box, "waterfall");
-    for (const stage of trace.stages) row(id, stage, whole, list);
+    for (const stage of trace.stages) {
+      const like = trace.stages.filter(each => each.stage === stage.stage);
+      row(id, stage, whole, list, like.length > 1 ? number(like.indexOf(stage) + 1) : "");
+    }
     say($("status"), "ready");
   } catch (error) {
     return sentence(error);
@@ -48,11 +51,11 @@ function head(record, box) {
 }
 
 /* One stage: its bar stands where it ran; what it did is read once it is opened. */
-function row(id, stage, whole, list) {
+function row(id, stage, whole, list, nth) {
   const details = make("details", "", make("li", "", list)), summary = make("summary", "", details);
   const name = make("span", "", summary, "stage");
   say(make("span", "", name), known(stageKey(stage.stage)) ? stageKey(stage.stage) : "stages.other");
-  if (stage.lane !== "main") make("span", ` ${stage.lane}`, name, "soft");
+  if (nth) make("span", ` ${nth}`, name, "soft");
   const scale = make("span", "", summary, "scale");
   if (stage.took_s !== null) {
     const bar = make("span", "", scale, stage.fallback ? "bar fallback" : "bar");
@@ -71,7 +74,7 @@ function row(id, stage, whole, list) {
 
 function inside(step, box) {
   box.replaceChildren();
-  make("p", step.stage, box, "soft code");
+  make("p", step.lane === "main" ? step.stage : `${step.stage} ${step.lane}`, box, "soft code");
   if (step.fallback) fold(box, "fallback", step.fallback, true);
   for (const ask of step.asks) {
     const told = [ask.prompt, ask.model || ask.engine, seconds(ask.took_s), `${number(ask.tokens_in)} + ${number(ask.tokens_out)}`, ask.cached && word("remembered"), !ask.same_version && word("changed_since")];
