@@ -80,6 +80,9 @@ function add(question) {
   return turn;
 }
 
+/* Whether something was asked here already. */
+export const begunHere = () => turns.length > 0;
+
 export function clear() {
   turns = [];
   began = "";

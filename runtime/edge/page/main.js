@@ -2,7 +2,7 @@
 
 import { $, again, keep } from "./dom.js";
 import { call, refusal, sentence } from "./api.js";
-import { beginConversation, clear, reopen } from "./conversation.js";
+import { beginConversation, begunHere, clear, reopen } from "./conversation.js";
 import { showEmpty } from "./empty.js";
 import { beginPanel, closePanel } from "./panel.js";
 import { beginPast, loadPast, mark, showPast } from "./past.js";
@@ -64,11 +64,11 @@ async function loadProfiles() {
   return true;
 }
 
-/* Everything again, with another key. */
+/* Everything again, with another key; what was asked meanwhile stays. */
 async function enter() {
   if (!await loadProfiles()) return;
   loadPast();
-  await show();
+  if (!begunHere()) await show();
 }
 
 begin();

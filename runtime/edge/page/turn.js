@@ -84,13 +84,24 @@ export class Turn {
         for await (const event of follow(this.runId, response, lost => say(this.progress, lost ? "again" : "working"))) this.take(event);
       } else if (![204, 410].includes(response.status)) throw await refusal(response);
       this.growing.draw();
-      this.finish(await read(`/v1/runs/${this.runId}`));
+      const record = await this.recorded();
+      if (record) this.finish(record);
+      else this.end();
     } catch (error) {
       this.growing.draw();
       this.reveal("answer", this.growing.text !== "");
       this.complain(sentence(error));
       this.outcome ||= "failed";
       this.state("failed");
+    }
+  }
+
+  /* The record, or nothing where the key may ask but not read. */
+  async recorded() {
+    try { return await read(`/v1/runs/${this.runId}`); }
+    catch (refused) {
+      if (refused.status === 403 && this.growing.text) return null;
+      throw refused;
     }
   }
 
@@ -181,33 +192,39 @@ export class Turn {
     this.outcome = record.outcome || this.outcome;
     this.question = record.question || this.question;
     if (!this.growing.text && record.answer) this.growing.add(record.answer);
-    this.growing.draw();
-    this.text = this.growing.text;
-    if (this.outcome === "cancelled") {
-      say(this.note, "stopped_note");
-      this.note.hidden = false;
-      this.reveal("answer", this.text !== "");
-    }
     this.judge(record);
     if (!this.references.length) this.references = record.references;
     if (this.outcome === "closest") this.showNear(record.passages);
     else if (this.outcome !== "refused") this.showReferences(record.citations);
     if (!this.withheld.children.length) record.withheld.forEach(each => this.withhold(each));
-    this.act(record);
-    this.state(this.outcome === "cancelled" ? "stopped" : "done");
+    this.end();
   }
 
-  act(record) {
+  end() {
+    this.growing.draw();
+    this.text = this.growing.text;
+    const stopped = this.outcome === "cancelled";
+    if (stopped) {
+      say(this.note, "stopped_note");
+      this.note.hidden = false;
+      this.reveal("answer", this.text !== "");
+    }
+    this.act(stopped);
+    this.state(stopped ? "stopped" : "done");
+  }
+
+  act(stopped) {
     this.actions.replaceChildren();
-    if (this.text && this.outcome !== "cancelled") {
+    if (this.text && !stopped) {
       this.copies("copy", () => asText(this.question, this.text, this.places));
       this.copies("copy_markdown", () => asMarkdown(this.question, this.text, this.places));
     }
-    const link = say(make("a", "", this.actions, "quiet"), "stages_link");
-    link.href = `/runs/${encodeURIComponent(record.run_id)}`;
-    link.dataset.in = "";
-    if (record.took_s) make("span", seconds(record.took_s), this.actions, "soft push");
     this.actions.hidden = false;
+    if (!this.record) return;
+    const link = say(make("a", "", this.actions, "quiet"), "stages_link");
+    link.href = `/runs/${encodeURIComponent(this.runId)}`;
+    link.dataset.in = "";
+    if (this.record.took_s) make("span", seconds(this.record.took_s), this.actions, "soft push");
   }
 
   copies(key, text) {

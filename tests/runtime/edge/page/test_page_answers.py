@@ -12,7 +12,7 @@ from bus.events import Done, Emitter, Error, References, StageEvent, TokensEnd, 
 from bus.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
 from bus.subjects import cancel_subject, finished
 from index.languages import LANGUAGES, of
-from runtime.keys import KeyFile
+from runtime.keys import KeyFile, Scope
 from runtime.processes.edge import serve
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
@@ -395,10 +395,12 @@ async def test_a_quote_is_shown_without_the_marks_of_its_file(
     await expect(page.locator(".sources .words")).to_have_text(shown, use_inner_text=True)
 
 
+@pytest.mark.parametrize("scopes", [("ask", "read"), ("ask",)])
 async def test_where_a_key_is_needed_the_page_asks_for_it(
-    chromium: Browser, pipeline: Pipeline, tmp_path: Path
+    chromium: Browser, pipeline: Pipeline, tmp_path: Path, scopes: tuple[Scope, ...]
 ) -> None:
-    token = KeyFile(tmp_path / "keys.json").add("ann", ("ask", "read"), now=0)
+    """A key that may only ask gets its answers, without what is read back later."""
+    token = KeyFile(tmp_path / "keys.json").add("ann", scopes, now=0)
     settings = Settings(
         bus=pipeline.bus.settings,
         edge=EdgeSettings(port=0),
@@ -416,9 +418,14 @@ async def test_where_a_key_is_needed_the_page_asks_for_it(
     await ask(page, "How long?")
     await done(page)
     await expect(answer(page)).to_have_text("How long? 1")
-    await page.reload()  # as long as the tab is open
-    await done(page)
-    await expect(page.get_by_label("Access key")).to_be_hidden()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    reads = "read" in scopes
+    await expect(page.get_by_role("link", name="How this was answered")).to_have_count(int(reads))
+    await expect(page.get_by_role("navigation").get_by_role("link", name="How long?")).to_have_count(int(reads))
+    if reads:
+        await page.reload()  # as long as the tab is open
+        await done(page)
+        await expect(page.get_by_label("Access key")).to_be_hidden()
     await context.close()
     stop.set()
     await edge
