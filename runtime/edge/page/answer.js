@@ -115,6 +115,8 @@ export class Growing {
       this.settled.append(...more.childNodes);
       this.drawn = cut;
     }
+    const chips = () => [...this.growing.querySelectorAll(".cite")], focused = chips().indexOf(document.activeElement);
     showAnswer(this.text.slice(this.drawn), this.growing, this.cite);
+    if (focused >= 0) chips()[focused]?.focus({ preventScroll: true });
   }
 }

@@ -56,7 +56,8 @@ async def test_axe_finds_nothing(
     await page.keyboard.press("Enter")
     await expect(page.locator(".turn")).to_have_count(2)
     await done(page, words.done)
-    found["conversation"] = await findings(page, axe)
+    if width < 1000:  # else the source stands beside it
+        found["conversation"] = await findings(page, axe)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
     await page.locator(".answer .cite").last.click()
     await expect(page.locator("#panel")).to_be_visible()
