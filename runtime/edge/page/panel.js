@@ -1,7 +1,7 @@
 /* A source beside the answer, or over it where there is no room: its text around the cited place, which is lit. */
 
 import { $, again, linked, make, put, quoted } from "./dom.js";
-import { Refused, read } from "./api.js";
+import { Refused, call, read } from "./api.js";
 import { aboutOf, showWords } from "./sources.js";
 import { pieces, trail } from "./plain.js";
 import { say, word } from "./speech.js";
@@ -29,16 +29,37 @@ export async function openSource(place, from) {
   try {
     const source = await read(`/v1/sources/${id}${query}`);
     if (mine !== shown) return;
-    say(linked("", `/sources/${id}${start === undefined ? "" : `?start=${start}&end=${end}`}`, links), "whole");
+    const [page, ticket] = await addresses(id, start, end);
+    if (mine !== shown) return;
+    say(linked("", page, links), "whole");
     if (/^https?:/i.test(source.url || "")) say(linked("", source.url, links), "original");
-    else if (source.original) say(linked("", source.original, links), "original");
-    showText(source, start, end, box);
+    else if (source.original) say(linked("", `${source.original}${ticket ? `?ticket=${ticket}` : ""}`, links), "original");
+    if (!source.pages || !await showPages(page, place, box)) showText(source, start, end, box);
   } catch (refused) {
     if (mine !== shown) return;
     if (/^https?:/i.test(place.url || "")) say(linked("", place.url, links), "original");
-    if (!(refused instanceof Refused && refused.status === 404)) quoted("p", refused.message, box, "problem");
+    if (!(refused instanceof Refused && [403, 404].includes(refused.status))) quoted("p", refused.message, box, "problem");
     if (place.cited_text) showWords(place, make("blockquote", "", box));
   }
+}
+
+/* Where the source's own page is, and the ticket in it: a browser sends no key with a link. */
+async function addresses(id, start, end) {
+  const place = start === undefined ? "" : `?start=${start}&end=${end}`, page = `/sources/${id}${place}`;
+  if (!$("key").value) return [page, ""];
+  const response = await call(`/v1/sources/${id}/link${place}`, { method: "POST" });
+  const url = response.ok ? (await response.json()).url : page;
+  return [url, new URL(url, location.origin).searchParams.get("ticket") || ""];
+}
+
+/* A document of pages as its own page shows it, at the cited one; false where that page cannot be shown. */
+async function showPages(page, place, box) {
+  const there = await fetch(page, { method: "HEAD" });
+  if (!there.ok || !there.headers.get("Content-Type")?.startsWith("text/html")) return false;
+  const frame = make("iframe", "", box, "pages");
+  frame.title = place.title || place.source_id;
+  frame.src = page;
+  return true;
 }
 
 /* The text as it is in the document, in its blocks, with what is cited lit and in view. */
