@@ -95,7 +95,7 @@ async def test_a_page_of_nobody_is_empty(bus: Bus, http: aiohttp.ClientSession) 
 
 async def test_a_key_lists_and_traces_its_own_runs_alone(pipeline: Pipeline, tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys.json")
-    tokens = {name: keys.add(name, ("ask", "read"), now=0) for name in ("ann", "bob")}
+    tokens = {name: keys.add(name, ("ask", "read"), now=0) for name in ("lister", "stranger")}
     tokens["asker"] = keys.add("asker", ("ask",), now=0)
     settings = Settings(
         bus=pipeline.bus.settings,
@@ -111,22 +111,22 @@ async def test_a_key_lists_and_traces_its_own_runs_alone(pipeline: Pipeline, tmp
         name: aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})
         for name, token in tokens.items()
     }
-    theirs = await ask(clients["ann"], "Whose is it?")
-    assert [run["run_id"] async for run in pages(clients["ann"])] == [theirs]
-    assert [run async for run in pages(clients["bob"])] == []
-    assert [run async for run in pages(clients["bob"], conversation=theirs)] == []
+    theirs = await ask(clients["lister"], "Whose is it?")
+    assert [run["run_id"] async for run in pages(clients["lister"])] == [theirs]
+    assert [run async for run in pages(clients["stranger"])] == []
+    assert [run async for run in pages(clients["stranger"], conversation=theirs)] == []
     statuses = {}
     for name, client in clients.items():
         for path in ("/v1/runs", f"/v1/runs/{theirs}/trace", f"/v1/runs/{theirs}/trace/1"):
             async with client.get(path) as response:
                 statuses[name, path.replace(theirs, "RUN")] = response.status
     assert statuses == {
-        ("ann", "/v1/runs"): 200,
-        ("ann", "/v1/runs/RUN/trace"): 200,
-        ("ann", "/v1/runs/RUN/trace/1"): 404,  # the first record is who asked; no stage takes it
-        ("bob", "/v1/runs"): 200,
-        ("bob", "/v1/runs/RUN/trace"): 404,
-        ("bob", "/v1/runs/RUN/trace/1"): 404,
+        ("lister", "/v1/runs"): 200,
+        ("lister", "/v1/runs/RUN/trace"): 200,
+        ("lister", "/v1/runs/RUN/trace/1"): 404,  # the first record is who asked; no stage takes it
+        ("stranger", "/v1/runs"): 200,
+        ("stranger", "/v1/runs/RUN/trace"): 404,
+        ("stranger", "/v1/runs/RUN/trace/1"): 404,
         ("asker", "/v1/runs"): 403,
         ("asker", "/v1/runs/RUN/trace"): 403,
         ("asker", "/v1/runs/RUN/trace/1"): 403,
