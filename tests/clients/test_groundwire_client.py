@@ -30,6 +30,8 @@ from groundwire.client import (
 import bus.events
 import bus.messages
 import bus.run_record
+import bus.sources
+import runtime.edge.following
 import runtime.edge.runs
 import runtime.edge.search
 from bus.events import Done as SentDone
@@ -201,6 +203,10 @@ TYPES = [
     (messages.Cancelled, runtime.edge.runs.Cancelled),
     (messages.Hit, bus.messages.Passage),
     (messages.Hits, runtime.edge.search.SearchAnswer),
+    (messages.Block, bus.messages.Block),
+    (messages.ListedSource, bus.sources.ListedSource),
+    (messages.SourceText, bus.sources.SourceText),
+    (messages.SourceList, bus.sources.SourceList),
     (events.Token, bus.events.Token),
     (events.References, bus.events.References),
     (events.Passages, bus.events.Passages),
@@ -217,6 +223,10 @@ LEFT = {
     messages.Hit: {"snapshot", "blocks", "intros", "coverage", "cosine", "rerank_score"},
     **{each: {"status"} for each in (events.References, events.Passages, events.Error, events.Sources)},
 }
+
+
+def test_the_failures_are_the_servers() -> None:
+    assert set(runtime.edge.following.FAILURES) == events.FAILURES
 
 
 @pytest.mark.parametrize(("ours", "theirs"), TYPES, ids=lambda each: each.__name__)

@@ -3,6 +3,7 @@
 import aiohttp
 import msgspec
 import pytest
+from groundwire.client import Client, Refused
 from yarl import URL
 
 from bus.sources import SourceList, SourceText
@@ -153,3 +154,18 @@ async def test_every_hit_has_an_address_that_opens(http: aiohttp.ClientSession) 
     hit = next(hit for hit in hits if hit["source_id"] == "guide.md")
     assert hit["url"] == source_path("guide.md", hit["char_start"], hit["char_end"])
     assert all(hit["url"] for hit in hits)
+
+
+async def test_the_client_library_reads_sources(world: World) -> None:
+    async with Client(world.open, key="") as client:
+        first = await client.sources(limit=1)
+        rest = await client.sources(first.next)
+        assert first.count == len(first.items) + len(rest.items)
+        for listed in (*first.items, *rest.items):
+            whole = await client.source(listed.source_id)
+            part = await client.source(listed.source_id, 2, 6)
+            assert part.text == whole.text[2 - whole.start : 6 - whole.start]
+            assert (whole.title, whole.url) == (listed.title, listed.url)
+    async with Client(world.locked, key="gw_nobody") as stranger:
+        with pytest.raises(Refused):
+            await stranger.source(first.items[0].source_id)

@@ -28,6 +28,7 @@ from groundwire.client.events import (
     Withheld,
 )
 from groundwire.client.messages import (
+    Block,
     Cancelled,
     Citation,
     CitedPlace,
@@ -41,6 +42,8 @@ from groundwire.client.messages import (
     Question,
     Reference,
     Run,
+    SourceList,
+    SourceText,
     Turn,
 )
 from groundwire.client.stream import Stream
@@ -48,6 +51,7 @@ from groundwire.client.stream import Stream
 __all__ = [
     "KEY",
     "LOCAL",
+    "Block",
     "BlockingClient",
     "BlockingStream",
     "Cancelled",
@@ -71,6 +75,8 @@ __all__ = [
     "Refused",
     "Run",
     "RunFailed",
+    "SourceList",
+    "SourceText",
     "Sources",
     "Stage",
     "Stream",

@@ -9,7 +9,7 @@ from typing import Self
 
 from groundwire.client.client import LOCAL, Client
 from groundwire.client.events import Known, Unknown
-from groundwire.client.messages import Cancelled, Filter, Hits, Question, Run
+from groundwire.client.messages import Cancelled, Filter, Hits, Question, Run, SourceList, SourceText
 from groundwire.client.stream import Stream
 
 
@@ -61,6 +61,14 @@ class BlockingClient:
     def search(self, query: str, *, k: int = 10, language: str | None = None, filter: Filter | None = None) -> Hits:
         """The passages that a question would be answered from. Raises GroundwireError."""
         return self._wait(self._client.search(query, k=k, language=language, filter=filter))
+
+    def source(self, source_id: str, start: int | None = None, end: int | None = None) -> SourceText:
+        """A document's text, or the characters `start..end` of it. Raises GroundwireError."""
+        return self._wait(self._client.source(source_id, start, end))
+
+    def sources(self, after: str = "", limit: int | None = None) -> SourceList:
+        """The documents that may be searched, by id; the next ones after `after`. Raises GroundwireError."""
+        return self._wait(self._client.sources(after, limit))
 
     def profiles(self) -> list[str]:
         """The names of the profiles. Raises GroundwireError."""

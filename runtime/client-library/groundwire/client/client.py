@@ -12,13 +12,14 @@ import time
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from groundwire.client.errors import GroundwireError, TryLater, Unreachable, error_of
-from groundwire.client.messages import Cancelled, Filter, Hits, Question, Run
+from groundwire.client.messages import Cancelled, Filter, Hits, Question, Run, SourceList, SourceText
 from groundwire.client.stream import Stream
 
 #: Where `groundwire up` listens.
@@ -114,6 +115,17 @@ class Client:
         body = _Search(query=query, k=k, language=language, filter=filter)
         return await self._json("POST", "/v1/search", Hits, body)
 
+    async def source(self, source_id: str, start: int | None = None, end: int | None = None) -> SourceText:
+        """A document's text, or the characters `start..end` of it. Raises GroundwireError."""
+        asked = {"start": start, "end": end}
+        query = urlencode({name: at for name, at in asked.items() if at is not None})
+        return await self._json("GET", f"/v1/sources/{_part(source_id)}{query and f'?{query}'}", SourceText)
+
+    async def sources(self, after: str = "", limit: int | None = None) -> SourceList:
+        """The documents that may be searched, by id; the next ones after `after`. Raises GroundwireError."""
+        query = urlencode({"after": after} if limit is None else {"after": after, "limit": limit})
+        return await self._json("GET", f"/v1/sources?{query}", SourceList)
+
     async def profiles(self) -> list[str]:
         """The names of the profiles. Raises GroundwireError."""
         return [model.id for model in (await self._json("GET", "/v1/models", _Models)).data]
@@ -142,7 +154,7 @@ class Client:
             sent["Content-Type"] = "application/json"
         response = await self._session.request(
             method,
-            f"{self.url}{path}",
+            URL(f"{self.url}{path}", encoded=True),
             data=None if body is None else msgspec.json.encode(body),
             headers=sent,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=SILENCE_S),

@@ -40,11 +40,10 @@ def error_of(status: int, body: bytes, retry_after: str | None) -> GroundwireErr
     try:
         problem = msgspec.json.decode(body, type=_Problem)
     except msgspec.DecodeError:
-        text = body[:200].decode(errors="replace").strip()
-        problem = _Problem("", text or f"the server answered with status {status}")
+        problem = _Problem("", body[:200].decode(errors="replace").strip())
     try:
         after_s = float(retry_after) if retry_after else None
     except ValueError:  # a date
         after_s = None
     kind = TryLater if status in (429, 503) else Refused if status < 500 else GroundwireError
-    return kind(status, problem.code, problem.detail, after_s)
+    return kind(status, problem.code, problem.detail or f"the server answered with status {status}", after_s)

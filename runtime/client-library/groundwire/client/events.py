@@ -85,7 +85,18 @@ type Known = Token | References | Passages | Error | Done | Stage | Sources | Wi
 EVENTS: tuple[type[Event], ...] = get_args(Known.__value__)
 
 #: The codes of an Error that mean a failure; any other takes back what was shown.
-FAILURES = frozenset({"timeout", "model_unavailable", "internal", "cancelled", "overloaded", "unavailable"})
+FAILURES = frozenset(
+    {
+        "timeout",
+        "model_unavailable",
+        "internal",
+        "cancelled",
+        "overloaded",
+        "unavailable",
+        "invalid",
+        "no_such_profile",
+    }
+)
 
 
 class _Tag(msgspec.Struct):

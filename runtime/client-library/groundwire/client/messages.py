@@ -4,7 +4,7 @@ Offsets count characters (Unicode code points). Times are seconds, `asked_at` an
 """
 
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -52,9 +52,13 @@ class Filter(_Asked, frozen=True, kw_only=True):
 
 
 class Constraints(_Asked, frozen=True, kw_only=True):
+    """`stop`: up to four texts before which what is shown ends. `response_schema`: a JSON Schema, for an answer that is JSON."""
+
     max_tokens: int | None = None
     style: str | None = None
     must_cite: bool | None = None
+    stop: tuple[str, ...] | None = None
+    response_schema: dict[str, Any] | None = None  # any JSON Schema
 
 
 class Question(_Asked, frozen=True, kw_only=True):
@@ -186,7 +190,10 @@ class StageTiming(_Struct, frozen=True, kw_only=True):
 
 
 class Run(_Struct, frozen=True, kw_only=True):
-    """The record of a run. `outcome` is None while it runs; `reason` and `detail` say why there is no answer."""
+    """The record of a run. `outcome` is None while it runs; `reason` and `detail` say why there is no answer.
+
+    `withdrawn`: what was shown and taken back. `cut`: why the answer ends early, `length` or `stop`.
+    """
 
     run_id: str
     status: Literal["running", "finished"]
@@ -198,6 +205,8 @@ class Run(_Struct, frozen=True, kw_only=True):
     reason: str | None = None
     detail: str = ""
     answer: str = ""
+    withdrawn: str = ""
+    cut: str | None = None
     confidence: str | None = None
     probability: float | None = None
     re_gate: str | None = None
@@ -248,3 +257,55 @@ class Hits(_Struct, frozen=True, kw_only=True):
     hits: tuple[Hit, ...] = ()
     snapshot: str = ""
     detail: str = ""
+
+
+class Block(_Struct, frozen=True, kw_only=True):
+    """A stretch of a source in one role; `level` is a heading's, or a list item's depth."""
+
+    start: int
+    end: int
+    kind: str = "prose"
+    level: int = 0
+    intro: tuple[int, int] | None = None
+    anchor: str = ""
+    syntax: str = ""
+
+
+class ListedSource(_Struct, frozen=True, kw_only=True):
+    """A document; `characters` is how long its text is."""
+
+    source_id: str
+    title: str = ""
+    url: str = ""
+    language: str = ""
+    characters: int = 0
+    passages: int = 0
+    about: About = About()
+
+
+class SourceText(ListedSource, frozen=True, kw_only=True):
+    """A document, and the characters `start..end` of its text.
+
+    `original`: the path of the file itself, empty where it is not served. `page_starts` are pairs of an offset and the page that
+    starts there. `detail`: what of the text cannot be shown.
+    """
+
+    snapshot: str = ""
+    start: int = 0
+    end: int = 0
+    text: str = ""
+    blocks: tuple[Block, ...] = ()
+    pages: int | None = None
+    page_starts: tuple[tuple[int, int], ...] = ()
+    original: str = ""
+    media_type: str = ""
+    detail: str = ""
+
+
+class SourceList(_Struct, frozen=True, kw_only=True):
+    """Documents by id; `count` is how many there are in all. `next`: what `after` is for the next, empty at the end."""
+
+    items: tuple[ListedSource, ...] = ()
+    count: int = 0
+    snapshot: str = ""
+    next: str = ""
