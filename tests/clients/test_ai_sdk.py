@@ -376,6 +376,15 @@ async def test_a_withdrawn_answer_says_so_in_the_message(sdk: Client, edge: str,
     assert (state["status"], state["finished"][0]["finishReason"]) == ("ready", "content-filter")
 
 
+async def test_an_answer_that_was_cut_says_so(sdk: Client, edge: str, pipeline: Pipeline) -> None:
+    pipeline.scripts |= SCRIPTS
+    page = await opened(sdk, edge)
+    await sdk.do("send", page=page, text="cut")
+    state = await sdk.do("ended", page=page)
+    assert state["messages"][-1]["metadata"]["cut"] == "length"
+    assert state["finished"][0]["finishReason"] == "length"
+
+
 async def test_a_long_conversation_is_sent_whole(sdk: Client, edge: str) -> None:
     """The SDK sends every message again with all its parts, so that a body soon is larger than others may be."""
     passages = {"type": "data-passages", "id": "passages", "data": {"items": ["x" * 20_000]}}
@@ -426,10 +435,18 @@ async def _withdraw(pipeline: Pipeline, run_id: str, question: QuestionAsked) ->
     await emitter.events(Error(code="grounding_failed", content="It is withdrawn."), Done())
 
 
+async def _cut(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    emitter = Emitter(pipeline.bus.journal, run_id)
+    await emitter.tokens(["Within"])
+    settled = Settled(outcome="answered", question=question.question, answer="Within", cut="length")
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), Done())
+
+
 async def _cancelled(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
     emitter = Emitter(pipeline.bus.journal, run_id)
     await emitter.tokens(["half"])
     await emitter.events(Error(code="cancelled", content="It was cancelled."), Done())
 
 
-SCRIPTS = {"fail": _fail, "withdraw": _withdraw, "cancelled": _cancelled}
+SCRIPTS = {"fail": _fail, "withdraw": _withdraw, "cut": _cut, "cancelled": _cancelled}

@@ -11,7 +11,7 @@ from msgspec import Meta
 from bus.events import Passages, Sources, StageEvent, VerdictEvent, Withheld
 from bus.messages import Constraints, Context
 from index.filters import Filter
-from prompts.vocabulary import Confidence, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
+from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 
 #: What a page may call a chat.
 CHAT_ID = r"^[^\x00-\x1f\x7f]{1,256}$"
@@ -79,7 +79,7 @@ class UiChunk(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", renam
 
 
 class UiMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message's `metadata`; all but the run's id comes with its end. `code` is of a failure."""
+    """A message's `metadata`; all but the run's id comes with its end. `code` is of a failure; `cut`: why the answer ends early."""
 
     run_id: str
     outcome: Outcome | None = None
@@ -89,6 +89,7 @@ class UiMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     profile: str = ""
     language: str = ""
     withdrawn: bool = False
+    cut: Cut | None = None
     code: str = ""
 
 
@@ -200,10 +201,13 @@ class UiMessageMetadata(UiChunk, frozen=True, kw_only=True, tag="message-metadat
     message_metadata: UiMetadata
 
 
-class UiFinish(UiChunk, frozen=True, kw_only=True, tag="finish"):
-    """`content-filter`: the final check withdrew the answer."""
+type UiFinished = Literal["stop", "length", "content-filter"]
 
-    finish_reason: Literal["stop", "content-filter"]
+
+class UiFinish(UiChunk, frozen=True, kw_only=True, tag="finish"):
+    """`content-filter`: the final check withdrew the answer. `length`: it ends where it was told to."""
+
+    finish_reason: UiFinished
     message_metadata: UiMetadata
 
 

@@ -138,7 +138,8 @@ class UiStream:
         if run.passages:
             yield from self._passages(run.passages)
         yield ui.UiFinishStep()
-        yield ui.UiFinish(finish_reason="content-filter" if run.withdrawn else "stop", message_metadata=metadata)
+        ended: ui.UiFinished = "content-filter" if run.withdrawn else "length" if metadata.cut == "length" else "stop"
+        yield ui.UiFinish(finish_reason=ended, message_metadata=metadata)
 
     def _citations(self) -> tuple[ui.UiCitation, ...]:
         text = self.run.text
@@ -195,6 +196,7 @@ class UiStream:
             probability=record.probability,
             profile=record.profile,
             language=record.language,
+            cut=record.cut,
         )
 
     def _address(self, url: str, source_id: str) -> str:
