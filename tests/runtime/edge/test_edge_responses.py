@@ -15,6 +15,7 @@ from bus.subjects import key_of
 from runtime.edge.app import all_routes
 from runtime.edge.openai.responses_asked import RULES
 from runtime.edge.openai.responses_schemas import ResponseAsked
+from runtime.edge.sse import COMMENT
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
@@ -53,12 +54,17 @@ async def streamed(http: aiohttp.ClientSession, text: str, **fields: object) -> 
     body = {"model": "general", "input": text, "stream": True} | fields
     async with http.post(CREATE, json=body) as response:
         assert response.content_type == "text/event-stream"
-        return f"resp_{response.headers['X-Run-Id']}", await response.text()
+        return f"resp_{response.headers['X-Run-Id']}", await text_of(response)
+
+
+async def text_of(response: aiohttp.ClientResponse) -> str:
+    """A whole stream without the comments that come where the run is silent."""
+    return (await response.text()).replace(COMMENT.decode(), "")
 
 
 def events_of(sent: str) -> list[dict[str, Any]]:
     """The events of a stream, whose names must be their types, and which must end with [DONE]."""
-    blocks = [block.split("\n") for block in sent.split("\n\n") if block and not block.startswith(":")]
+    blocks = [block.split("\n") for block in sent.split("\n\n") if block]
     assert blocks.pop() == ["data: [DONE]"]
     events = []
     for name, data in blocks:
@@ -107,7 +113,7 @@ async def test_every_kind_of_answer(
     async with http.get(f"{CREATE}/{response_id}") as response:  # the same, whenever it is looked at
         assert await response.json() == final
     async with http.get(f"{CREATE}/{response_id}", params={"stream": "true"}) as response:
-        assert await response.text() == sent
+        assert await text_of(response) == sent
 
 
 async def test_the_order_of_a_cited_answer(http: aiohttp.ClientSession) -> None:
