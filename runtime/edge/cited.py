@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from bus.messages import NearPassage, Reference
 from index.citations import markers
+from runtime.edge.passages_markdown import each_markdown
+from runtime.edge.state import EDGE
 from runtime.source_links import absolute, source_path
 
 
@@ -44,6 +46,13 @@ def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cit
                 )
 
 
+def cited_passages(at: int, passages: Sequence[NearPassage]) -> Iterator[Cited]:
+    """Opened passages, each where it stands in a text whose Markdown of them begins at `at`; their numbers are 0."""
+    for passage, shown in zip(passages, each_markdown(passages), strict=True):
+        start, at = at + 2, at + 2 + len(shown)
+        yield Cited(0, start, at, passage.source_id, passage.title or passage.source_id, passage.url, passage.text)
+
+
 def opened_references(references: Sequence[Reference], base: str) -> tuple[Reference, ...]:
     """The references with addresses that open from anywhere."""
     return tuple(
@@ -58,9 +67,12 @@ def opened_references(references: Sequence[Reference], base: str) -> tuple[Refer
 
 def opened_passages(passages: Sequence[NearPassage], base: str) -> tuple[NearPassage, ...]:
     """The closest passages with addresses that open from anywhere."""
-    return tuple(replace(each, url=absolute(each.url, base)) for each in passages)
+    return tuple(
+        replace(each, url=absolute(each.url or source_path(each.source_id, each.source_start, each.source_end), base))
+        for each in passages
+    )
 
 
 def base_of(request: web.Request) -> str:
-    """Where this request's client reached the edge: `https://host:port`."""
-    return f"{request.scheme}://{request.host}"
+    """Where this request's client reaches the edge: `https://host:port`."""
+    return request.app[EDGE].settings.public_url or f"{request.scheme}://{request.host}"

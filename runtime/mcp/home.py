@@ -87,7 +87,7 @@ class Home:
         """Where the pages of sources are, if the stack serves any."""
         there = running(state_folder(self._settings))
         port = there.edge_port if there is not None else None
-        self.base = url_of(addresses_of(self._settings), port) if port else ""
+        self.base = (self._settings.edge.public_url or url_of(addresses_of(self._settings), port)) if port else ""
 
     async def _gone(self, runs: Runs) -> None:
         """Wait until the stack is stopped."""

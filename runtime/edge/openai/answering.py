@@ -8,21 +8,19 @@ from functools import cached_property
 
 import msgspec
 from aiohttp import web
-from msgspec.structs import replace
 
 from bus.messages import NearPassage, Reference
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
-from runtime.edge.cited import base_of, cited
+from runtime.edge.cited import Cited, base_of, cited, cited_passages, opened_passages, opened_references
 from runtime.edge.following import Followed
 from runtime.edge.openai import schemas
 from runtime.edge.openai.errors import openai_error
-from runtime.edge.passages_markdown import each_markdown
+from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE
-from runtime.source_links import absolute, source_path
 
 _encode = msgspec.json.Encoder().encode
 
@@ -68,31 +66,19 @@ class Answer(ABC):
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """The sources cited, with addresses that open."""
-        return tuple(
-            replace(
-                each,
-                url=absolute(each.url, self.base),
-                cited=tuple(replace(place, url=absolute(place.url, self.base)) for place in each.cited),
-            )
-            for each in self.run.references
-        )
+        return opened_references(self.run.references, self.base)
 
     @cached_property
     def passages(self) -> tuple[NearPassage, ...]:
         """The closest passages, with addresses that open."""
-        return tuple(replace(each, url=absolute(each.url, self.base)) for each in self.run.passages)
+        return opened_passages(self.run.passages, self.base)
 
     def annotations(self, text: str) -> Iterator[schemas.Annotation]:
         """Each marker of an answer, or each passage where there is none; nothing of an answer that was withdrawn."""
         if self.run.withdrawn:
             return
-        for place in cited(text, self.run.references, self.base):
-            yield _annotation(place.start, place.end, place.url, place.title)
-        at = len(self.run.text)
-        for passage, shown in zip(self.passages, each_markdown(self.passages), strict=True):
-            start, at = at + 2, at + 2 + len(shown)
-            url = passage.url or source_path(passage.source_id, passage.source_start, passage.source_end)
-            yield _annotation(start, at, absolute(url, self.base), passage.title or passage.source_id)
+        yield from map(_annotation, cited(text, self.run.references, self.base))
+        yield from map(_annotation, cited_passages(len(self.run.text), self.passages))
 
     def finish(self, record: RunRecord | None) -> schemas.Finish:
         if self.run.withdrawn:
@@ -115,7 +101,7 @@ class Answer(ABC):
             detail = f"run {self.run.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
             raise Problem(504, "timeout", detail) from None
         record = await self.edge.runs.record(self.run.run_id)
-        text = self.run.withdrawn or self.run.text + self._quoted()
+        text = self.run.withdrawn or self.run.text + markdown(self.passages)
         return json_response(self.whole(text, self.finish(record), record), headers=self.headers)
 
     async def _stream(self) -> web.StreamResponse:
@@ -134,7 +120,7 @@ class Answer(ABC):
                     await write(self.request, response, COMMENT, self.edge)
                 else:
                     await send(self.piece(piece))
-            if rest := f"\n\n{self.run.withdrawn}" if self.run.withdrawn else self._quoted():
+            if rest := f"\n\n{self.run.withdrawn}" if self.run.withdrawn else markdown(self.passages):
                 await send(self.piece(rest))
             wanted = self._limited or self.asked.includes_usage
             record = await self.edge.runs.record(self.run.run_id) if wanted else None
@@ -149,14 +135,13 @@ class Answer(ABC):
         await response.write_eof()
         return response
 
-    def _quoted(self) -> str:
-        return "".join(f"\n\n{each}" for each in each_markdown(self.passages))
-
 
 def usage_of(record: RunRecord | None) -> schemas.Usage:
     tokens_in, tokens_out = (record.tokens_in, record.tokens_out) if record else (0, 0)
     return schemas.Usage(prompt_tokens=tokens_in, completion_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
 
 
-def _annotation(start: int, end: int, url: str, title: str) -> schemas.Annotation:
-    return schemas.Annotation(url_citation=schemas.UrlCitation(start_index=start, end_index=end, url=url, title=title))
+def _annotation(place: Cited) -> schemas.Annotation:
+    return schemas.Annotation(
+        url_citation=schemas.UrlCitation(start_index=place.start, end_index=place.end, url=place.url, title=place.title)
+    )

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from bus.messages import QuestionAsked, Turn
 from bus.router import Reader
 from bus.run_record import RunRecord
+from runtime.edge.conversation import history_of
 from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import schemas
 from runtime.edge.openai.answering import Answer, usage_of
@@ -15,10 +16,6 @@ from runtime.edge.problems import Problem
 from runtime.edge.rejoining import ask_or_join
 from runtime.edge.request_parsing import check_text
 from runtime.edge.routes import Reply, Route
-
-#: How many turns of the conversation a question keeps, and how many characters of each.
-TURNS = 50
-TURN_CHARS = 4000
 
 
 @Route(
@@ -51,10 +48,9 @@ def chat_question(request: web.Request, asked: schemas.ChatAsked) -> QuestionAsk
     if last.role != "user":
         raise Problem(400, "no_question", f"the last message has the role {last.role}; end with a user message")
     check_text("last message", last.text)
-    before = [
-        Turn(role=m.role, content=m.text[:TURN_CHARS]) for m in asked.messages[:-1] if m.role in ("user", "assistant")
-    ]
-    history = tuple(turn for turn in before if turn.content)[-TURNS:]
+    history = history_of(
+        Turn(role=m.role, content=m.text) for m in asked.messages[:-1] if m.role in ("user", "assistant")
+    )
     return question_of(request, asked, last.text, history, max_tokens=asked.most_tokens)
 
 

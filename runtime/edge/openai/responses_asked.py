@@ -16,6 +16,7 @@ from bus.requests import check_text
 from bus.response_schema import problem_of
 from bus.run_record import RunRecord
 from bus.subjects import key_of
+from runtime.edge.conversation import TURN_CHARS, TURNS, history_of
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.idempotency import idempotency_key
 from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model
@@ -27,9 +28,6 @@ from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import Problem
 from runtime.edge.state import EDGE, Edge
 
-#: How many turns of the conversation a question keeps, and how many characters of each.
-TURNS = 50
-TURN_CHARS = 4000
 _NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
 
 _TEXTS = ("input_text", "output_text", "text", "refusal")
@@ -237,16 +235,14 @@ async def _referred(edge: Edge, caller: Caller, field: str, name: str) -> str:
 
 def _shortened(turns: list[Turn], most_bytes: int, *, truncate: bool) -> tuple[Turn, ...]:
     """As much of the conversation as a question takes, the last of it. Raises Problem when it is more and may not be cut."""
-    turns = [turn for turn in turns if turn.content]
     kept: list[Turn] = []
     size = 0
-    for turn in reversed(turns[-TURNS:]):
-        short = replace(turn, content=turn.content[:TURN_CHARS])
-        size += len(msgspec.json.encode(short.content))
+    for turn in reversed(history_of(turns)):
+        size += len(msgspec.json.encode(turn.content))
         if size > most_bytes:
             break
-        kept.insert(0, short)
-    if not truncate and kept != turns:
+        kept.insert(0, turn)
+    if not truncate and kept != [turn for turn in turns if turn.content]:
         raise _too_long()
     return tuple(kept)
 

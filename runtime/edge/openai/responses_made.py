@@ -7,7 +7,7 @@ from actors.outcome.ends import code_of, words_of
 from bus.messages import Settled
 from bus.run_record import RunRecord
 from index.masking.text import mask
-from runtime.edge.cited import cited, opened_passages, opened_references
+from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
 from runtime.edge.openai.responses_asked import items_of
 from runtime.edge.openai.responses_kept import Kept, item_id, response_id
 from runtime.edge.openai.responses_schemas import (
@@ -25,8 +25,7 @@ from runtime.edge.openai.responses_schemas import (
     ResponseUsage,
     TextUsed,
 )
-from runtime.edge.passages_markdown import each_markdown, markdown
-from runtime.source_links import absolute, source_path
+from runtime.edge.passages_markdown import markdown
 
 #: What the response's metadata say of its run, beside what the request gave.
 OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
@@ -131,14 +130,11 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
 
 def annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:
     """Each marker of a text that the run's client was shown; of the closest passages, each passage."""
-    found = [(each.start, each.end, each.url, each.title) for each in cited(text, response.references, base)]
-    at = len(text) - len(markdown(response.passages))
-    for passage, shown in zip(response.passages, each_markdown(response.passages), strict=True):
-        start, at = at + 2, at + 2 + len(shown)
-        url = passage.url or absolute(source_path(passage.source_id, passage.source_start, passage.source_end), base)
-        found.append((start, at, url, passage.title or passage.source_id))
+    passages_at = len(text) - len(markdown(response.passages))
+    places = (*cited(text, response.references, base), *cited_passages(passages_at, response.passages))
     return tuple(
-        ResponseCitation(start_index=start, end_index=end, url=url, title=title) for start, end, url, title in found
+        ResponseCitation(start_index=place.start, end_index=place.end, url=place.url, title=place.title)
+        for place in places
     )
 
 

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from bus.messages import QuestionAsked, Turn
 from bus.runs import EventsGone, NoSuchRun
+from runtime.edge.conversation import history_of
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.problems import ErrorFormat, Problem
@@ -20,9 +21,6 @@ from runtime.edge.state import EDGE, Edge
 from runtime.edge.ui_stream import schemas as ui
 from runtime.edge.ui_stream.stream import UiStream
 
-#: How many turns of the conversation a question keeps, and how many characters of each.
-TURNS = 50
-TURN_CHARS = 4000
 #: The messages that the SDK sends again carry their sources and passages: how much larger than other bodies one may be.
 BODY_TIMES = 16
 #: More events than a run has.
@@ -151,14 +149,10 @@ def question_of(asked: ui.UiChatAsked) -> QuestionAsked:
     if any(part.type == "file" for part in last.parts):
         raise Problem(422, "no_files", "messages: the last one has a file; send text, answers come from the index")
     check_text("last message", last.text)
-    turns = (
-        Turn(role=message.role, content=message.text[:TURN_CHARS])
-        for message in messages[:-1]
-        if message.role != "system" and message.text
-    )
+    turns = (Turn(role=message.role, content=message.text) for message in messages[:-1] if message.role != "system")
     return QuestionAsked(
         question=last.text,
-        conversation_history=tuple(turns)[-TURNS:],
+        conversation_history=history_of(turns),
         profile=asked.profile,
         style=asked.style,
         language=asked.language,
