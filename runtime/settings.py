@@ -102,9 +102,7 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines, who then need a key
     port: Port = 8080
     hosts: str = ""  #: names it is reached by beside its address: `docs.example.org, intranet:8080`
-    public_url: Origin = (
-        ""  #: where clients reach it, `https://docs.example.org`, if a proxy hides it; else as they asked
-    )
+    public_url: Origin = ""  #: where clients reach it, if through a proxy: `https://docs.example.org`
     origins: str = ""  #: other sites whose pages may use it: `https://app.example.org`
     max_connections: Annotated[int, Meta(ge=1)] = 4096
     max_connections_per_address: Annotated[int, Meta(ge=0)] = 256  #: of another machine; 0 for no limit

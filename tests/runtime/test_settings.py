@@ -45,6 +45,11 @@ def test_the_voice_is_strict_unless_set() -> None:
         ({"GROUNDWIRE_EDGE_API_KEY": "s"}, "", "GROUNDWIRE_EDGE_API_KEY in the environment sets nothing; did you"),
         ({"GROUNDWIRE_ANSWERS_VOICE": "loud"}, "", "a setting has a wrong value: Invalid enum value 'loud'"),
         ({"GROUNDWIRE_EDGE_PORT": "many"}, "", "a setting has a wrong value: Expected `int`"),
+        (
+            {"GROUNDWIRE_EDGE_PUBLIC_URL": "https://a.org/app"},
+            "",
+            "a setting has a wrong value: Expected `str` matching",
+        ),
         ({}, "[edg]\nport = 1", "no section is called 'edg'; did you mean 'edge'?"),
         ({}, "[edge]\nprot = 1", r"\[edge\] has no key 'prot'; did you mean 'port'?"),
         ({}, "edge = 1", "a setting has a wrong value: Expected `object`"),
