@@ -1,17 +1,16 @@
 """Embeddings over the bus, both ends: requests on `gw.embed`, served by the process that owns the device."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 import nats.errors
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
 from bus.envelope import read, set_aside
-from bus.errors import Failure, Poison, Unavailable
+from bus.errors import Poison, Unavailable
+from bus.replying import reply_with
 
 EMBED = "gw.embed"
 
@@ -31,14 +30,14 @@ class EmbedReply(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-_encoder = msgspec.json.Encoder()
+_encode = msgspec.json.Encoder().encode
 _requests = msgspec.json.Decoder(EmbedRequest)
 _replies = msgspec.json.Decoder(EmbedReply)
 
 
 async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, patience_s: float = 30.0) -> EmbedReply:
     """The vectors; retries while nobody answers. Raises Unavailable."""
-    request = _encoder.encode(EmbedRequest(texts=tuple(texts), query=query))
+    request = _encode(EmbedRequest(texts=tuple(texts), query=query))
     give_up = time.monotonic() + patience_s
     while True:
         try:
@@ -64,24 +63,16 @@ async def serve_vectors(
     client: Client, embed: Callable[[EmbedRequest], Awaitable[list[list[float]]]], *, model: str
 ) -> None:
     """Answer requests with `embed` until the connection closes."""
-    tasks: set[asyncio.Task[None]] = set()
 
-    async def answer(msg: Msg) -> None:
-        try:
-            vectors = await embed(read(_requests, msg.data, "this request for vectors"))
-            reply = EmbedReply(model=model, vectors=tuple(tuple(vector) for vector in vectors))
-        except Failure as failure:
-            reply = EmbedReply(problem=str(failure))
-        except Poison as poison:
-            set_aside("request", EMBED, poison)
-            reply = EmbedReply(problem=str(poison))
-        if msg.reply:
-            with contextlib.suppress(nats.errors.Error):
-                await client.publish(msg.reply, _encoder.encode(reply))
+    async def answer(data: bytes) -> bytes:
+        vectors = await embed(read(_requests, data, "this request for vectors"))
+        return _encode(EmbedReply(model=model, vectors=tuple(tuple(vector) for vector in vectors)))
 
-    async def take(msg: Msg) -> None:
-        task = asyncio.create_task(answer(msg))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    await client.subscribe(EMBED, queue="inference", cb=take)
+    await reply_with(
+        client,
+        EMBED,
+        answer,
+        lambda problem: _encode(EmbedReply(problem=problem)),
+        queue="inference",
+        what="embedding",
+    )

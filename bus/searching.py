@@ -1,7 +1,6 @@
 """The power `search` over the bus, both ends: request and reply on `gw.search`, retried while nobody answers."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -12,12 +11,12 @@ import msgspec
 import nats.errors
 from msgspec import Meta
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
 from bus.envelope import UNREADABLE, read, set_aside
 from bus.errors import Poison, Unavailable
 from bus.messages import Collection, Passage
 from bus.records import SearchRecord
+from bus.replying import reply_with
 from bus.subjects import SEARCH
 from index.filters import Filter
 
@@ -151,33 +150,15 @@ async def serve_search(
     client: Client, find: Callable[[SearchRequest], Awaitable[SearchReply]], *, queue: str = "search"
 ) -> Callable[[], Awaitable[None]]:
     """Answer searches with `find`, several at a time. Returns a function that stops it."""
-    tasks: set[asyncio.Task[None]] = set()
 
-    async def answer(msg: Msg) -> None:
-        try:
-            reply = await find(read(_requests, msg.data, "this search"))
-        except Unavailable as failure:
-            reply = SearchReply(problem=str(failure))
-        except Poison as poison:
-            set_aside("request", SEARCH, poison)
-            reply = SearchReply(problem=str(poison))
-        except Exception as bug:
-            # The outermost handler of this process: whoever asked must not wait for an answer that will never come.
-            log.exception("a bug in the search")
-            reply = SearchReply(problem=f"the search broke ({type(bug).__name__})")
-        if msg.reply:
-            with contextlib.suppress(nats.errors.Error):
-                await client.publish(msg.reply, _encoder.encode(reply))
+    async def answer(data: bytes) -> bytes:
+        return _encoder.encode(await find(read(_requests, data, "this search")))
 
-    async def take(msg: Msg) -> None:
-        task = asyncio.create_task(answer(msg))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    subscription = await client.subscribe(SEARCH, queue=queue, cb=take, pending_msgs_limit=-1)
-
-    async def close() -> None:
-        await subscription.unsubscribe()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    return close
+    return await reply_with(
+        client,
+        SEARCH,
+        answer,
+        lambda problem: _encoder.encode(SearchReply(problem=problem)),
+        queue=queue,
+        what="search",
+    )

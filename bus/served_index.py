@@ -7,13 +7,12 @@ find in it.
 from collections.abc import Awaitable, Callable
 
 import msgspec
-import nats.errors
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
 from bus.access import Groups
-from bus.envelope import read, set_aside
-from bus.errors import Poison, Unavailable
+from bus.envelope import read
+from bus.errors import Unavailable
+from bus.replying import reply_to, reply_with
 from bus.subjects import INDEX
 
 
@@ -92,24 +91,16 @@ async def answer_served_index(
 ) -> None:
     """Answer for this process until its connection closes; one of several answers each request."""
 
-    async def answer(msg: Msg) -> None:
-        try:
-            reply = _Reply(served=await served()) if not msg.data or held is None else await _held(msg.data, held)
-        except Unavailable as failure:
-            reply = _Reply(problem=str(failure))
-        if msg.reply:
-            await client.publish(msg.reply, msgspec.json.encode(reply))
+    async def answer(data: bytes) -> bytes:
+        if not data or held is None:
+            reply = _Reply(served=await served())
+        else:
+            reply = _Reply(held=await held(read(_asked, data, "this request").groups))
+        return msgspec.json.encode(reply)
 
-    await client.subscribe(INDEX, queue="search", cb=answer)
-
-
-async def _held(data: bytes, held: Callable[[Groups], Awaitable[Held]]) -> _Reply:
-    try:
-        asked = read(_asked, data, "this request")
-    except Poison as poison:
-        set_aside("request", INDEX, poison)
-        return _Reply(problem=str(poison))
-    return _Reply(held=await held(asked.groups))
+    await reply_with(
+        client, INDEX, answer, lambda problem: msgspec.json.encode(_Reply(problem=problem)), what="look at the index"
+    )
 
 
 async def served_index(client: Client, *, timeout_s: float) -> ServedIndex:
@@ -129,12 +120,4 @@ async def held_for(client: Client, groups: Groups, *, timeout_s: float) -> Held:
 
 
 async def _ask(client: Client, data: bytes, timeout_s: float) -> _Reply:
-    try:
-        msg = await client.request(INDEX, data, timeout=timeout_s)
-    except (nats.errors.Error, TimeoutError) as error:
-        raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
-    try:
-        return read(_replies, msg.data, "this reply")
-    except Poison as poison:
-        set_aside("reply", INDEX, poison)
-        raise Unavailable(str(poison)) from None
+    return await reply_to(client, INDEX, data, _replies, timeout_s=timeout_s)

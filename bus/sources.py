@@ -3,21 +3,17 @@
 Whoever asks says in which groups; a document that they do not see is answered as one that is not there.
 """
 
-import asyncio
-import contextlib
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Literal
 
 import msgspec
-import nats.errors
 from msgspec import Meta
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
-from bus.envelope import read, set_aside
-from bus.errors import Failure, Poison, Unavailable
+from bus.envelope import read
+from bus.errors import Failure, Unavailable
 from bus.messages import About, Block
+from bus.replying import reply_to, reply_with
 from bus.subjects import SOURCES
 
 #: The longest stretch of text in one reply, in characters, and how many documents one names.
@@ -158,7 +154,6 @@ class NotServed(Failure):
     """The document is there, but not what was asked of it; the message says why."""
 
 
-log = logging.getLogger("groundwire.bus")
 _encoder = msgspec.msgpack.Encoder()
 _questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(TextAsked | ListAsked | PieceAsked | PageAsked)
 _replies: msgspec.msgpack.Decoder[Found | _Refused] = msgspec.msgpack.Decoder(
@@ -174,14 +169,7 @@ async def ask_sources[Reply: Found](
     client: Client, question: Question, kind: type[Reply], *, timeout_s: float
 ) -> Reply:
     """Raises NoSuchSource, NotServed, Unavailable."""
-    try:
-        msg = await client.request(SOURCES, _encoder.encode(question), timeout=timeout_s)
-        reply = read(_replies, msg.data, "this reply")
-    except (nats.errors.Error, TimeoutError) as error:
-        raise Unavailable(f"no search process answers ({error}); start one with `groundwire up`") from None
-    except Poison as poison:
-        set_aside("reply", SOURCES, poison)
-        raise Unavailable(str(poison)) from None
+    reply = await reply_to(client, SOURCES, _encoder.encode(question), _replies, timeout_s=timeout_s)
     match reply:
         case _Refused(why="none"):
             raise NoSuchSource(reply.detail)
@@ -196,41 +184,20 @@ async def ask_sources[Reply: Found](
 
 async def answer_sources(client: Client, find: Callable[[Question], Awaitable[Found]]) -> Callable[[], Awaitable[None]]:
     """Answer with `find`, several questions at a time. Returns a function that stops it."""
-    tasks: set[asyncio.Task[None]] = set()
 
-    async def answer(msg: Msg) -> None:
+    async def answer(data: bytes) -> bytes:
         reply: Found | _Refused
         try:
-            reply = await find(read(_questions, msg.data, "this question"))
+            reply = await find(read(_questions, data, "this question"))
         except NoSuchSource as none:
             reply = _Refused("none", str(none))
         except NotServed as reason:
             reply = _Refused("not_served", str(reason))
-        except Unavailable as failure:
-            reply = _Refused("unavailable", str(failure))
-        except Poison as poison:
-            set_aside("request", SOURCES, poison)
-            reply = _Refused("unavailable", str(poison))
-        except Exception as bug:
-            # The outermost handler of this process: whoever asked must not wait for an answer that will never come.
-            log.exception("a bug in the sources")
-            reply = _Refused("unavailable", f"the source could not be read ({type(bug).__name__})")
-        if msg.reply:
-            with contextlib.suppress(nats.errors.Error):
-                await client.publish(msg.reply, _encoder.encode(reply))
+        return _encoder.encode(reply)
 
-    async def take(msg: Msg) -> None:
-        task = asyncio.create_task(answer(msg))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    subscription = await client.subscribe(SOURCES, queue="search", cb=take)
-
-    async def close() -> None:
-        await subscription.unsubscribe()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    return close
+    return await reply_with(
+        client, SOURCES, answer, lambda why: _encoder.encode(_Refused("unavailable", why)), what="reading of sources"
+    )
 
 
 def fits(reply: Found) -> bool:

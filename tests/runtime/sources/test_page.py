@@ -13,7 +13,7 @@ from yarl import URL
 from index.languages import LANGUAGES, of
 from index.source_paths import quoted, source_path
 from tests.browser import browser, find_chromium
-from tests.clients.installed import node_in
+from tests.clients.axe import findings
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import LONG
 
@@ -28,12 +28,6 @@ async def chromium() -> AsyncIterator[Browser]:
         pytest.skip("no Chromium on this machine")
     async with browser(path) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    _, folder = node_in("axe")
-    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
 async def text_of(http: aiohttp.ClientSession, source_id: str, **query: str) -> str:
@@ -53,12 +47,6 @@ class Looked:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
 
-    async def findings(self, axe: str) -> list[str]:
-        """What axe finds: rule and element."""
-        await self.page.evaluate(axe)
-        found = await self.page.evaluate("axe.run(document)")
-        return [f"{rule['id']}: {node['html'][:200]}" for rule in found["violations"] for node in rule["nodes"]]
-
 
 CASES = [
     ("guide.md", "en", 1400, "light"),
@@ -77,7 +65,6 @@ async def test_it_is_readable_and_lit(
     world: World,
     http: aiohttp.ClientSession,
     chromium: Browser,
-    axe: str,
     tmp_path: Path,
     source_id: str,
     ui: str,
@@ -106,11 +93,11 @@ async def test_it_is_readable_and_lit(
     assert await looked.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await looked.page.screenshot(path=tmp_path / f"{ui}-{width}-{scheme}.png")
     assert looked.complaints == []
-    assert await looked.findings(axe) == []
+    assert await findings(looked.page) == []
     await context.close()
 
 
-async def test_where_a_key_is_needed_the_page_asks_for_it(world: World, chromium: Browser, axe: str) -> None:
+async def test_where_a_key_is_needed_the_page_asks_for_it(world: World, chromium: Browser) -> None:
     context = await chromium.new_context(viewport={"width": 390, "height": 800}, locale="ko")
     looked = Looked(await context.new_page())
     response = await looked.page.goto(f"{world.locked}{source_path('secret/board.md', 2, 8)}")
@@ -120,7 +107,7 @@ async def test_where_a_key_is_needed_the_page_asks_for_it(world: World, chromium
     await looked.page.locator("#key").fill("gw_wrong")
     await looked.page.locator("button").click()
     await looked.page.locator("#refused").wait_for(state="visible")
-    assert await looked.findings(axe) == []
+    assert await findings(looked.page) == []
     await looked.page.locator("#key").fill(world.tokens["ann"])
     await looked.page.locator("button").click()
     await looked.page.locator("#cited").wait_for()

@@ -22,7 +22,7 @@ from index.pdf_view import BROKEN, NO_PAGE, Drawn, Order, draw, found_in
 from index.source_paths import source_path
 from runtime.processes import source_files
 from tests.browser import browser, find_chromium
-from tests.clients.installed import node_in
+from tests.clients.axe import findings
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import pdf
 from tests.runtime.sources.test_page import Looked
@@ -202,9 +202,7 @@ async def test_the_words_are_lit_on_the_page(
     assert await looked.page.locator("mark").all_inner_texts() == [CITED]
     assert await looked.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await looked.page.screenshot(path=tmp_path / f"pdf-{ui}-{width}-{scheme}.png")
-    _, folder = node_in("axe")
-    axe = (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
-    assert await looked.findings(axe) == []
+    assert await findings(looked.page) == []
     assert looked.complaints == []
     await looked.page.locator("nav a").last.click()
     await looked.page.wait_for_url("**page=3**")

@@ -1,28 +1,12 @@
 """Whoever uses the page: what axe finds on each view in each language, the keyboard alone, narrow, in the dark, in print."""
 
-from pathlib import Path
-
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from index.languages import LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
-from tests.clients.installed import node_in
+from tests.clients.axe import findings
 from tests.runtime.edge.page.conftest import Line, ask, done
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The script of axe, which looks for what some people cannot use."""
-    _, folder = node_in("axe")
-    return Path(folder, "node_modules", "axe-core", "axe.min.js").read_text(encoding="utf-8")
-
-
-async def findings(page: Page, axe: str) -> list[str]:
-    await page.evaluate(f"() => {{ {axe} }}")
-    found = await page.evaluate("async () => (await axe.run(document)).violations")
-    return [f"{each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]]
-
 
 #: Each language in one of the two forms, and those that read from the right in both.
 FORMS = ((1400, "light"), (390, "dark"))
@@ -35,9 +19,7 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("language", "width", "scheme"), SEEN)
-async def test_axe_finds_nothing(
-    chromium: Browser, line: Line, axe: str, language: str, width: int, scheme: str
-) -> None:
+async def test_axe_finds_nothing(chromium: Browser, line: Line, language: str, width: int, scheme: str) -> None:
     context = await chromium.new_context(
         locale=language,
         color_scheme="dark" if scheme == "dark" else "light",
@@ -48,7 +30,7 @@ async def test_axe_finds_nothing(
     await page.goto(line.address)
     words = of(language).page
     await expect(page.locator("#ask")).to_have_text(words.ask)
-    found = {"empty": await findings(page, axe)}
+    found = {"empty": await findings(page)}
     await page.locator("#question").fill("near enough?")
     await page.keyboard.press("Enter")
     await done(page, words.done)
@@ -57,16 +39,16 @@ async def test_axe_finds_nothing(
     await expect(page.locator(".turn")).to_have_count(2)
     await done(page, words.done)
     if width < 1000:  # else the source stands beside it
-        found["conversation"] = await findings(page, axe)
+        found["conversation"] = await findings(page)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
     await page.locator(".answer .cite").last.click()
     await expect(page.locator("#panel")).to_be_visible()
-    found["source"] = await findings(page, axe)
+    found["source"] = await findings(page)
     await page.keyboard.press("Escape")
     if width < 1000:
         await page.locator("#menu").click()
         await expect(page.locator("#past")).to_be_visible()
-        found["list"] = await findings(page, axe)
+        found["list"] = await findings(page)
         await page.keyboard.press("Escape")
         await expect(page.locator("#past")).to_be_hidden()
     await page.locator(".actions a").last.click()
@@ -75,7 +57,7 @@ async def test_axe_finds_nothing(
     await expect(stage.locator("pre").first).to_be_attached()
     for fold in await stage.locator(".fold > summary").all():
         await fold.click()
-    found["run"] = await findings(page, axe)
+    found["run"] = await findings(page)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
     await context.close()
     assert {view: each for view, each in found.items() if each} == {}
