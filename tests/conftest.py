@@ -6,12 +6,19 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from bus.connection import connect, declare_streams
 from bus.settings import BusSettings
 from runtime.processes import nats_server
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
+
+# How long an example takes says more of who else uses the machine than of the code.
+settings.register_profile(
+    "busy-machine", parent=settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("busy-machine")
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(NAMES, min_size=1, max_size=12))
 def test_every_folder_and_password_is_a_string_of_the_configuration(tmp_path: Path, names: list[str]) -> None:
     passwords = dict(zip([user.name for user in USERS], (names * len(USERS))[: len(USERS)], strict=True))
@@ -53,7 +53,7 @@ def test_every_folder_and_password_is_a_string_of_the_configuration(tmp_path: Pa
     assert complaint(written(tmp_path / "nats.conf", text)) == ""
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(NAMES, min_size=1, max_size=6))
 def test_a_string_is_read_as_it_was_written(tmp_path: Path, names: list[str]) -> None:
     """Each name is a file that the server is to read a certificate from: it must find it, and no certificate in it."""

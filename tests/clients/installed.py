@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,8 @@ def node_in(name: str) -> tuple[Path, Path]:
     source = HERE / "node" / name
     pinned = source / "package-lock.json"
     folder = _folder(f"node-{name}", pinned.read_bytes())
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in (source / "package.json", pinned):
-        shutil.copy(each, folder)
     npm = [str(bin_folder / "npm"), "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
-    _once(folder, npm, cwd=folder, path=bin_folder)
+    _once(folder, npm, cwd=folder, path=bin_folder, files=(source / "package.json", pinned))
     for script in source.glob("*.mjs"):
         temporary = folder / f"{script.name}.{os.getpid()}"
         shutil.copy(script, temporary)
@@ -93,13 +91,18 @@ def _uv() -> str:
     return os.environ.get("UV") or shutil.which("uv") or "uv"
 
 
-def _once(folder: Path, *commands: list[str], cwd: Path | None = None, path: Path | None = None) -> None:
+def _once(
+    folder: Path, *commands: list[str], cwd: Path | None = None, path: Path | None = None, files: Sequence[Path] = ()
+) -> None:
     """Run the commands unless they have been; two test processes wait for one another."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (folder / _DONE).exists():
             return
+        for each in files:
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(each, folder)
         env = {**os.environ, "PATH": f"{path}{os.pathsep}{os.environ['PATH']}"} if path else dict(os.environ)
         for command in commands:
             done = subprocess.run(

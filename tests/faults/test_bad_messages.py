@@ -149,9 +149,7 @@ BODY = st.one_of(
 )
 
 
-@settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(sent=st.lists(st.tuples(SUBJECT, HEADERS, BODY), min_size=30, max_size=60))
 async def test_nothing_that_is_sent_ends_a_reader(run: Whole, sent: list[tuple[bytes, bytes, bytes]]) -> None:
     client = run.runs.client

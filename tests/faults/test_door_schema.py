@@ -139,7 +139,6 @@ def check_all(document: dict[str, object], base: str, headers: dict[str, str], m
             @seed(12)
             @settings(
                 max_examples=REQUESTS,
-                deadline=None,
                 database=None,
                 phases=[Phase.generate],
                 suppress_health_check=list(HealthCheck),

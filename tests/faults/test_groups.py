@@ -101,7 +101,7 @@ asked = st.lists(
 only = st.sampled_from([None, Filter(path="*/1*.md"), Filter(language="ko"), Filter(path=f"{SECRETS[0]}/**")])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(named, callers, asked, only, st.sampled_from([(5, 5), (30, 30), (10, 0), (0, 10)]))
 def test_no_word_of_a_hidden_document_leaves_the_search(
     searcher: Searcher,
@@ -136,7 +136,7 @@ def test_no_word_of_a_hidden_document_leaves_the_search(
     assert {hit.source_id for hit in hits} | {other for hit in hits for other in hit.also_in} <= ids
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(named, callers, asked)
 def test_what_is_seen_ranks_as_if_a_filter_had_left_out_the_rest(
     searcher: Searcher, named: list[tuple[str, ...]], groups: Groups, query: str

@@ -104,7 +104,7 @@ def test_time_grows_with_length(work: Callable[[str], object]) -> None:
     assert slow == {}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(UNITS), min_size=1, max_size=4).map("".join))
 def test_no_text_breaks_the_gate_or_takes_long(unit: str) -> None:
     text = repeated(unit, TIMES * SHORT, "")

@@ -76,7 +76,7 @@ def test_any_stretch_is_that_of_the_document(tmp_path: Path) -> None:
     assert seen > 5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2000), st.integers(0, 2000))
 def test_an_index_of_before_keeps_every_place(
     tmp_path_factory: pytest.TempPathFactory, start: int, length: int

@@ -174,7 +174,7 @@ def allowed_by(opened: Opened, wanted: Filter) -> set[int]:
     return {n for one in opened.catalogue.values() if passes(one) for n in range(one.first, one.first + one.count)}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(filters, queries, st.integers(1, 12))
 def test_both_searches_find_exactly_the_best_of_what_passes(
     tagged: Searcher, wanted: Filter, query: str, k: int
@@ -193,7 +193,7 @@ def test_both_searches_find_exactly_the_best_of_what_passes(
     assert found == pytest.approx({number: cosines[number] for number in found}, abs=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(filters, queries)
 def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searcher, wanted: Filter, query: str) -> None:
     opened = tagged._current()
@@ -225,7 +225,6 @@ def test_a_changed_tag_counts_in_the_next_snapshot(tmp_path: Path) -> None:
     searcher.close()
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["a", "b", "*", "**", "?", "a*", "[ab]", "[!a]"]), min_size=1, max_size=5),
     st.booleans(),

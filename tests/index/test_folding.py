@@ -1,7 +1,7 @@
 """Texts that look the same get the same form."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.languages.folding import fold, normal, visible
@@ -27,13 +27,11 @@ def test_normal(text: str, form: str) -> None:
     assert normal(text) == form
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_normal_twice_is_normal_once(text: str) -> None:
     assert normal(normal(text)) == normal(text)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.integers(0, 60))
 def test_invisible_characters_change_nothing(text: str, at: int) -> None:
     for hidden in "\u200b\u202e\u2066\ufeff\u00ad":

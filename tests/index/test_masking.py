@@ -37,7 +37,7 @@ def test_the_table_has_enough_of_both() -> None:
     assert all((form["kind"] == "none") == ("shown" not in form) for form in FORMS)
 
 
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(st.one_of(texts, noise))
 def test_a_mask_is_as_long_as_what_it_hides_and_masking_twice_changes_nothing(text: str) -> None:
     hidden = mask(text)
@@ -46,7 +46,7 @@ def test_a_mask_is_as_long_as_what_it_hides_and_masking_twice_changes_nothing(te
     assert mask(hidden) == hidden
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=300)
 @given(st.one_of(texts, noise), st.lists(st.integers(1, 12), min_size=1, max_size=8))
 def test_a_text_in_pieces_is_masked_as_the_whole(text: str, sizes: list[int]) -> None:
     stream, shown, at, step = MaskStream(), "", 0, 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index import vectors
@@ -57,7 +57,6 @@ def test_n_grams_stay_within_words_and_follow_the_script() -> None:
     assert len(grams(encode(""))) == 0
 
 
-@settings(deadline=None)  # the first text waits for the table of characters
 @given(ANY_TEXT)
 def test_any_text_has_n_grams_sets_and_sketches(text: str) -> None:
     codes = encode(text)

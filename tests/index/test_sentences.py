@@ -97,7 +97,7 @@ _TEXT = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(_TEXT, st.lists(st.integers(1, 6), max_size=60))
 def test_any_chunking_gives_the_sentences_of_the_whole(text: str, sizes: list[int]) -> None:
     chunks: list[str] = []

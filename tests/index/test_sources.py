@@ -161,7 +161,7 @@ FILES = st.sets(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(FILES, st.data())
 def test_no_two_files_get_one_id_and_no_file_a_second_one(
     tmp_path_factory: pytest.TempPathFactory, files: set[str], data: st.DataObject

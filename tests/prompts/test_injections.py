@@ -153,7 +153,7 @@ TEXTS = st.lists(FRAGMENTS | st.text(max_size=4), max_size=12).map("".join)
 LIBRARY = Library()
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(TEXTS)
 def test_no_text_whatever_changes_the_structure(text: str) -> None:
     sample = next(one for one in SAMPLES if one.name == "answer_report")
@@ -163,7 +163,7 @@ def test_no_text_whatever_changes_the_structure(text: str) -> None:
     rendered.user.encode("utf-8")
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(TEXTS)
 def test_making_harmless_is_done_once(text: str) -> None:
     neutral = Neutral(TAGS)
@@ -171,7 +171,7 @@ def test_making_harmless_is_done_once(text: str) -> None:
         assert make(make(text)) == make(text)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(
     st.text(
         st.characters(exclude_categories=["Cc", "Cf", "Cs", "Cn", "Mn"], exclude_characters="<＜﹤[［﹇"), max_size=200

@@ -74,7 +74,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PARTS, max_size=12).map("".join), st.data())
 def test_every_cut_gives_the_same(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))
@@ -83,7 +83,7 @@ def test_every_cut_gives_the_same(text: str, data: st.DataObject) -> None:
     assert in_pieces(pieces) == without_thinking(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PARTS, max_size=12).map("".join), st.sampled_from(["<think>", "[think]", "◁think▷", "<|think|>"]))
 def test_nothing_after_an_open_mark_is_left(before: str, mark: str) -> None:
     if "`" not in before:

@@ -1,7 +1,7 @@
 """Markers in every notation are found, and nothing else in brackets."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.citations import markers, strip_markers
@@ -43,7 +43,6 @@ def test_strip_markers(text: str, stripped: str) -> None:
     assert strip_markers(text) == stripped
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="[]［】１1٢,-– a。\u200b", max_size=30))
 def test_offsets_are_into_the_text(text: str) -> None:
     at = 0

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.gate.check import check_answer, check_sentence, withholds
@@ -256,7 +256,6 @@ def test_a_multi_sentence_quotation_is_checked_in_each_sentence() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(PASSAGES)), st.integers(0, 5), st.sampled_from("\u200b\u202e\u2069\ufeff"))
 def test_verbatim_sentences_pass_even_with_invisible_characters(language: str, at: int, hidden: str) -> None:
     from index.sentences import split
@@ -267,7 +266,6 @@ def test_verbatim_sentences_pass_even_with_invisible_characters(language: str, a
     assert strong(hidden.join(sentence), language) == set()
 
 
-@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_can_be_checked(text: str) -> None:
     for one in check_sentence(text, [Evidence(n=1, source_id="a", title="", text=text)], language="en"):

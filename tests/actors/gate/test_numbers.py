@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.gate.numbers.values import Interval, values
@@ -134,7 +134,6 @@ def test_no_number(text: str) -> None:
     assert read(text) == []
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**9))
 def test_digits_of_every_script_are_one_number(number: int) -> None:
     arabic = str(number).translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
@@ -144,7 +143,6 @@ def test_digits_of_every_script_are_one_number(number: int) -> None:
     assert all(float(number) in read(spelled)[0][0] for spelled in spellings)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789 ,.-~%만억千万年월 to et الف", max_size=24))
 def test_values_are_in_order_inside_the_text_and_ranges_go_up(text: str) -> None:
     form = normal(text)

@@ -308,7 +308,7 @@ def trees(draw: st.DrawFn) -> str:
 
 
 @given(trees())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_visible_word_is_lost_and_blocks_lie_in_order(html: str) -> None:
     document = page(html)
     ends = [0, *(block.end for block in document.blocks)]

@@ -303,7 +303,7 @@ def whole(document: Document) -> None:
 
 
 @given(st.lists(_LINES, max_size=12).map("\n".join), st.sampled_from([".md", ".mdx"]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_no_visible_word_is_lost(text: str, suffix: str) -> None:
     document = read_markdown(Source(text.encode(), "a", "a", suffix))
     whole(document)
@@ -360,6 +360,6 @@ _JUNK = [
     st.lists(st.sampled_from(_JUNK), max_size=40).map("".join),
     st.sampled_from([".md", ".mdx"]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_junk_is_read(text: str, suffix: str) -> None:
     whole(read_markdown(Source(text.encode(), "a", "a", suffix)))

@@ -480,7 +480,7 @@ def test_divided_words(broken: list[str], elsewhere: str, whole: str) -> None:
 WORD = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_size=12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(WORD, min_size=3, max_size=60), min_size=1, max_size=6), st.integers(1, 2))
 def test_every_word_is_read_once_and_stands_in_a_block(paragraphs: list[list[str]], columns: int) -> None:
     story = [Paragraph(" ".join(words) + ".", STYLES["BodyText"]) for words in paragraphs]

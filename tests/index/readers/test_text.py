@@ -49,7 +49,7 @@ def test_plain_text_is_its_blocks(text: str, blocks: list[tuple[str, int, str]])
         st.sampled_from([*"ab:.`~-1)①가\n\t 제장", "\n\n", "- ", "1. ", "```", "    ", "Chapter 1\n"]), max_size=60
     ).map("".join)
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_all_of_a_text_is_in_its_blocks(text: str) -> None:
     at = 0
     for block in chapters(text):

@@ -1,7 +1,6 @@
 """A real nats-server, a pipeline of one fake actor, and an edge in front of it."""
 
 import asyncio
-import contextlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.errors import Unavailable
-from bus.events import Done, Emitter, References, TokensEnd, tokens_of
+from bus.events import Done, Emitter, Error, References, TokensEnd, tokens_of
 from bus.follow import cancel, follow
 from bus.journal import Journal
 from bus.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
@@ -165,15 +164,21 @@ class Pipeline:
         asked = follow(self.bus.client, RUNS, ["gw.question_asked.*"], ready=ready)
         async for stored in asked:
             run_id = parse(stored.subject).run_id
-            question = (await self.bus.journal.latest([stored.subject]))[0].message
+            self.ended[run_id] = asyncio.create_task(self._play(run_id, stored.subject))
+
+    async def _play(self, run_id: str, subject: str) -> None:
+        """A question that no script takes, or a script that breaks, ends its own run and not the tests behind it."""
+        try:
+            question = (await self.bus.journal.latest([subject]))[0].message
             assert isinstance(question, QuestionAsked)
-            script = self.scripts.get(question.question.split()[0], answer)
-            self.ended[run_id] = asyncio.create_task(_quietly(script(self, run_id, question)))
-
-
-async def _quietly(work: Awaitable[None]) -> None:
-    with contextlib.suppress(asyncio.CancelledError, Unavailable):  # a test may have taken the stream away
-        await work
+            await self.scripts.get(question.question.split()[0], answer)(self, run_id, question)
+        except (asyncio.CancelledError, Unavailable):
+            pass  # a test may have taken the stream away
+        except BaseException as broken:
+            settled = Settled(outcome="failed", detail=f"the script broke: {broken!r}")
+            await self.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+            await Emitter(self.bus.journal, run_id).events(Error(code="internal", content=settled.detail), Done())
+            raise
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import aiohttp
@@ -36,9 +37,11 @@ class Paced:
 
 
 @pytest.fixture
-async def paced(pipeline: Pipeline, request: pytest.FixtureRequest) -> Paced:
+async def paced(pipeline: Pipeline, request: pytest.FixtureRequest) -> AsyncIterator[Paced]:
+    """Its run ends with the test, also a failed one: a run without an end takes the place of others."""
     pipeline.scripts[request.node.name] = script = Paced()
-    return script
+    yield script
+    script.words.put_nowait(None)
 
 
 async def read_events(content: aiohttp.StreamReader, count: int) -> bytes:
