@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from bus.served_index import Held, ServedIndex, held_for, served_index
+from index.masking.parts import masked
 from runtime.edge.door import CALLER
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
@@ -21,4 +22,4 @@ async def examples(request: web.Request) -> web.Response:
     """Say what the caller's questions are answered from, with questions that the documents ask themselves."""
     edge = request.app[EDGE]
     held = await held_for(edge.runs.client, request[CALLER].groups, timeout_s=edge.timeouts.search_s)
-    return json_response(held)
+    return json_response(masked(held))

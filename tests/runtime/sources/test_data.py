@@ -1,5 +1,7 @@
 """/v1/sources: which documents there are, and their text."""
 
+import json
+
 import aiohttp
 import msgspec
 import pytest
@@ -169,3 +171,13 @@ async def test_the_client_library_reads_sources(world: World) -> None:
     async with Client(world.locked, key="gw_nobody") as stranger:
         with pytest.raises(Refused):
             await stranger.source(first.items[0].source_id)
+
+
+async def test_what_can_be_asked_shows_nobody_personal_data(locked: aiohttp.ClientSession, world: World) -> None:
+    async with locked.get("/v1/examples", headers=world.bearer("asker")) as response:
+        told = await response.json()
+    text = json.dumps(told, ensure_ascii=False)
+    assert any(each["source_id"] == "people.md" for each in told["examples"])
+    assert "∗" in text
+    assert "1234" not in text
+    assert "kim.minsu" not in text
