@@ -1,5 +1,7 @@
-"""`python -m index.pdf_view ORDER` reads a PDF on standard input and draws one page of it, with the places of some words on it.
+"""`python -m index.pdf_view FD` reads an order on standard input and a PDF from the open file FD, and draws one page of it, with
+the places of some words on it.
 
+The words may be many, and other users of a machine see what a process was started with: so they are no argument.
 A process of its own for each page: a PDF is untrusted, and one that never ends, wants all memory or breaks the library costs only
 its own picture.
 """
@@ -22,8 +24,8 @@ import msgspec
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
 
-#: The most pixels of a picture, characters of a page that are looked at, and marks.
-_PIXELS, _CHARACTERS, _MARKS = 12_000_000, 60_000, 400
+#: The most pixels of a picture, pixels along one side (WebP has no more), characters of a page that are looked at, and marks.
+_PIXELS, _SIDE, _CHARACTERS, _MARKS = 12_000_000, 16_383, 60_000, 400
 #: Pieces of what is looked for that say less than this many letters or digits are not looked for alone.
 _LEAST = 4
 _PIECES = re.compile(r"\n+|\s\|\s|:\s")
@@ -66,7 +68,7 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def main() -> None:
-    order = msgspec.json.decode(sys.argv[-1], type=Order)
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     for kind, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_CPU, order.seconds),
@@ -77,7 +79,8 @@ def main() -> None:
     reply = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)  # what a library prints is no picture
-    data = sys.stdin.buffer.read()
+    with open(int(sys.argv[-1]), "rb") as file:
+        data = file.read()
     if hashlib.sha256(data).hexdigest() != order.digest:
         raise SystemExit(BROKEN)
     reply.write(msgspec.msgpack.encode(draw(data, order)))
@@ -95,7 +98,11 @@ def draw(data: bytes, order: Order) -> Drawn:
         page = document[order.page - 1]
         width, height = page.get_size()
         marks = _marks(page, order) if order.words else ()
-        scale = min(order.width / max(width, 1.0), (_PIXELS / max(width * height, 1.0)) ** 0.5)
+        scale = min(
+            order.width / max(width, 1.0),
+            (_PIXELS / max(width * height, 1.0)) ** 0.5,
+            (_SIDE - 1) / max(width, height, 1.0),
+        )
         picture = io.BytesIO()
         page.render(scale=scale).to_pil().save(picture, "WEBP", quality=85, method=2)
     except PdfiumError:

@@ -115,15 +115,16 @@ class SourceFiles:
         async with self._drawing:
             process = await asyncio.create_subprocess_exec(
                 *PROGRAM,
-                msgspec.json.encode(order).decode(),
-                stdin=original.file,
+                str(original.file.fileno()),
+                stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
+                pass_fds=(original.file.fileno(),),
                 cwd=Path(pdf_view.__file__).parent.parent,
             )
             try:
                 async with asyncio.timeout(DRAW_S):
-                    said, _ = await process.communicate()
+                    said, _ = await process.communicate(msgspec.json.encode(order))
             except TimeoutError:
                 raise NotServed(f"drawing the page takes longer than {DRAW_S:g} s") from None
             finally:
@@ -152,11 +153,15 @@ class _Kept:
 
     def put(self, key: Order, drawn: Drawn) -> None:
         if key not in self._pages:
-            self._size += len(drawn.picture)
+            self._size += _size(key, drawn)
         self._pages[key] = drawn
         while self._size > self._most:
-            _, gone = self._pages.popitem(last=False)
-            self._size -= len(gone.picture)
+            self._size -= _size(*self._pages.popitem(last=False))
+
+
+def _size(key: Order, drawn: Drawn) -> int:
+    """In bytes, of the words too: a page of little to see may hold much to look for."""
+    return len(drawn.picture) + 4 * len(key.words)
 
 
 def _cited(searcher: Searcher, asked: PageAsked) -> tuple[str, float] | None:

@@ -44,6 +44,7 @@ HTML = (
     "<!doctype html><title>Gate</title><h1>Gate</h1><p onclick='alert(1)'>The gate opens at six.</p>"
     "<script>alert(3)</script>"
 )
+PEOPLE = "# Who answers 010-1234-5678?\n\nThe desk.\n\n## What is kim.minsu@example.com used for?\n\nFor letters.\n"
 LONG = "\n\n".join(
     f"Paragraph {n}. The ferry number {n} leaves at noon and is back before dark on every day." for n in range(4000)
 )
@@ -71,6 +72,17 @@ def pdf() -> bytes:
     return buffer.getvalue()
 
 
+def full_pdf() -> bytes:
+    """One long page with more words than a process takes as an argument."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(600, 14_000))
+    canvas.setFont("Helvetica", 5)
+    for line in range(1300):
+        canvas.drawString(10, 13_980 - 10 * line, f"{line} " + "the kiln is fired at night and cools until noon " * 3)
+    canvas.save()
+    return buffer.getvalue()
+
+
 def write_documents(root: Path) -> None:
     (root / "secret").mkdir(parents=True)
     (root / "a folder").mkdir()
@@ -83,6 +95,8 @@ def write_documents(root: Path) -> None:
     (root / "gate.html").write_text(HTML, encoding="utf-8")
     (root / "long.txt").write_text(LONG, encoding="utf-8")
     (root / "handbook.pdf").write_bytes(pdf())
+    (root / "full.pdf").write_bytes(full_pdf())
+    (root / "people.md").write_text(PEOPLE, encoding="utf-8")
     (root / "secret" / "board.md").write_text("# Board\n\nThe merger closes in Zanzibar in May.\n", encoding="utf-8")
     (root / "access.toml").write_text('[groups]\n"secret/**" = ["board"]\n', encoding="utf-8")
     records = [

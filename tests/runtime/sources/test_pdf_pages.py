@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -110,24 +111,54 @@ def test_of_several_places_the_nearest_is_found() -> None:
         (pdf(), Order(page=2, width=800, memory_bytes=4 * 1024**2), 1),
     ],
 )
-def test_what_cannot_be_drawn_ends_its_own_process(data: bytes, order: Order, code: int) -> None:
+def test_what_cannot_be_drawn_ends_its_own_process(tmp_path: Path, data: bytes, order: Order, code: int) -> None:
     if not order.digest:
         order = msgspec.structs.replace(order, digest=hashlib.sha256(data).hexdigest())
-    command = [sys.executable, "-m", "index.pdf_view", msgspec.json.encode(order).decode()]
-    done = subprocess.run(command, input=data, capture_output=True, timeout=60, check=False)
+    (tmp_path / "file.pdf").write_bytes(data)
+    with open(tmp_path / "file.pdf", "rb") as file:
+        command = [sys.executable, "-m", "index.pdf_view", str(file.fileno())]
+        said = msgspec.json.encode(order)
+        done = subprocess.run(
+            command, input=said, pass_fds=[file.fileno()], capture_output=True, timeout=60, check=False
+        )
     assert done.returncode != 0 if code == 1 else done.returncode == code
     assert done.stdout == b""
 
 
-def test_a_huge_page_is_drawn_small() -> None:
+@pytest.mark.parametrize("size", [(14_000, 14_000), (600, 14_000), (14_000, 3), (3, 14_000)])
+def test_a_huge_page_is_drawn_small(size: tuple[int, int]) -> None:
     buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=(14_000, 14_000))
+    canvas = Canvas(buffer, pagesize=size)
     canvas.drawString(100, 500, "Small")
     canvas.save()
     drawn = draw(buffer.getvalue(), Order(page=1, width=3200, words="small"))
     assert Image.open(io.BytesIO(drawn.picture)).width <= 3200
     assert len(drawn.marks) == 1
     assert isinstance(drawn, Drawn)
+
+
+async def test_a_page_full_of_words_is_drawn_though_all_of_it_is_cited(http: aiohttp.ClientSession) -> None:
+    async with http.get("/sources/full.pdf?start=0&end=199999&page=1") as response:
+        assert response.status == 200
+        assert "<svg" in await response.text()
+
+
+async def test_what_is_cited_is_no_argument_of_a_process(
+    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[object, ...]] = []
+    really = asyncio.create_subprocess_exec
+
+    async def exec_(*command: Any, **options: Any) -> asyncio.subprocess.Process:
+        started.append(command)
+        return await really(*command, **options)
+
+    monkeypatch.setattr(source_files.asyncio, "create_subprocess_exec", exec_)
+    start, end = await place_of(http, "Every visitor")
+    async with http.get(f"/sources/handbook.pdf?start={start}&end={end}") as response:
+        assert "<rect" in await response.text()
+    assert len(started) == 1
+    assert "visitor" not in str(started)
 
 
 async def test_pictures_over_http(http: aiohttp.ClientSession, locked: aiohttp.ClientSession, world: World) -> None:
