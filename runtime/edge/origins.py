@@ -14,10 +14,9 @@ from runtime.edge.problems import Problem
 
 #: The names of the own machine.
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
-ALLOWED_HEADERS = (
-    "Accept, Authorization, Content-Type, Last-Event-ID, traceparent,"
-    " MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"
-)
+#: A page may send any header: clients of many kinds name their own (`x-stainless-os`, `mcp-method`), and none of them is believed
+#: more for it. `*` leaves out Authorization.
+ALLOWED_HEADERS = "Authorization, *"
 EXPOSED_HEADERS = "Location, Mcp-Session-Id, Retry-After, X-Run-Id"
 #: How long a browser may remember what a preflight was told, in seconds.
 PREFLIGHT_S = 600

@@ -4,12 +4,13 @@ Newer versions only add fields, and every version lets an object have more of th
 `runtime.mcp.server` fills what only the newest knows.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Meta, Raw, UnsetType
 
-type Id = int | str
+#: Each event of a stream says it again.
+type Id = int | Annotated[str, Meta(max_length=256)]
 
 
 class Object(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

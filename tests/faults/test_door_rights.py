@@ -242,6 +242,27 @@ async def test_a_slow_body_is_refused(world: World) -> None:
 # ---------------------------------------------------------------- what is let in
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        "authorization,content-type,last-event-id,traceparent",
+        "idempotency-key",
+        "authorization,content-type,x-stainless-arch,x-stainless-os,x-stainless-retry-count",
+        "mcp-protocol-version,mcp-method,mcp-name,mcp-session-id",
+        "user-agent,x-title",
+    ],
+)
+async def test_an_allowed_page_may_send_what_its_client_sends(
+    http: aiohttp.ClientSession, world: World, named: str
+) -> None:
+    """As a browser reads it: `*` is any header but Authorization, where no credentials are sent."""
+    headers = {"Origin": APP, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": named}
+    async with http.options(f"{world.locked}/v1/chat/completions", headers=headers) as response:
+        assert response.status == 204
+        allowed = {each.strip().lower() for each in response.headers["Access-Control-Allow-Headers"].split(",")}
+    assert all(each in allowed or ("*" in allowed and each != "authorization") for each in named.split(","))
+
+
 async def test_an_allowed_page_may_ask_and_read(http: aiohttp.ClientSession, world: World) -> None:
     headers = {
         "Origin": APP,
