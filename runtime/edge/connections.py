@@ -2,13 +2,15 @@
 
 aiohttp closes a connection that has not completed the headers of its next request within `keepalive_timeout`, counted from its
 beginning or its last response, however many bytes came; so that time is also the limit for slow headers. It has no limit of
-connections: its protocol is counted here as it begins and ends.
+connections: its protocol is counted here as it begins and ends. Nor has it one for a client that asks and does not read: what
+waits to be sent is looked at here, whatever route it comes from.
 """
 
 import asyncio
 import ipaddress
 import logging
 import resource
+import socket
 from collections import Counter
 from typing import Any
 
@@ -69,14 +71,16 @@ def network_of(address: str) -> str:
 
 
 class Connection(web.RequestHandler):
-    """aiohttp's protocol of one connection, counted, and with errors as problem+json."""
+    """aiohttp's protocol of one connection, counted, with errors as problem+json. `stall_s`: how long its client may not read."""
 
-    __slots__ = ("_crowd", "_from")
+    __slots__ = ("_crowd", "_from", "_reads_by", "_stall_s")
 
-    def __init__(self, server: web.Server, crowd: Crowd, **options: Any) -> None:
+    def __init__(self, server: web.Server, crowd: Crowd, stall_s: float, **options: Any) -> None:
         super().__init__(server, **options)
         self._crowd = crowd
+        self._stall_s = stall_s
         self._from: str | None = None
+        self._reads_by: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         peer = transport.get_extra_info("peername")
@@ -86,9 +90,26 @@ class Connection(web.RequestHandler):
                 transport.abort()
             return
         self._from = address
+        _limit_sending(transport.get_extra_info("socket"), self._stall_s)
         super().connection_made(transport)
 
+    def pause_writing(self) -> None:
+        """More waits to be sent than should: its client has so long to read on."""
+        super().pause_writing()
+        if self.transport is not None:
+            self._reads_by = self._loop.call_later(self._stall_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._read_on()
+        super().resume_writing()
+
+    def _read_on(self) -> None:
+        if self._reads_by is not None:
+            self._reads_by.cancel()
+            self._reads_by = None
+
     def connection_lost(self, error: BaseException | None) -> None:
+        self._read_on()
         if self._from is None:
             return
         self._crowd.leave(self._from)
@@ -117,10 +138,17 @@ class Connection(web.RequestHandler):
         return response
 
 
+def _limit_sending(connection: socket.socket | None, stall_s: float) -> None:
+    """Let the system end a connection that takes nothing more, also of what is left when it is closed; not every system can."""
+    option = getattr(socket, "TCP_USER_TIMEOUT", None)
+    if connection is not None and option is not None:
+        connection.setsockopt(socket.IPPROTO_TCP, option, round(1000 * stall_s))
+
+
 class Site(web.BaseSite):
     """The addresses that an edge listens on. `port` is known once it has started."""
 
-    __slots__ = ("_addresses", "_crowd", "_options", "port")
+    __slots__ = ("_addresses", "_crowd", "_options", "_stall_s", "port")
 
     def __init__(
         self, runner: web.BaseRunner, addresses: tuple[str, ...], port: int, crowd: Crowd, timeouts: Timeouts
@@ -129,6 +157,7 @@ class Site(web.BaseSite):
         self.port = port
         self._addresses = addresses
         self._crowd = crowd
+        self._stall_s = timeouts.stall_s + timeouts.grace_s  # a stream that stalls is ended sooner, and counted
         self._options = {
             "keepalive_timeout": timeouts.headers_s,
             "lingering_time": LINGERING_S,
@@ -147,7 +176,7 @@ class Site(web.BaseSite):
         assert server is not None
 
         def connection() -> Connection:
-            return Connection(server, self._crowd, loop=loop, **self._options)
+            return Connection(server, self._crowd, self._stall_s, loop=loop, **self._options)
 
         self._server = await loop.create_server(connection, list(self._addresses), self.port, backlog=512)
         self.port = int(self._server.sockets[0].getsockname()[1])

@@ -58,10 +58,10 @@ class World:
 
 
 @contextlib.asynccontextmanager
-async def edge(settings: Settings) -> AsyncIterator[str]:
+async def edge(settings: Settings, timeouts: Timeouts = TIMES) -> AsyncIterator[str]:
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(serve(settings, stop, timeouts=TIMES, listening=listening))
+    task = asyncio.create_task(serve(settings, stop, timeouts=timeouts, listening=listening))
     await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
         await task

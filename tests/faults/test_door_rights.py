@@ -3,15 +3,18 @@
 import asyncio
 import contextlib
 import json
+import socket
 import time
 from pathlib import Path
 
 import aiohttp
+import psutil
 import pytest
 from aiohttp import WSMsgType
 
 from bus.messages import QuestionAsked
 from bus.searching import SearchReply, SearchRequest, serve_search
+from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.faults.door import APP, JSON, TO, World, bus, bus_settings, edge, http, pipeline, runs, world
@@ -228,6 +231,28 @@ async def test_slow_headers_are_cut(world: World, begun: bytes) -> None:
         assert await asyncio.wait_for(reader.read(), 30) == b""
     trickling.cancel()
     writer.close()
+
+
+async def test_a_client_that_asks_and_does_not_read_is_cut(bus: Bus, tmp_path: Path) -> None:
+    """Whatever route it asks: what it was sent is not kept for ever."""
+    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0), state=str(tmp_path))
+    hurried = Timeouts(nats_s=60.0, stall_s=0.2, grace_s=0.1)
+    async with edge(settings, hurried) as address:
+        host = address.removeprefix("http://").encode()
+        raw = socket.socket()
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.connect(("127.0.0.1", int(address.rpartition(":")[2])))
+        raw.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: %s\r\n\r\n" % host * 60)
+        mine = raw.getsockname()[1]
+        await until(lambda: mine in _peers(), what="the connection to be taken")
+        await until(lambda: mine not in _peers(), within_s=30.0, what="the connection to be cut")
+        raw.close()
+
+
+def _peers() -> set[int]:
+    """The ports at the other end of this process's connections, which are those of the edge too."""
+    here = psutil.Process().net_connections("tcp")
+    return {each.raddr.port for each in here if each.raddr}
 
 
 async def test_a_slow_body_is_refused(world: World) -> None:
