@@ -28,6 +28,8 @@ Address = Annotated[str, Meta(pattern=r"^(https?://[^\s/]\S*)?\Z")]
 PREFIX = "GROUNDWIRE_"
 #: The environment variable with the path of the settings file.
 CONFIG = PREFIX + "CONFIG"
+#: The one with the key of another server, which the client library reads.
+KEY = PREFIX + "KEY"
 
 
 class SettingsError(ValueError):
@@ -200,7 +202,7 @@ def child_environ(settings: Settings) -> dict[str, str]:
 
 def refuse_unknown_variables(environ: Mapping[str, str] | None = None) -> None:
     """Raises SettingsError for a variable with our prefix that sets nothing."""
-    known = {*variables(), CONFIG}
+    known = {*variables(), CONFIG, KEY}
     for name in os.environ if environ is None else environ:
         if name.startswith(PREFIX) and name not in known:
             raise SettingsError(f"{name} in the environment sets nothing{nearest(name, known)}")

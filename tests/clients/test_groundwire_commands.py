@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from groundwire.client import KEY
 
 from bus.searching import SearchReply, SearchRequest, serve_search
 from runtime.cli import groundwire
+from tests.faults.door import World, world
 from tests.runtime.edge.conftest import Bus
 from tests.whole import find
+
+__all__ = ["world"]  # a fixture
 
 
 async def invoked(*arguments: str) -> Result:
@@ -24,6 +28,16 @@ async def test_ask_over_a_server(edge: str) -> None:
     assert "[1] 환불 규정 (https://example.org/refunds)" in told.stdout
     lines = (await invoked("ask", "--url", edge, "--json", "one")).stdout.splitlines()
     assert [json.loads(line)["type"] for line in lines] == ["token", "token", "token", "references", "DONE"]
+
+
+async def test_a_key_of_the_environment_opens_the_door(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, world.tokens["ann"])
+    told = await invoked("ask", "--url", world.locked, "one")
+    assert told.exit_code == 0, told.output
+    monkeypatch.setenv(KEY, world.tokens["wrong"])
+    refused = await invoked("ask", "--url", world.locked, "one")
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("error: this key is not valid")
 
 
 async def test_the_closest_passages_over_a_server(edge: str) -> None:
