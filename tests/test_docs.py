@@ -11,6 +11,7 @@ import click
 import pytest
 
 from runtime.cli import groundwire
+from runtime.edge.app import all_routes
 from tests.readme_tables import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -58,6 +59,24 @@ def test_each_promise_has_its_test() -> None:
         file = ROOT / "tests" / path
         assert file.exists(), path
         assert f"def {test}(" in file.read_text(encoding="utf-8") if test else True, f"{path}::{test}"
+
+
+def test_every_route_is_in_the_table_with_its_scope() -> None:
+    """But for the files of the pages; a path's parameter may have another name there."""
+    table = (ROOT / "docs" / "http.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    told: dict[str, str] = {}
+    for paths, scopes in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|", table, re.MULTILINE):
+        routes, needs = re.findall(r"`(\w+ /[^`]*)`", paths), scopes.split(", ")
+        told |= dict(zip(routes, needs if len(needs) == len(routes) else [scopes] * len(routes), strict=True))
+    served = {
+        re.sub(r"\{\w+\}", "{}", f"{route.method} {route.path}"): route.scope
+        for route in all_routes()
+        if not re.search(r"\.(css|js|ico)$|^/page/", route.path)
+    }
+    named = {re.sub(r"\{\w+\}", "{}", route): scope for route, scope in told.items()}
+    assert named.keys() == served.keys()
+    wrong = [route for route, scope in served.items() if not re.match(rf"{scope}\b", named[route])]
+    assert wrong == ["GET /v1/ws"]  # its frames need what they ask for
 
 
 def test_every_guide_is_in_the_menu() -> None:
