@@ -72,7 +72,7 @@ def _wrong(raw: dict[str, Any], into: type[msgspec.Struct]) -> Iterable[str]:
             name = ""
         if problem:
             found = True
-            what, _, where = problem.partition(" - at ")
+            what, _, where = problem.replace(" - at `key` in ", " - at ").partition(" - at ")
             yield _plain(f"{what} - at `{_joined('$', name)}{where.removeprefix('`$') or '`'}")
     if not found and (problem := _problem(raw, into)):  # of the fields together
         yield _plain(problem)
