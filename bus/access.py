@@ -10,9 +10,7 @@ import msgspec
 
 from bus.journal import Journal
 from bus.records import Record
-from bus.subjects import Key
-
-ACCESS = "access"
+from bus.subjects import ACCESS, Key
 
 #: Names of groups; None: every document, whatever groups it names.
 type Groups = tuple[str, ...] | None

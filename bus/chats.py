@@ -6,19 +6,12 @@ to its run, and leaves the journal with it.
 """
 
 from bus.journal import Journal
-from bus.subjects import Key
-
-CHAT = "chat"
+from bus.subjects import CHAT, Key
 
 
 def chat_key(run_id: str, conversation: str) -> Key:
     """Where it stands in the journal that this run is one of a conversation."""
     return Key(CHAT, run_id, conversation)
-
-
-async def add_to_chat(journal: Journal, run_id: str, conversation: str, *, patience_s: float = 30.0) -> None:
-    """Write that this run is the conversation's latest. Raises Unavailable."""
-    await journal.publish(chat_key(run_id, conversation).subject, b"{}", patience_s=patience_s)
 
 
 async def latest_run(journal: Journal, conversation: str) -> str | None:

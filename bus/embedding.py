@@ -11,8 +11,7 @@ from nats.aio.client import Client
 from bus.envelope import read, set_aside
 from bus.errors import Poison, Unavailable
 from bus.replying import reply_with
-
-EMBED = "gw.embed"
+from bus.subjects import EMBED
 
 
 class EmbedRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 import nats.errors
 from nats.js.errors import NotFoundError
 
-from bus.access import ACCESS
 from bus.errors import Unavailable
 from bus.journal import Journal
 from bus.messages import QuestionAsked
 from bus.pins import PINNED, pin_key
 from bus.records import Record
-from bus.subjects import RUNS, consumed_subject, finished, key_of, run_filters
+from bus.subjects import ACCESS, RUNS, consumed_subject, finished, key_of, run_filters
 
 #: How many questions are looked at together; their ends are read with them.
 STEP = 50

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from nats.aio.client import Client
 
 from bus.access import Access, access_in, access_key, grant
-from bus.chats import add_to_chat, latest_run
+from bus.chats import chat_key, latest_run
 from bus.citing import was_cut_off, with_shown
 from bus.connection import Inbox
 from bus.errors import Unavailable
@@ -215,8 +215,7 @@ class Runs:
 
     async def add_to_chat(self, run_id: str, chat: str, access: Access | None = None) -> None:
         """Make the run the latest of the asker's chat, to be found by `latest_of_chat`. Raises Unavailable."""
-        async with self._patience():
-            await add_to_chat(self.journal, run_id, self.conversation_id(chat, access), patience_s=self._patience_s)
+        await self.put_beside(chat_key(run_id, self.conversation_id(chat, access)), b"{}")
 
     async def latest_of_chat(self, chat: str, access: Access | None = None) -> str | None:
         """The run that was added to the asker's chat last, whichever process added it. Raises Unavailable."""

@@ -4,7 +4,7 @@ gw.question_asked.<run_id>          a question, from the edge or from any integr
 gw.<message_type>.<run_id>.<lane>   every other record of the journal
 gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
-gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.cancel.<run_id>
+gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>
                                     core NATS: the sender repeats a request that gets no answer
 """
 
@@ -23,10 +23,14 @@ INDEX = "gw.index"
 SOURCES = "gw.sources"
 #: Where a search process makes vectors of texts with the embedder of its index.
 VECTORS = "gw.vectors"
+#: Where the process that owns the device makes them, for an index whose embedder is a model.
+EMBED = "gw.embed"
 #: Where the process that prunes the journal says what it knows of it.
 JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"
 POISON = "poison"
+#: The types of the records that the edge keeps beside a run: who asked it, which chat it is of, which request for a response.
+ACCESS, CHAT, RESPONSE = "access", "chat", "response"
 
 #: What the run ids of readiness's own questions begin with; nobody else's may.
 CANARY = "canary-"

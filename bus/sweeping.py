@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from bus.access import ACCESS, Access, access_key
+from bus.access import Access, access_key
 from bus.errors import Poison
 from bus.journal import Journal
 from bus.messages import Message, QuestionAsked, RunFinished, Settled, message_type, question_about, words_asked
 from bus.pins import PINNED
 from bus.pruning import remove_run
 from bus.records import DEADLINE, Record
-from bus.subjects import BadId, Key, consumed_subject, finished, key_of, parse
+from bus.subjects import ACCESS, BadId, Key, consumed_subject, finished, key_of, parse
 
 #: What is younger may still be written to: a question follows the record of its owner.
 YOUNG_S = 3600.0

@@ -9,7 +9,22 @@ lent to them by name.
 
 import msgspec
 
-from bus.subjects import ASK, CANCEL, EVENTS, EVENTS_SUBJECTS, INDEX, JOURNAL, RUNS, SEARCH, SOURCES, VECTORS
+from bus.subjects import (
+    ACCESS,
+    ASK,
+    CANCEL,
+    CHAT,
+    EMBED,
+    EVENTS,
+    EVENTS_SUBJECTS,
+    INDEX,
+    JOURNAL,
+    RESPONSE,
+    RUNS,
+    SEARCH,
+    SOURCES,
+    VECTORS,
+)
 
 #: The account of the streams and of Groundwire's own processes, and that of everybody else.
 ACCOUNT = "GROUNDWIRE"
@@ -81,13 +96,13 @@ ACTORS = User(
 #: These two only answer: a reply goes to an inbox and nowhere else, whatever a request names.
 SEARCHING = User(
     name="search",
-    publish=("gw.embed", _INBOXES),
+    publish=(EMBED, _INBOXES),
     subscribe=(SEARCH, INDEX, SOURCES, VECTORS, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(
     name="inference",
     publish=(_INBOXES,),
-    subscribe=(ASK, f"{ASK}.stop", "gw.embed", "gw.device.view", "gw.health.inference", "gw.metrics.inference"),
+    subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.device.view", "gw.health.inference", "gw.metrics.inference"),
 )
 
 #: It asks, cancels and reads. What the pipeline says of a run it cannot say.
@@ -95,9 +110,7 @@ EDGE = User(
     name="edge",
     publish=(
         _ASKED,
-        "gw.access.*.*",
-        "gw.chat.*.*",
-        "gw.response.*.*",
+        *(f"gw.{kept}.*.*" for kept in (ACCESS, CHAT, RESPONSE)),
         "gw.run_finished.*.main",
         f"{CANCEL}.*",
         SEARCH,

@@ -14,7 +14,6 @@ from runtime.edge import (
     index,
     mcp,
     openapi,
-    page,
     run_list,
     run_trace,
     runs,
@@ -28,6 +27,7 @@ from runtime.edge.openai import chat, completions, embeddings, models, responses
 from runtime.edge.openai.errors import OPENAI_ERRORS
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
+from runtime.edge.page import document
 from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat, problems_middleware
 from runtime.edge.rejoining import REJOINING, Rejoining
 from runtime.edge.routes import Route
@@ -49,8 +49,8 @@ def all_routes() -> tuple[Route, ...]:
         websocket,
         search,
         index,
-        source_files,
         sources,
+        source_files,
         source_page,
         chat,
         completions,
@@ -60,7 +60,7 @@ def all_routes() -> tuple[Route, ...]:
         mcp,
         ui_chat,
         health,
-        page,
+        document,
         openapi,
         asyncapi,
     )

@@ -46,11 +46,13 @@ def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cit
                 )
 
 
-def cited_passages(at: int, passages: Sequence[NearPassage]) -> Iterator[Cited]:
-    """Opened passages, each where it stands in a text whose Markdown of them begins at `at`; their numbers are 0."""
+def cited_passages(at: int, passages: Sequence[NearPassage], base: str) -> Iterator[Cited]:
+    """Each of the closest passages where it stands in a text whose Markdown of them begins at `at`; their numbers are 0."""
     for passage, shown in zip(passages, each_markdown(passages), strict=True):
         start, at = at + 2, at + 2 + len(shown)
-        yield Cited(0, start, at, passage.source_id, passage.title or passage.source_id, passage.url, passage.text)
+        url = passage.url or source_path(passage.source_id, passage.source_start, passage.source_end)
+        title = passage.title or passage.source_id
+        yield Cited(0, start, at, passage.source_id, title, absolute(url, base), passage.text)
 
 
 def opened_references(references: Sequence[Reference], base: str) -> tuple[Reference, ...]:
@@ -67,10 +69,7 @@ def opened_references(references: Sequence[Reference], base: str) -> tuple[Refer
 
 def opened_passages(passages: Sequence[NearPassage], base: str) -> tuple[NearPassage, ...]:
     """The closest passages with addresses that open from anywhere."""
-    return tuple(
-        replace(each, url=absolute(each.url or source_path(each.source_id, each.source_start, each.source_end), base))
-        for each in passages
-    )
+    return tuple(replace(each, url=absolute(each.url, base)) for each in passages)
 
 
 def base_of(request: web.Request) -> str:

@@ -21,6 +21,7 @@ from index.masking.text import mask
 from prompts.vocabulary import Outcome
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
+from runtime.edge.query import number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE
@@ -74,7 +75,7 @@ async def run_list(request: web.Request) -> web.Response:
     edge, caller = request.app[EDGE], request[CALLER]
     if unknown := request.query.keys() - {"limit", "before", "conversation"}:
         raise Problem(400, "bad_parameter", f"there is no parameter {min(unknown)[:40]!r}; see /openapi.json")
-    limit, before = _number(request, "limit", 30, MOST), _number(request, "before", 0, 2**62)
+    limit, before = number(request, "limit", 30, least=1, most=MOST), number(request, "before", 0, least=1, most=2**62)
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:
         raise Problem(400, "bad_id", "name one conversation")
@@ -84,17 +85,6 @@ async def run_list(request: web.Request) -> web.Response:
     except TimeoutError:
         raise Unavailable("the journal does not answer in time; try again later") from None
     return json_response(found)
-
-
-def _number(request: web.Request, name: str, default: int, most: int) -> int:
-    """Raises Problem 400."""
-    values = request.query.getall(name, [])
-    if not values:
-        return default
-    raw = ", ".join(values)
-    if not (raw.isascii() and raw.isdigit() and len(raw) < 20 and 1 <= int(raw) <= most):
-        raise Problem(400, "bad_number", f"{name} is {raw[:40]!r}; send a whole number from 1 to {most}")
-    return int(raw)
 
 
 async def runs_before(

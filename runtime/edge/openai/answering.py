@@ -78,7 +78,7 @@ class Answer(ABC):
         if self.run.withdrawn:
             return
         yield from map(_annotation, cited(text, self.run.references, self.base))
-        yield from map(_annotation, cited_passages(len(self.run.text), self.passages))
+        yield from map(_annotation, cited_passages(len(self.run.text), self.passages, self.base))
 
     def finish(self, record: RunRecord | None) -> schemas.Finish:
         if self.run.withdrawn:

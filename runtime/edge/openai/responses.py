@@ -27,9 +27,10 @@ from runtime.edge.openai.responses_made import annotations_of, begun, input_of, 
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
 from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.query import declared_number, declared_word
 from runtime.edge.rejoining import ask_or_join
 from runtime.edge.responses import json_response, run_headers
-from runtime.edge.routes import Document, Reply, Route, parameter
+from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE, Edge
 
@@ -163,8 +164,8 @@ async def create(request: web.Request, asked: ResponseAsked) -> web.StreamRespon
 )
 async def look_up(request: web.Request) -> web.StreamResponse:
     """Look up a response, or stream its events, from the first or after the last one you received."""
-    streamed = _one_of(request, STREAM) == "true"
-    after = _number(request, STARTING_AFTER)
+    streamed = declared_word(request, STREAM) == "true"
+    after = declared_number(request, STARTING_AFTER)
     answering = await _theirs(request)
     if not streamed:
         return json_response(await answering.now(), headers=run_headers(answering.run_id))
@@ -216,7 +217,7 @@ async def cancel(request: web.Request) -> web.Response:
 )
 async def input_items(request: web.Request) -> web.Response:
     """List what a response was asked with, the last message first."""
-    limit, order = _number(request, LIMIT), _one_of(request, ORDER)
+    limit, order = declared_number(request, LIMIT), declared_word(request, ORDER)
     answering = await _theirs(request)
     items = input_of(answering.run_id, answering.kept)
     items = items if order == "asc" else items[::-1]
@@ -239,23 +240,3 @@ async def _theirs(request: web.Request) -> Answering:
     edge = request.app[EDGE]
     run_id, kept = await kept_of(edge, request[CALLER], request.match_info["response_id"])
     return Answering(edge, run_id, kept, base_of(request))
-
-
-def _number(request: web.Request, declared: Document) -> int | None:
-    """A query parameter that is a number. Raises Problem 400."""
-    name, bounds = declared["name"], declared["schema"]
-    said = request.query.get(name)
-    if said is None:
-        return None
-    if said.isascii() and said.isdigit() and len(said) <= 9 and bounds["minimum"] <= int(said) <= bounds["maximum"]:
-        return int(said)
-    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is no number from {bounds['minimum']} to {bounds['maximum']}")
-
-
-def _one_of(request: web.Request, declared: Document) -> str | None:
-    """A query parameter that is one of a few words. Raises Problem 400."""
-    name, words = declared["name"], declared["schema"]["enum"]
-    said = request.query.get(name)
-    if said is None or said in words:
-        return said
-    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is none of {', '.join(words)}")

@@ -12,13 +12,13 @@ import msgspec
 from bus.envelope import UNREADABLE, set_aside
 from bus.messages import MAIN, AnswerSettled
 from bus.runs import NoSuchRun, Runs
-from bus.subjects import ID_PATTERN, Key, key_of
+from bus.subjects import ID_PATTERN, RESPONSE, Key, key_of
 from runtime.edge.door import Caller
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from runtime.edge.problems import Problem
 from runtime.edge.state import Edge
 
-RESPONSE, DELETED = "response", "deleted"
+DELETED = "deleted"
 
 _IDS = {"response": re.compile(f"resp_({ID_PATTERN})"), "message": re.compile(f"msg_({ID_PATTERN})")}
 

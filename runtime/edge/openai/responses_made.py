@@ -131,7 +131,7 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
 def annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:
     """Each marker of a text that the run's client was shown; of the closest passages, each passage."""
     passages_at = len(text) - len(markdown(response.passages))
-    places = (*cited(text, response.references, base), *cited_passages(passages_at, response.passages))
+    places = (*cited(text, response.references, base), *cited_passages(passages_at, response.passages, base))
     return tuple(
         ResponseCitation(start_index=place.start, end_index=place.end, url=place.url, title=place.title)
         for place in places

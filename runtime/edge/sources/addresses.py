@@ -10,7 +10,6 @@ from runtime.edge.tickets import PARAMETER
 
 ORIGINAL = "/original"
 _LONGEST_ID = 4000
-_LARGEST = 2**40
 
 
 def source_id(request: web.Request) -> str:
@@ -27,18 +26,6 @@ def source_id(request: web.Request) -> str:
     if len(found) > _LONGEST_ID:
         raise Problem(404, "no_such_source", "no source has so long an id")
     return found
-
-
-def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = _LARGEST) -> int:
-    """A number of the query. Raises Problem 400."""
-    values = request.query.getall(name, [])
-    if not values:
-        return min(default, most)
-    value = values[0]
-    digits = value.isascii() and value.isdigit() and len(value) <= 15
-    if len(values) > 1 or not digits or not least <= int(value) <= most:
-        raise Problem(400, "bad_parameter", f"{name}: must be one number from {least} to {most}")
-    return int(value)
 
 
 def limited(text: str, name: str) -> str:

@@ -11,9 +11,10 @@ from aiohttp import web
 from bus.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from index.source_paths import source_path
 from runtime.edge.door import CALLER
+from runtime.edge.query import number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sources.addresses import limited, number, source_id
+from runtime.edge.sources.addresses import limited, source_id
 from runtime.edge.state import EDGE
 from runtime.edge.tickets import PARAMETER, VALID_S, ticket
 

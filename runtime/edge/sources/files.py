@@ -15,8 +15,9 @@ from bus.errors import Failure
 from bus.sources import NARROWEST, WIDEST, WIDTH, Piece, PieceAsked, ask_sources
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
+from runtime.edge.query import number
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sources.addresses import number, source_id
+from runtime.edge.sources.addresses import source_id
 from runtime.edge.sources.data import SOURCE_ID
 from runtime.edge.state import EDGE
 

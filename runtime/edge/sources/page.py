@@ -17,9 +17,10 @@ from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
 from index.languages.tables.source import SourcePage
 from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.query import number
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
-from runtime.edge.sources.addresses import Addresses, number, source_id
+from runtime.edge.sources.addresses import Addresses, source_id
 from runtime.edge.sources.markup import CITED, Shown, add, add_links, article_of
 from runtime.edge.sources.pdf_page import LARGEST_PAGE, PDF, add_page, page_at
 from runtime.edge.state import EDGE, Edge

@@ -15,7 +15,7 @@ from bus.errors import Unavailable
 from bus.events import Passages, ProgressEvent, Sources, StageEvent, VerdictEvent, Withheld
 from bus.messages import NearPassage, Reference
 from bus.router import Reader, TooSlow
-from runtime.edge.cited import base_of, cited, opened_passages
+from runtime.edge.cited import base_of, cited
 from runtime.edge.following import Followed
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.responses import run_headers
@@ -155,7 +155,13 @@ class UiStream:
 
     def _passages(self, passages: tuple[NearPassage, ...]) -> Iterator[ui.UiChunk]:
         """The closest passages: as data, and as sources for a page that does not know that."""
-        items = opened_passages(passages, self.base)
+        items = tuple(
+            replace(
+                each,
+                url=absolute(each.url or source_path(each.source_id, each.source_start, each.source_end), self.base),
+            )
+            for each in passages
+        )
         for n, each in enumerate(items, 1):
             yield ui.UiSourceUrl(
                 source_id=f"closest-{n}",

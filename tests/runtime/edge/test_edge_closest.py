@@ -13,7 +13,6 @@ from markdown_it import MarkdownIt
 from bus.messages import QuestionAsked
 from bus.run_record import RunRecord
 from bus.subjects import key_of
-from runtime.edge.cited import opened_passages
 from runtime.edge.passages_markdown import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline
 from tests.runtime.edge.strict_sse import parse
@@ -96,9 +95,8 @@ async def complete(edge: str, *, stream: bool, **fields: object) -> tuple[str, d
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_chat_has_the_passages_as_text_and_as_data(edge: str, stream: bool) -> None:
     content, extra, _ = await complete(edge, stream=stream)
-    near = opened_passages(NEAR, edge)
-    assert content == TOLD + markdown(near)
-    assert extra["passages"] == json_of(near)
+    assert content == TOLD + markdown(NEAR)
+    assert extra["passages"] == json_of(NEAR)
     assert extra["references"] == []
     assert extra.get("outcome", "closest") == "closest"
 

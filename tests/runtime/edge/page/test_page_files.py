@@ -10,7 +10,7 @@ from actors.pipeline import ACTORS
 from bus.events import EVENT_TYPES
 from index.languages import LANGUAGES
 from prompts.vocabulary import FlagKind, Outcome
-from runtime.edge.page import DIGEST, DOCUMENT, FILES, HERE, POLICY, words
+from runtime.edge.page.document import DIGEST, DOCUMENT, FILES, HERE, POLICY, words
 
 TEXT = DOCUMENT.decode()
 SCRIPTS = {name: data.decode() for name, data in FILES.items() if name.endswith(".js") and name != "words.js"}

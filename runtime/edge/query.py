@@ -1,0 +1,40 @@
+"""Numbers and words in a request's query."""
+
+from aiohttp import web
+
+from runtime.edge.problems import Problem
+from runtime.edge.routes import Document
+
+_LARGEST = 2**40
+
+
+def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = _LARGEST) -> int:
+    """A parameter that is a number. Raises Problem 400."""
+    values = request.query.getall(name, [])
+    if not values:
+        return min(default, most)
+    value = values[0]
+    digits = value.isascii() and value.isdigit() and len(value) <= 19
+    if len(values) > 1 or not digits or not least <= int(value) <= most:
+        raise Problem(400, "bad_parameter", f"{name}: must be one number from {least} to {most}")
+    return int(value)
+
+
+def declared_number(request: web.Request, declared: Document) -> int | None:
+    """A parameter by its declaration as a number; None without it. Raises Problem 400."""
+    name, bounds = declared["name"], declared["schema"]
+    said = request.query.get(name)
+    if said is None:
+        return None
+    if said.isascii() and said.isdigit() and len(said) <= 9 and bounds["minimum"] <= int(said) <= bounds["maximum"]:
+        return int(said)
+    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is no number from {bounds['minimum']} to {bounds['maximum']}")
+
+
+def declared_word(request: web.Request, declared: Document) -> str | None:
+    """A parameter by its declaration as one of a few words; None without it. Raises Problem 400."""
+    name, words = declared["name"], declared["schema"]["enum"]
+    said = request.query.get(name)
+    if said is None or said in words:
+        return said
+    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is none of {', '.join(words)}")
