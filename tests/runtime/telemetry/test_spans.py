@@ -89,7 +89,8 @@ async def exporting(run: Whole, receiver: Receiver, **settings: object) -> Async
 
 
 async def told_from_now(run: Whole) -> bool:
-    return NAME in {info.name for info in await run.journal.js.consumers_info(RUNS)}
+    """Whether somebody waits at the consumer, which outlives who made it."""
+    return any(info.name == NAME and info.num_waiting for info in await run.journal.js.consumers_info(RUNS))
 
 
 async def ask(run: Whole, **headers: str) -> str:
