@@ -1,7 +1,7 @@
 """The real clients, each installed apart from ours: a virtual environment or a folder of npm packages, with every version pinned.
 
 `tests/clients/python/NAME.txt` lists the packages of a Python client, `tests/clients/node/NAME/` holds `package.json`,
-`package-lock.json` and the scripts of a Node one. They are installed once into the user's cache, under the digest of what pins
+`package-lock.json` and the scripts of a Node one, `tests/clients/go/NAME/` a program in Go. They are installed once into the user's cache, under the digest of what pins
 them. Node itself comes as a wheel (`python/node.txt`). What cannot be installed is skipped with a word
 on a machine without a network, and fails where CI says so (`CI` is set).
 """
@@ -62,6 +62,20 @@ def node_in(name: str) -> tuple[Path, Path]:
         shutil.copy(script, temporary)
         temporary.replace(folder / script.name)
     return bin_folder / "node", folder
+
+
+def go_program(name: str) -> Path:
+    """The program of this folder, built. Skips where the machine has no Go."""
+    go, source = shutil.which("go"), HERE / "go" / name
+    if go is None:
+        pytest.skip("Go is not installed")
+    files = sorted(each for each in source.iterdir() if each.suffix in (".go", ".mod", ".sum"))
+    folder = _folder(f"go-{name}", b"".join(each.read_bytes() for each in files))
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in files:
+        shutil.copy(each, folder)
+    _once(folder, [go, "build", "-o", "program", "."], cwd=folder)
+    return folder / "program"
 
 
 async def output_of(*command: str | Path, stdin: str = "", timeout_s: float = 60.0, **env: str) -> str:
