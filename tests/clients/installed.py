@@ -1,9 +1,9 @@
 """The real clients, each installed apart from ours: a virtual environment or a folder of npm packages, with every version pinned.
 
 `tests/clients/python/NAME.txt` lists the packages of a Python client, `tests/clients/node/NAME/` holds `package.json`,
-`package-lock.json` and the scripts of a Node one, `tests/clients/go/NAME/` a program in Go. They are installed once into the user's cache, under the digest of what pins
-them. Node itself comes as a wheel (`python/node.txt`). What cannot be installed is skipped with a word
-on a machine without a network, and fails where CI says so (`CI` is set).
+`package-lock.json` and the scripts of a Node one, `tests/clients/go/NAME/` a program in Go. They are installed once into the user's
+cache, under the digest of what pins them. Node itself comes as a wheel (`python/node.txt`). What cannot be installed is skipped
+with a word on a machine without a network, and fails where CI says so (`CI` is set).
 """
 
 import asyncio
@@ -76,6 +76,18 @@ def go_program(name: str) -> Path:
         shutil.copy(each, folder)
     _once(folder, [go, "build", "-o", "program", "."], cwd=folder)
     return folder / "program"
+
+
+def debian_program(package: str, name: str) -> Path:
+    """A program of the machine's, or out of a package of Debian, unpacked into the cache. Skips where it cannot be had."""
+    found, folder = shutil.which(name), CACHE / f"debian-{package}"
+    if found is None and not (folder / _DONE).exists():
+        if not (shutil.which("apt-get") and os.geteuid() == 0):
+            pytest.skip(f"{name} is not installed; in Debian it is in the package {package}")
+        folder.mkdir(parents=True, exist_ok=True)
+        get = f"apt-get update -q && apt-get download -q {package} && dpkg-deb -x {package}_*.deb ."
+        _once(folder, ["sh", "-c", get], cwd=folder)
+    return Path(found) if found else folder / "usr" / "bin" / name
 
 
 async def output_of(*command: str | Path, stdin: str = "", timeout_s: float = 60.0, **env: str) -> str:

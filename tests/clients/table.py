@@ -2,9 +2,9 @@
 
     uv run python -m tests.clients.table      # runs the tests, and writes the tables if none failed
 
-A module of tests says beside them whose they are: `ROWS`, with a row for each client, or `CHECKER`. The tests of a cell are those
-named after it (`test_ask`, `test_ask_…`). A cell without a test is a dash, and its row says why. `tests/clients/test_table.py` fails when
-the page is not what the modules and the pinned versions make it. This module is a plugin of pytest, too, which does the work.
+A module of tests says beside them whose they are: `ROWS`, with a row for each client, or `CHECKERS`. The tests of a cell are
+those named after it (`test_ask`, `test_ask_…`). A cell without a test is a dash, and its row says why. `test_table.py` beside
+this fails when the page is not what the modules and the pinned versions make it. The work is done as a plugin of pytest.
 """
 
 import json
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -26,15 +26,20 @@ PAGE = ROOT / "docs" / "clients.md"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 Column = Literal["ask", "stream", "cite", "cancel", "resume", "error"]
 COLUMNS: tuple[Column, ...] = ("ask", "stream", "cite", "cancel", "resume", "error")
+#: Why there is no test of some: of several clients alike.
+CHAT_HAS_NO_WAY_BACK = "A chat completion has no address to come back to; a response has."
+NO_CALL_TO_RESUME = (
+    "The client has no call for it; `GET /v1/responses/{id}?stream=true&starting_after=N` goes on after event N."
+)
 #: Where the plugin writes the page.
-_TO = "GROUNDWIRE_CLIENTS_PAGE"
+_TO = "CLIENTS_PAGE"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A client. `key`: of the parameter with which its tests run; empty: every test of the module is its.
+    """A client. `keys`: of the parameter with which its tests run; empty: every test of the module is its.
 
-    `pins`: what pins the package, beside this file; empty: the project, or nothing where there is no package.
+    `package` is empty for what is of this repository or of the machine. `pins`: what pins it, beside this file; empty: the project.
     `never` says why a column has no test.
     """
 
@@ -42,18 +47,26 @@ class Row:
     over: str
     package: str = ""
     pins: str = ""
-    key: str = ""
+    keys: tuple[str, ...] = ()
     never: dict[Column, str] = field(default_factory=dict)
+
+    def has(self, test: pytest.Function) -> bool:
+        called = getattr(test, "callspec", None)
+        return not self.keys or any(value in self.keys for value in (called.params.values() if called else ()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checker:
-    """A program that looks for faults in what is served; every test of the module is its. `pins` as of a row."""
+    """A program that looks for faults in what is served. `pins` as of a row; `tests`: how the names of its tests begin."""
 
     name: str
     checks: str
     package: str = ""
     pins: str = ""
+    tests: str = "test_"
+
+    def has(self, test: pytest.Function) -> bool:
+        return test.name.startswith(self.tests)
 
 
 def modules() -> list[str]:
@@ -82,9 +95,9 @@ def make(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def version(package: str, pins: str) -> str:
-    """The version that is pinned. Raises KeyError when there is none."""
+    """The version that is pinned; empty without a package. Raises KeyError when none is pinned."""
     if not package:
-        return "the machine's"
+        return ""
     if pins.startswith("node/"):
         locked = json.loads((HERE / pins / "package-lock.json").read_text(encoding="utf-8"))
         return str(locked["packages"][f"node_modules/{package}"]["version"])
@@ -102,90 +115,82 @@ def version(package: str, pins: str) -> str:
     return pinned
 
 
-_items: list[pytest.Function] = []
+def made(items: Sequence[pytest.Item], outcomes: Mapping[str, str] | None = None) -> str:
+    """The page with the tables of these tests; one without an outcome counts as passed.
+
+    Raises UsageError when a cell has neither a test nor a reason, or both.
+    """
+    tests = [item for item in items if isinstance(item, pytest.Function)]
+    tables = {"clients": _clients, "checkers": _checkers}
+    text = PAGE.read_text(encoding="utf-8")
+    return BLOCK.sub(lambda found: found[1] + tables[found[2]](tests, outcomes or {}) + found[3], text)
+
+
+_items: list[pytest.Item] = []
 _outcomes: dict[str, str] = {}
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    _items[:] = [item for item in session.items if isinstance(item, pytest.Function)]
+    _items[:] = session.items
+    made(_items)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if _outcomes.get(report.nodeid, "passed") == "passed":
-        _outcomes[report.nodeid] = report.outcome
+        _outcomes[report.nodeid] = "xfailed" if hasattr(report, "wasxfail") else report.outcome
 
 
 def pytest_sessionfinish() -> None:
-    """Write the page, from the tests that were collected and what became of those that ran."""
-    made = {"clients": _clients, "checkers": _checkers}
-    text = BLOCK.sub(lambda found: found[1] + made[found[2]]() + found[3], PAGE.read_text(encoding="utf-8"))
-    Path(os.environ[_TO]).write_text(text, encoding="utf-8")
+    Path(os.environ[_TO]).write_text(made(_items, _outcomes), encoding="utf-8")
 
 
-def _clients() -> str:
+Tests = Sequence[pytest.Function]
+Outcomes = Mapping[str, str]
+
+
+def _clients(tests: Tests, outcomes: Outcomes) -> str:
     reasons: list[str] = []
-    rows = []
-    for row, items in sorted(_declared(Row), key=lambda each: (each[0].over, each[0].name.lower())):
-        own = [item for item in items if not row.key or row.key in _values(item)]
-        cells = [_cell(row, column, [item for item in own if _is_of(item, column)], reasons) for column in COLUMNS]
-        rows.append(f"| {row.name} | {version(row.package, row.pins)} | {row.over} | {' | '.join(cells)} |")
+    lines = []
+    for row, own in sorted(_declared("ROWS", tests), key=lambda each: (each[0].over, each[0].name.lower())):
+        cells = []
+        for column in COLUMNS:
+            of_it = [test for test in own if f"{test.originalname}_".startswith(f"test_{column}_")]
+            reason = row.never.get(column)
+            if bool(of_it) == bool(reason):
+                raise pytest.UsageError(f"{row.name}, {row.over}: give it a test_{column}, or a reason in `never`")
+            if reason and reason not in reasons:
+                reasons.append(reason)
+            cells.append(f"— <sup>{reasons.index(reason) + 1}</sup>" if reason else _passes(of_it, outcomes))
+        lines.append(f"| {row.name} | {version(row.package, row.pins)} | {row.over} | {' | '.join(cells)} |")
     head = [f"| client | version | over | {' | '.join(COLUMNS)} |", f"|---|---|---|{':-:|' * len(COLUMNS)}"]
-    return "\n".join([*head, *rows, "", *(f"{n}. {reason}" for n, reason in enumerate(reasons, 1))])
+    return "\n".join([*head, *lines, "", *(f"{n}. {reason}" for n, reason in enumerate(reasons, 1))])
 
 
-def _cell(row: Row, column: Column, items: list[pytest.Function], reasons: list[str]) -> str:
-    reason = row.never.get(column)
-    if bool(items) == bool(reason):
-        raise pytest.UsageError(f"{row.name}: {column} needs either a test_{column} or a reason why there is none")
-    if reason is None:
-        return _passes(items)
-    if reason not in reasons:
-        reasons.append(reason)
-    return f"— <sup>{reasons.index(reason) + 1}</sup>"
-
-
-def _checkers() -> str:
-    rows = [
-        f"| {one.name} | {version(one.package, one.pins)} | {one.checks} | {_passes(items)} |"
-        for one, items in sorted(_declared(Checker), key=lambda each: each[0].name.lower())
+def _checkers(tests: Tests, outcomes: Outcomes) -> str:
+    lines = [
+        f"| {one.name} | {version(one.package, one.pins)} | {one.checks} | {_passes(own, outcomes)} |"
+        for one, own in sorted(_declared("CHECKERS", tests), key=lambda each: each[0].name.lower())
     ]
-    return "\n".join(["| checker | version | of what | |", "|---|---|---|:-:|", *rows])
+    return "\n".join(["| checker | version | of what | |", "|---|---|---|:-:|", *lines])
 
 
-def _declared[T](kind: type[T]) -> Iterator[tuple[T, list[pytest.Function]]]:
-    """What the modules declare, with the tests of each module."""
-    for module in dict.fromkeys(item.module for item in _items):
-        declared = (*getattr(module, "ROWS", ()), getattr(module, "CHECKER", None))
-        yield from ((each, _of(module)) for each in declared if isinstance(each, kind))
+def _declared[T: (Row, Checker)](constant: str, tests: Tests) -> Iterator[tuple[T, list[pytest.Function]]]:
+    """What the modules of these tests declare, each with its own tests."""
+    for module in dict.fromkeys(test.module for test in tests):
+        for declared in getattr(module, constant, ()):
+            yield declared, [test for test in tests if test.module is module and declared.has(test)]
 
 
-def _of(module: object) -> list[pytest.Function]:
-    return [item for item in _items if item.module is module]
-
-
-def _values(item: pytest.Function) -> Sequence[object]:
-    called = getattr(item, "callspec", None)
-    return tuple(called.params.values()) if called else ()
-
-
-def _is_of(item: pytest.Function, column: Column) -> bool:
-    return item.originalname == f"test_{column}" or item.originalname.startswith(f"test_{column}_")
-
-
-def _passes(items: list[pytest.Function]) -> str:
+def _passes(tests: Tests, outcomes: Outcomes) -> str:
     """A tick where every test passed; else what became of the first that did not."""
-    excused = ("xfail" if item.get_closest_marker("xfail") else "skipped" for item in items if _is_excused(item))
-    other = (_outcomes.get(item.nodeid, "passed") for item in items)
-    return next((word for word in (*excused, *other) if word != "passed"), "✓")
-
-
-def _is_excused(item: pytest.Function) -> bool:
-    return any(item.get_closest_marker(mark) for mark in ("skip", "xfail"))
+    excused = (mark.name for test in tests for mark in test.iter_markers() if mark.name in ("skip", "xfail"))
+    told = (outcomes.get(test.nodeid, "passed") for test in tests)
+    return next((word for word in (*excused, *told) if word != "passed"), "✓")
 
 
 if __name__ == "__main__":
-    done = make(PAGE.with_suffix(".new"))
-    sys.stdout.write(done.stdout[-4000:] + done.stderr[-4000:])
+    done = make(PAGE.with_suffix(".new"), *sys.argv[1:])
+    sys.stdout.write(done.stdout + done.stderr)
     if done.returncode == 0:
         PAGE.with_suffix(".new").replace(PAGE)
     else:

@@ -16,6 +16,7 @@ from bus.runs import Runs
 from bus.subjects import finished, key_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.clients.installed import node_in
+from tests.clients.table import Row
 from tests.clients.talking import Client, client
 from tests.faults.door import World, world
 from tests.faults.door import edge as an_edge
@@ -23,6 +24,8 @@ from tests.polling import until
 from tests.runtime.edge.conftest import Bus, Pipeline
 
 __all__ = ["world"]  # a fixture
+
+ROWS = (Row(name="AI SDK, `useChat`", over="/api/chat", package="ai", pins="node/ai-sdk"),)
 
 #: Two characters of JavaScript stand before the first marker for one of ours.
 ANSWER = "👩 Refunds take 14 days [1]. Shipping is not refunded [2]."

@@ -9,9 +9,20 @@ import pytest
 from bus.messages import QuestionAsked
 from bus.subjects import key_of
 from tests.clients.installed import node_in, output_of
+from tests.clients.table import NO_CALL_TO_RESUME, Row
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
+
+ROWS = (
+    Row(
+        name="AI SDK, OpenAI provider",
+        over="/v1/responses",
+        package="@ai-sdk/openai",
+        pins="node/ai-sdk-chat",
+        never={"resume": NO_CALL_TO_RESUME},
+    ),
+)
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,10 @@ from bus.events import Error as SentError
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
 from tests.clients.cutting import CutProxy
+from tests.clients.table import Row
 from tests.runtime.edge.conftest import Pipeline
+
+ROWS = (Row(name="`groundwire.client`", over="/v1/runs"),)
 
 
 @pytest.fixture

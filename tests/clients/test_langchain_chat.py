@@ -8,8 +8,22 @@ import pytest
 from bus.runs import Runs
 from tests.clients.chatting import Leaving, embedding, told
 from tests.clients.installed import HERE, python_of
+from tests.clients.table import CHAT_HAS_NO_WAY_BACK, Row
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT
+
+ROWS = (
+    Row(
+        name="LangChain",
+        over="/v1/chat/completions",
+        package="langchain-openai",
+        pins="python/langchain.txt",
+        never={
+            "resume": CHAT_HAS_NO_WAY_BACK,
+            "cite": "It leaves the annotations of a chat out of its messages; those of `/v1/responses` it has.",
+        },
+    ),
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +53,8 @@ async def test_embed(said: tuple[dict[str, Any], Leaving]) -> None:
     assert said[0]["embed"] == [[1.0, 0.0], [1.0, 0.0]]
 
 
-async def test_cite(said: tuple[dict[str, Any], Leaving]) -> None:
-    """It leaves the annotations of a chat out of its messages (it has those of /v1/responses): the text has the markers alone."""
+async def test_the_text_has_the_markers(said: tuple[dict[str, Any], Leaving]) -> None:
+    """And nothing else has: it leaves the annotations of a chat out of its messages."""
     assert "annotations" not in said[0]["cite"]["kwargs"]
     assert "[환불" in said[0]["cite"]["near"]
 

@@ -8,8 +8,19 @@ import pytest
 from bus.runs import Runs
 from tests.clients.chatting import Leaving, embedding, told
 from tests.clients.installed import HERE, python_of
+from tests.clients.table import CHAT_HAS_NO_WAY_BACK, Row
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT
+
+ROWS = (
+    Row(
+        name="litellm",
+        over="/v1/chat/completions",
+        package="litellm",
+        pins="python/litellm.txt",
+        never={"resume": CHAT_HAS_NO_WAY_BACK},
+    ),
+)
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,12 @@ from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
 from tests.clients.mcp_sources import LONG, TEXTS, sources
+from tests.clients.table import Row
 from tests.runtime.edge.conftest import Bus, Pipeline
 
 __all__ = ["sources"]  # a fixture
+
+ROWS = (Row(name="MCP SDK for Python", over="/mcp", package="mcp"),)
 
 #: With a handshake, and without.
 ERAS = ("legacy", "2026-07-28")

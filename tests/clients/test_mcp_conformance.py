@@ -14,8 +14,18 @@ import pytest
 
 from tests.clients.installed import node_in, output_of
 from tests.clients.mcp_sources import sources
+from tests.clients.table import Checker
 
 __all__ = ["sources"]  # a fixture
+
+CHECKERS = (
+    Checker(
+        name="MCP conformance",
+        package="@modelcontextprotocol/conformance",
+        pins="node/mcp-conformance",
+        checks="`/mcp`, at three versions of the protocol",
+    ),
+)
 
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
 

@@ -14,7 +14,20 @@ from mcp import Client, StdioServerParameters
 
 from runtime.processes.supervisor import running, state_folder
 from runtime.settings import IndexSettings, Settings
+from tests.clients.table import Row
 from tests.clients.test_mcp import Told
+
+ROWS = (
+    Row(
+        name="MCP SDK for Python",
+        over="`groundwire mcp`",
+        package="mcp",
+        never={
+            "cancel": "The message is that of `/mcp`, where it is tried.",
+            "resume": "Between a program and the one that it started nothing is to be taken up: they end together.",
+        },
+    ),
+)
 
 REFUNDS = (
     "# Refunds\n\nRefunds are paid within 14 days of the return. The shipping fee of 3,000 won is not refunded."

@@ -1,4 +1,4 @@
-"""Four clients of NATS as integrations: nats-py, FastStream, NATS's own for Node and for Go, each with the integration's password."""
+"""Four clients of NATS with the integration's password: nats-py, FastStream, and NATS's own for Node and for Go."""
 
 import asyncio
 import contextlib
@@ -16,10 +16,10 @@ from tests.clients.talking import client
 from tests.whole import Whole, whole
 
 ROWS = (
-    Row(key="nats-py", name="nats-py", package="nats-py", over="NATS"),
-    Row(key="faststream", name="FastStream", package="faststream", over="NATS"),
-    Row(key="node", name="nats.js", package="@nats-io/transport-node", pins="node/nats", over="NATS"),
-    Row(key="go", name="nats.go", package="github.com/nats-io/nats.go", pins="go/nats", over="NATS"),
+    Row(keys=("nats-py",), name="nats-py", package="nats-py", over="NATS"),
+    Row(keys=("faststream",), name="FastStream", package="faststream", over="NATS"),
+    Row(keys=("node",), name="nats.js", package="@nats-io/transport-node", pins="node/nats", over="NATS"),
+    Row(keys=("go",), name="nats.go", package="github.com/nats-io/nats.go", pins="go/nats", over="NATS"),
 )
 QUESTION = "How many days until refunds are paid?"
 #: What the engine is asked in two halves.
@@ -65,7 +65,7 @@ async def run(tmp_path_factory: pytest.TempPathFactory, engine: Halves) -> Async
         yield made
 
 
-@pytest.fixture(scope="module", params=[row.key for row in ROWS])
+@pytest.fixture(scope="module", params=[row.keys[0] for row in ROWS])
 async def steps(request: pytest.FixtureRequest, run: Whole) -> AsyncIterator[Steps]:
     async with contextlib.AsyncExitStack() as stack:
         made: Steps

@@ -8,8 +8,18 @@ import aiohttp
 import pytest
 
 from tests.clients.installed import HERE, output_of, python_of
+from tests.clients.table import Checker
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import KINDS
+
+CHECKERS = (
+    Checker(
+        name="Open Responses",
+        package="openresponses-types",
+        pins="python/openresponses.txt",
+        checks="every event and answer of `/v1/responses` against the published document; the suite of `llm-comply`",
+    ),
+)
 
 #: The tests of the suite that ask for what is refused by name here, or not served: functions, pictures, compaction.
 NOT_DONE = {"tool-calling", "image-input", "compact-response", "compact-missing-model"}

@@ -7,9 +7,12 @@ import aiohttp
 import pytest
 
 from tests.clients.installed import node_in, output_of
+from tests.clients.table import Row
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
+
+ROWS = (Row(name="OpenAI for Node", over="/v1/responses", package="openai", pins="node/openai-node"),)
 
 
 @pytest.fixture(scope="module")

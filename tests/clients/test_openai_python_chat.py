@@ -7,8 +7,15 @@ import pytest
 
 from bus.runs import Runs
 from tests.clients.chatting import Leaving
+from tests.clients.table import CHAT_HAS_NO_WAY_BACK, Row
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT
+
+ROWS = (
+    Row(
+        name="OpenAI for Python", over="/v1/chat/completions", package="openai", never={"resume": CHAT_HAS_NO_WAY_BACK}
+    ),
+)
 
 
 @pytest.fixture

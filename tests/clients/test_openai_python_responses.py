@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
+from tests.clients.table import Row
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
+
+ROWS = (Row(name="OpenAI for Python", over="/v1/responses", package="openai"),)
 
 
 @pytest.fixture

@@ -15,20 +15,28 @@ from bus.runs import Runs
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.installed import HERE, node_in, python_of
+from tests.clients.table import Row
 from tests.clients.talking import Client, client
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 
 __all__ = ["halves"]  # a fixture
 
-PYTHON = ("httpx-sse", "sseclient-py", "aiohttp-sse-client2")
-NODE = ("eventsource", "eventsource-parser")
+PINNED = {
+    "python/sse.txt": ("httpx-sse", "sseclient-py", "aiohttp-sse-client2"),
+    "node/sse": ("eventsource", "eventsource-parser"),
+}
+ROWS = tuple(
+    Row(name=each, over="/v1/runs", package=each, pins=pins, keys=(each,))
+    for pins, packages in PINNED.items()
+    for each in packages
+)
 
 
-@pytest.fixture(scope="module", params=PYTHON + NODE)
+@pytest.fixture(scope="module", params=[row.package for row in ROWS])
 async def reader(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     name = str(request.param)
-    if name in NODE:
+    if name in PINNED["node/sse"]:
         node, folder = await asyncio.to_thread(node_in, "sse")
         command: tuple[str | Path, ...] = (node, folder / "readers.mjs", name)
     else:

@@ -1,22 +1,25 @@
 """docs/clients.md says of each client what its tests say."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
 
-from tests.clients.table import PAGE, make, version
+from tests.clients.table import PAGE, made, make, version
 
 
-async def test_the_tables_are_current(tmp_path: Path) -> None:
-    made = tmp_path / "clients.md"
-    done = await asyncio.to_thread(make, made, "--collect-only")
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert made.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8"), (
-        "write them anew: uv run python -m tests.clients.table"
-    )
+async def test_the_tables_are_current(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    with contextlib.suppress(pytest.UsageError):
+        if made(request.session.items) == page:
+            return
+    again = tmp_path / "clients.md"  # as when only some tests were collected here
+    done = await asyncio.to_thread(make, again, "--collect-only")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    assert again.read_text(encoding="utf-8") == page, "write them anew: uv run python -m tests.clients.table"
 
 
 def test_what_is_not_pinned_has_no_version() -> None:
-    with pytest.raises(KeyError, match="left-pad is not pinned in node/ws"):
+    with pytest.raises(KeyError, match="left-pad is not pinned"):
         version("left-pad", "python/websocket.txt")

@@ -13,14 +13,18 @@ from bus.runs import Runs
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.installed import HERE, node_in, python_of
+from tests.clients.table import Row
 from tests.clients.talking import Client, client
 from tests.faults.door import World, world
 from tests.polling import until
 
 __all__ = ["halves", "world"]  # fixtures
 
+PINS = {"websockets": "python/websocket.txt", "websocket-client": "python/websocket.txt", "ws": "node/websocket"}
+ROWS = tuple(Row(name=each, over="/v1/ws", package=each, pins=pins, keys=(each,)) for each, pins in PINS.items())
 
-@pytest.fixture(scope="module", params=["websockets", "websocket-client", "ws"])
+
+@pytest.fixture(scope="module", params=[*PINS])
 async def socket(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     name = str(request.param)
     if name == "ws":

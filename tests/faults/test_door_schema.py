@@ -27,10 +27,19 @@ from bus.sources import (
     answer_sources,
     no_such_source,
 )
+from tests.clients.table import Checker
 from tests.faults.door import World, bus, bus_settings, pipeline, runs, world
 from tests.runtime.edge.conftest import Bus
 
 __all__ = ["bus", "bus_settings", "pipeline", "runs", "world"]  # fixtures
+
+CHECKERS = (
+    Checker(
+        name="schemathesis",
+        package="schemathesis",
+        checks="every route of `/openapi.json`, with requests that fit it and that do not, with and without keys",
+    ),
+)
 
 #: How many requests of each kind an operation gets: those that fit its schema, and those that do not.
 REQUESTS = 25

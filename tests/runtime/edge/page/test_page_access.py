@@ -6,7 +6,18 @@ from playwright.async_api import Browser, Page, expect
 from index.languages import LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
 from tests.clients.axe import findings
+from tests.clients.table import Checker
 from tests.runtime.edge.page.conftest import Line, ask, done
+
+CHECKERS = (
+    Checker(
+        name="axe",
+        package="axe-core",
+        pins="node/axe",
+        checks="the accessibility of the page, in six languages",
+        tests="test_axe",
+    ),
+)
 
 #: Each language in one of the two forms, and those that read from the right in both.
 FORMS = ((1400, "light"), (390, "dark"))
