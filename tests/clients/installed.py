@@ -90,14 +90,17 @@ def debian_program(package: str, name: str) -> Path:
     return Path(found) if found else folder / "usr" / "bin" / name
 
 
-async def output_of(*command: str | Path, stdin: str = "", timeout_s: float = 60.0, **env: str) -> str:
-    """What a command prints. Raises AssertionError with all of it when the command fails."""
+async def output_of(
+    *command: str | Path, stdin: str = "", timeout_s: float = 60.0, folder: Path | None = None, **env: str
+) -> str:
+    """What a command prints, run in this folder. Raises AssertionError with all of it when the command fails."""
     process = await asyncio.create_subprocess_exec(
         *map(str, command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **env},
+        cwd=folder,
     )
     try:
         out, err = await asyncio.wait_for(process.communicate(stdin.encode()), timeout_s)
