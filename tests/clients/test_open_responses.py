@@ -34,6 +34,7 @@ async def sent(http: aiohttp.ClientSession, asked: str, **fields: object) -> lis
     """The events of a response of a kind, each as JSON, and the response as it is read again."""
     body = {"model": "general", "input": asked, "stream": True, "metadata": {"a": "b"}, "background": True} | fields
     async with http.post("/v1/responses", json=body) as response:
+        assert response.ok, await response.text()
         name = f"resp_{response.headers['X-Run-Id']}"
         lines = []
         async for line in response.content:

@@ -45,6 +45,9 @@ CHECKERS = (
 REQUESTS = 25
 #: What fits the schema may still be no question: a blank, a control character, a profile that is not there.
 LEFT_OUT = [positive_data_acceptance]
+#: How what does not fit may be refused: 413, too, since a text that is too long may make the body too large.
+REFUSED = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx"]
+CONFIG = schemathesis.Config.from_dict({"checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}})
 
 INDEX = ServedIndex(
     snapshot="s",
@@ -133,7 +136,7 @@ async def test_no_finding(world: World, searched: None, door: str, mode: Generat
 
 def check_all(document: dict[str, object], base: str, headers: dict[str, str], mode: GenerationMode) -> set[str]:
     """The operations that were sent requests. Raises what schemathesis finds."""
-    schema = schemathesis.openapi.from_dict(document).exclude(
+    schema = schemathesis.openapi.from_dict(document, config=CONFIG).exclude(
         path=["/v1/ws", "/readyz"]
     )  # readiness is asked of a pipeline that is none
     tested = set()
