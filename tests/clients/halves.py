@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked
-from bus.subjects import cancel_subject
+from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.subjects import cancel_subject, finished
 from tests.runtime.edge.conftest import Pipeline
 
 #: What it says to the question `halves`.
@@ -30,6 +30,8 @@ class Halves:
             await emitter.events(Error(code="cancelled", content="It was cancelled."), Done())
         else:
             await emitter.tokens([" two", " three", " four"])
+            settled = Settled(outcome="answered", question=question.question, answer=WORDS)
+            await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
             await emitter.events(Done())
 
     async def _cancel(self, _: object) -> None:

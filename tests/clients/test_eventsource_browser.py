@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page
 
-from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked
 from tests.browser import browser, find_chromium
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.table import Row
 from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.response_kinds import KINDS
 
 __all__ = ["halves"]  # a fixture
 
@@ -122,9 +121,6 @@ async def test_error(page: Page, pipeline: Pipeline) -> None:
     assert await page.evaluate("window.answered") == 422
     assert "is empty" in await page.evaluate("window.problem.detail")
 
-    async def fail(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        await Emitter(pipeline.bus.journal, run_id).events(Error(code="internal", content="It broke."), Done())
-
-    pipeline.scripts["broken"] = fail
+    pipeline.scripts["broken"] = KINDS["fail"]
     await follow(page, "broken")
-    assert [event["type"] for event in await until(page)] == ["error", "DONE"]
+    assert [event["type"] for event in await until(page)][-2:] == ["error", "DONE"]
