@@ -17,7 +17,7 @@ from bus.messages import QuestionAsked
 from bus.records import RECEIVED, TRACEPARENT, VIA
 from bus.requests import check_question, no_such_profile
 from bus.router import Reader
-from bus.runs import NoSuchRun, Runs, no_such_run
+from bus.runs import NoSuchRun, Runs, Submitted, no_such_run
 from bus.subjects import is_canary
 from bus.watched import Watch
 from prompts.profiles import ProfileError
@@ -120,19 +120,31 @@ class Edge:
             if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from when it was asked
                 question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
             router.when_done(run_id, self.admission.leave)
+            asking = asyncio.create_task(
+                self.runs.ask(question, deadline_s, access=access, placed=placed, headers=headers),
+                name=f"ask {run_id}",
+            )
             try:
-                submitted, reader = await self.runs.ask(
-                    question, deadline_s, access=access, placed=placed, headers=headers
-                )
+                submitted, reader = await asyncio.shield(asking)
             except BaseException as error:
                 router.not_awaited(run_id)
-                if isinstance(error, asyncio.CancelledError):  # the client left while its question was being written
-                    await self.client_left(question, run_id)
+                if isinstance(error, asyncio.CancelledError):
+                    await self._left_while_asking(question, run_id, asking)
                 raise
         if not submitted.created:  # another request with its idempotency key came first
             router.not_awaited(run_id)
             self.admission.forget(run_id)
         return reader
+
+    async def _left_while_asking(
+        self, question: QuestionAsked, run_id: str, asking: asyncio.Task[tuple[Submitted, Reader]]
+    ) -> None:
+        """The client left while its question was being written: only once it is there can its run be cancelled."""
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([asking])
+            if asking.exception() is None:
+                asking.result()[1].close()
+                await self.client_left(question, run_id)
 
     async def client_left(self, question: QuestionAsked, run_id: str) -> None:
         """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""

@@ -1,0 +1,161 @@
+"""A client that leaves, at whatever moment and by whatever protocol, leaves nothing behind: no run, task, reader or connection."""
+
+import asyncio
+import contextlib
+import gc
+import json
+from collections.abc import Iterator, Mapping
+
+import psutil
+import pytest
+
+from bus.events import Done, Emitter, Error
+from bus.messages import Message, QuestionAsked
+from bus.router import EventRouter
+from bus.runs import Runs
+from bus.subjects import Key, is_canary
+from runtime.edge.rejoining import Rejoining
+from runtime.edge.state import Edge
+from tests.polling import until
+from tests.runtime.edge.conftest import Pipeline
+
+WORD = "leaving"
+QUESTION = f"{WORD} {'so many words ' * 20}?"
+CHAT: dict[str, object] = {"model": "general", "messages": [{"role": "user", "content": QUESTION}]}
+RESPONSE: dict[str, object] = {"model": "general", "input": QUESTION}
+UI: dict[str, object] = {"id": "c", "messages": [{"role": "user", "parts": [{"type": "text", "text": QUESTION}]}]}
+TOOL: dict[str, object] = {"name": "ask", "arguments": {"question": QUESTION}, "_meta": {"progressToken": "t"}}
+MCP: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": TOOL}
+ASKED: tuple[tuple[str, dict[str, object]], ...] = (
+    ("/v1/chat/completions", CHAT),
+    ("/v1/chat/completions", CHAT | {"stream": True}),
+    ("/v1/completions", {"model": "general", "prompt": QUESTION, "stream": True}),
+    ("/v1/responses", RESPONSE),
+    ("/v1/responses", RESPONSE | {"stream": True}),
+    ("/api/chat", UI),
+    ("/mcp", MCP),
+    ("/v1/runs", {"question": QUESTION, "on_disconnect": "cancel"}),
+)
+
+
+class Endless:
+    """Says a word every now and then until its run has ended."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs = runs
+        self.asked: set[str] = set()
+
+    async def __call__(self, pipeline: Pipeline, run_id: str, _: QuestionAsked) -> None:
+        self.asked.add(run_id)
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        while run_id in self.asked:
+            await emitter.tokens(["word "])
+            await asyncio.sleep(0.02)
+        await emitter.events(Error(code="cancelled", content="cancelled"), Done())
+
+    async def working(self) -> set[str]:
+        for run_id in tuple(self.asked):
+            record = await self.runs.record(run_id)
+            if record is not None and record.outcome is not None:
+                assert record.outcome == "cancelled"
+                self.asked.discard(run_id)
+        return self.asked
+
+
+def _all[T](kind: type[T]) -> Iterator[T]:
+    return (each for each in gc.get_objects() if isinstance(each, kind))
+
+
+def _connections(port: int) -> int:
+    here = psutil.Process().net_connections("tcp")
+    return sum(each.laddr.port == port and each.status != psutil.CONN_LISTEN for each in here)
+
+
+async def _leave_after(port: int, request: bytes, read: int, patience_s: float) -> None:
+    """Send it, wait for so many bytes of what comes, and go."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    with contextlib.suppress(TimeoutError, asyncio.IncompleteReadError):
+        await asyncio.wait_for(reader.readexactly(read), patience_s)
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+def _request(port: int, path: str, body: dict[str, object]) -> tuple[bytes, bytes]:
+    data = json.dumps(body).encode()
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+        f"Accept: application/json, text/event-stream\r\nContent-Length: {len(data)}\r\n\r\n"
+    )
+    return head.encode(), data
+
+
+def _readers() -> list[str]:
+    return [run_id for each in _all(EventRouter) for run_id in each._readers if not is_canary(run_id)]
+
+
+async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> None:
+    port = int(edge.rpartition(":")[2])
+    pipeline.scripts[WORD] = endless = Endless(runs)
+    others = set(_readers())
+    leaving = []
+    for path, body in ASKED:
+        head, data = _request(port, path, body)
+        leaving += [_leave_after(port, head + data[: len(data) - less], 0, 0.0) for less in (len(data), 1)]
+        leaving += [
+            _leave_after(port, head + data, read, patience_s)
+            for read in (0, 1, 200, 2000)
+            for patience_s in (0.0, 0.01, 0.4)
+        ]
+    await asyncio.gather(*leaving)
+
+    async def left() -> dict[str, object]:
+        found: dict[str, object] = {
+            "runs that work": await endless.working(),
+            "readers": set(_readers()) - others,
+            "connections": _connections(port),
+            "runs to join": [run for each in _all(Rejoining) for run in (*each.runs.values(), *each.ending)],
+            "runs admitted": [run for each in _all(Edge) for run in each.admission.limit.runs],
+        }
+        return {name: each for name, each in found.items() if each}
+
+    async def idle() -> bool:
+        return not await left()
+
+    with contextlib.suppress(TimeoutError):
+        await until(idle, within_s=30)
+    assert await left() == {}
+    assert [task for task in asyncio.all_tasks() if task.get_name().startswith(("ask ", "end "))] == []
+
+
+async def test_a_question_that_is_being_written_when_its_client_leaves_is_not_run(
+    edge: str, runs: Runs, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = int(edge.rpartition(":")[2])
+    pipeline.scripts[WORD] = endless = Endless(runs)
+    sent, arrives = asyncio.Event(), asyncio.Event()
+    really = Runs._write
+
+    async def on_its_way(self: Runs, key: Key, message: Message, headers: Mapping[str, str] | None = None) -> bool:
+        async def late() -> bool:
+            await arrives.wait()
+            return await really(self, key, message, headers)
+
+        written = asyncio.create_task(late())
+        sent.set()
+        return await asyncio.shield(written)
+
+    monkeypatch.setattr(Runs, "_write", on_its_way)
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"".join(_request(port, "/v1/chat/completions", CHAT | {"stream": True})))
+    await sent.wait()
+    writer.close()
+    await until(lambda: not _connections(port))
+    arrives.set()
+    await until(lambda: bool(endless.asked))
+
+    async def ended() -> bool:
+        return not await endless.working()
+
+    await until(ended, within_s=10)
