@@ -9,6 +9,8 @@ PAGES = "/sources/"
 API = "/v1/sources/"
 #: The path of a source's page, with a place in it or without; a number in it counts characters and is nothing else.
 PATH = re.compile(rf"{PAGES}[^\s?#]+(?:\?start=(?:0|[1-9]\d{{0,7}})&end=(?:0|[1-9]\d{{0,7}}))?", re.ASCII)
+#: An address of the web: no other runs nothing and leads nowhere but there (`javascript:`, `data:`, a path of our own).
+_WEB = re.compile(r"https?://[^\s\x00-\x20\\/?#]\S*", re.IGNORECASE)
 #: What may follow an id in a path.
 _PART_OF_ONE = frozenset(("original", "pages", "link"))
 
@@ -39,3 +41,8 @@ def is_ours(url: str) -> bool:
 def published(url: str) -> str:
     """The address that the document itself has; empty for one of ours."""
     return "" if is_ours(url) else url
+
+
+def on_the_web(url: str) -> str:
+    """The address that a document says it is published at; empty for what no client should open."""
+    return url if _WEB.fullmatch(url) else ""

@@ -1,6 +1,7 @@
 """Contexts supplied with the question, used in place of search results."""
 
 from bus.messages import Context, Passage
+from index.source_paths import PATH, on_the_web
 
 
 def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
@@ -10,7 +11,7 @@ def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
         Passage(
             source_id=context.metadata.source_id,
             title=context.metadata.title,
-            url=context.metadata.url,
+            url=_opens(context.metadata.url),
             score=context.score,
             score_type=context.score_type,
             text=context.content,
@@ -22,3 +23,8 @@ def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
         )
         for context in ranked
     )
+
+
+def _opens(url: str) -> str:
+    """The address of a context, which may be a hit that the caller was given before; empty for what no client should open."""
+    return url if PATH.fullmatch(url) else on_the_web(url)

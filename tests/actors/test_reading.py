@@ -333,3 +333,21 @@ async def test_documents_in_another_language_answer_only_for_sure() -> None:
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "closest"
     assert "Chinese" in settled.settled.answer
+
+
+@pytest.mark.parametrize(
+    ("url", "opens"),
+    [
+        ("https://example.org/a?b#c", True),
+        ("HTTP://example.org", True),
+        ("/sources/guide.md?start=3&end=9", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,a", False),
+        ("//example.org", False),
+        ("/v1/runs", False),
+        ("https://a.example/ b", False),
+    ],
+)
+def test_a_context_has_an_address_that_a_client_may_open(url: str, opens: bool) -> None:
+    context = Context(content="The gate opens at six.", metadata=ContextMetadata(source_id="gate", url=url))
+    assert given_contexts((context,))[0].url == (url if opens else "")

@@ -44,6 +44,19 @@ HTML = (
     "<!doctype html><title>Gate</title><h1>Gate</h1><p onclick='alert(1)'>The gate opens at six.</p>"
     "<script>alert(3)</script>"
 )
+#: Addresses that a client would open, and that no document may have.
+LEADING = (
+    "javascript:alert(document.cookie)",
+    " javascript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "/\\evil.example/x",
+    "//evil.example/x",
+    "https:evil.example",
+    "https://\\evil.example",
+    "https://a.example/\r\nSet-Cookie: a=b",
+    "/v1/runs",
+    "/sources/guide.md",
+)
 PEOPLE = "# Who answers 010-1234-5678?\n\nThe desk.\n\n## What is kim.minsu@example.com used for?\n\nFor letters.\n"
 LONG = "\n\n".join(
     f"Paragraph {n}. The ferry number {n} leaves at noon and is back before dark on every day." for n in range(4000)
@@ -103,6 +116,10 @@ def write_documents(root: Path) -> None:
         {"source_id": "../records/one", "title": "One", "text": "The first record tells of the lighthouse."},
         {"source_id": "guide.md/original", "title": "Two", "text": "The second record tells of the harbour."},
         {"source_id": "published", "title": "Three", "text": "The third is published.", "url": "https://example.org/3"},
+        *(
+            {"source_id": f"led/{n}", "title": "Led", "text": f"The heliograph {n} leads astray.", "url": url}
+            for n, url in enumerate(LEADING)
+        ),
     ]
     (root / "records.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     with zipfile.ZipFile(root / "old.zip", "w") as archive:

@@ -11,7 +11,7 @@ from yarl import URL
 from bus.sources import SourceList, SourceText
 from index.source_paths import API, PAGES, quoted, source_path
 from tests.runtime.sources.conftest import World
-from tests.runtime.sources.documents import LONG
+from tests.runtime.sources.documents import LEADING, LONG
 
 
 async def listed(http: aiohttp.ClientSession, query: str = "", **headers: str) -> SourceList:
@@ -181,3 +181,15 @@ async def test_what_can_be_asked_shows_nobody_personal_data(locked: aiohttp.Clie
     assert "∗" in text
     assert "1234" not in text
     assert "kim.minsu" not in text
+
+
+async def test_no_document_leads_a_client_astray(http: aiohttp.ClientSession) -> None:
+    """Its own address is one of the web; for any other it is its page here, as where it has none."""
+    for n in range(len(LEADING)):
+        assert (await text(http, f"led/{n}")).url == source_path(f"led/{n}")
+    async with http.post("/v1/search", json={"query": "heliograph", "k": 20}) as response:
+        found = {hit["source_id"]: hit["url"].partition("?")[0] for hit in (await response.json())["hits"]}
+    led = {source_id: url for source_id, url in found.items() if source_id.startswith("led/")}
+    assert len(led) > 3
+    assert led == {source_id: source_path(source_id) for source_id in led}
+    assert (await text(http, "published")).url == "https://example.org/3"
