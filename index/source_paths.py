@@ -11,6 +11,8 @@ API = "/v1/sources/"
 PATH = re.compile(rf"{PAGES}[^\s?#]+(?:\?start=(?:0|[1-9]\d{{0,7}})&end=(?:0|[1-9]\d{{0,7}}))?", re.ASCII)
 #: An address of the web: no other runs nothing and leads nowhere but there (`javascript:`, `data:`, a path of our own).
 _WEB = re.compile(r"https?://[^\s\x00-\x20\\/?#]\S*", re.IGNORECASE)
+#: An address that an index may hold: of the web, or as the owner's --base-url has it; nothing that runs.
+_OPENABLE = re.compile(r"(?:https?://[^\s\\/?#]|file://|/(?![/\\]))[^\x00-\x1f\x7f]*", re.IGNORECASE)
 #: What may follow an id in a path.
 _PART_OF_ONE = frozenset(("original", "pages", "link"))
 
@@ -46,3 +48,8 @@ def published(url: str) -> str:
 def on_the_web(url: str) -> str:
     """The address that a document says it is published at; empty for what no client should open."""
     return url if _WEB.fullmatch(url) else ""
+
+
+def openable(url: str) -> str:
+    """The address that an index holds of a document; empty for what no client should open, as an older index may have it."""
+    return url if _OPENABLE.fullmatch(url) else ""

@@ -16,6 +16,7 @@ from index.readers.decoding import decode
 from index.readers.front_matter import understood
 from index.readers.text import chapters
 from index.readers.unreadable import Unreadable
+from index.source_paths import on_the_web
 from index.surrogates import without_surrogates as clean
 
 _MAX_ID = 400
@@ -72,7 +73,7 @@ def _document(line: bytes) -> Document:
         source_id=source_id,
         title=clean(record.title),
         text=text,
-        url=record.url or "",
+        url=on_the_web(record.url or ""),
         language=record.language if record.language in LANGUAGES else None,
         blocks=chapters(text),
         metadata=understood({name: getattr(record, name) for name in _ABOUT}).metadata,

@@ -7,7 +7,7 @@ from index.groups import Groups
 from index.languages.words import written_terms
 from index.model import Hit
 from index.searcher import Searcher
-from index.source_paths import on_the_web, source_path
+from index.source_paths import openable, source_path
 
 
 def passage_of(hit: Hit) -> Passage:
@@ -15,7 +15,7 @@ def passage_of(hit: Hit) -> Passage:
     return Passage(
         source_id=hit.source_id,
         title=hit.title,
-        url=on_the_web(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end),
+        url=openable(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end),
         score=hit.score,
         score_type=hit.score_type,
         text=hit.text,

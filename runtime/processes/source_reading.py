@@ -21,7 +21,7 @@ from bus.sources import (
 from index.model import Entry
 from index.originals import has_own_file, media_type
 from index.searcher import Searcher
-from index.source_paths import on_the_web, original_path, source_path
+from index.source_paths import openable, original_path, source_path
 from runtime.processes.source_files import OnIndex, SourceFiles
 
 _NOT_WHOLE = (
@@ -97,7 +97,7 @@ def _listed(entry: Entry) -> ListedSource:
     return ListedSource(
         source_id=entry.source_id,
         title=entry.title,
-        url=on_the_web(entry.url) or source_path(entry.source_id),
+        url=openable(entry.url) or source_path(entry.source_id),
         language=entry.language,
         characters=entry.characters,
         passages=entry.count,
