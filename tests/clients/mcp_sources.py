@@ -75,5 +75,6 @@ def _listed(source_id: str) -> ListedSource:
 @pytest.fixture
 async def sources(bus: Bus) -> AsyncIterator[None]:
     close = await answer_sources(bus.client, find)
+    await bus.client.flush()  # the server knows of it before anybody asks
     yield
     await close()
