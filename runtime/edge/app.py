@@ -41,7 +41,7 @@ from runtime.settings import EdgeSettings
 
 
 def all_routes() -> tuple[Route, ...]:
-    """Every route, in the order of /openapi.json."""
+    """Every route, in the order of /openapi.json; of two that fit a path, the first serves it."""
     modules = (
         runs,
         run_list,
@@ -49,8 +49,8 @@ def all_routes() -> tuple[Route, ...]:
         websocket,
         search,
         index,
+        source_files,  # before the documents themselves, whose ids hold any slashes
         sources,
-        source_files,
         source_page,
         chat,
         completions,
