@@ -5,7 +5,7 @@ import functools
 
 import msgspec
 from aiohttp import web
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from actors.pipeline import pipeline
 from bus.graph import Graph
@@ -26,6 +26,10 @@ from runtime.replay.steps import Step, steps_of
 from runtime.replay.trace import ASKED, Trace
 
 STEP = parameter("step", "path", "The stage's `step` in the trace.", type="integer", minimum=1)
+
+
+#: One trace is read at a time: a stage is run again to show what it asked, which holds the interpreter that streams need.
+_ONE = CapacityLimiter(1)
 
 
 class TracedStage(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +117,7 @@ class TracedStep(msgspec.Struct, frozen=True, kw_only=True):
 async def run_trace(request: web.Request) -> web.Response:
     """Show a run stage by stage."""
     trace = await _trace(request)
-    return json_response(await to_thread.run_sync(_stages, masked_trace(trace)))
+    return json_response(await to_thread.run_sync(_stages, masked_trace(trace), limiter=_ONE))
 
 
 @Route(
@@ -130,7 +134,7 @@ async def run_step(request: web.Request) -> web.Response:
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw)):
         raise Problem(400, "bad_step", f"{raw[:40]!r} is not a step; use the number that the trace gives a stage")
     trace = await _trace(request)
-    found = await to_thread.run_sync(_step, trace, int(raw))
+    found = await to_thread.run_sync(_step, trace, int(raw), limiter=_ONE)
     if found is None:
         raise Problem(404, "no_such_step", f"the run has no step {raw}; see /v1/runs/{trace.run_id}/trace")
     return json_response(found)
