@@ -82,11 +82,14 @@ async def test_the_closest_passages(client: Client) -> None:
 
 
 async def test_cancel(client: Client, pipeline: Pipeline) -> None:
-    silent = asyncio.Event()
+    silent, over = asyncio.Event(), asyncio.Event()
 
     async def never(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        await Emitter(pipeline.bus.journal, run_id).tokens(["word"])
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.tokens(["word"])
         silent.set()
+        await over.wait()
+        await emitter.events(SentDone())  # a run that never ends keeps its place at the edge's door
 
     pipeline.scripts["endless"] = never
     async with client.stream("endless") as stream:
@@ -94,6 +97,7 @@ async def test_cancel(client: Client, pipeline: Pipeline) -> None:
         assert (await stream.cancel()).cancelled
         assert not (await stream.cancel()).cancelled
     assert (await stream.record()).outcome == "cancelled"
+    over.set()
 
 
 @pytest.mark.parametrize("first", [150, 600, 900])
