@@ -84,8 +84,7 @@ def make(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
         "-q",
         "-p",
         "tests.clients.table",
-        "-p",
-        "no:xdist",
+        "-n0",
         *options,
         *modules(),
     ]
@@ -130,6 +129,14 @@ _items: list[pytest.Item] = []
 _outcomes: dict[str, str] = {}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Only those that are of a cell run."""
+    tests = [item for item in items if isinstance(item, pytest.Function)]
+    own = [test for _, own in _declared("ROWS", tests) for test in own if any(_is_of(test, each) for each in COLUMNS)]
+    own += [test for _, own in _declared("CHECKERS", tests) for test in own]
+    items[:] = [test for test in tests if test in own]
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     _items[:] = session.items
     made(_items)
@@ -154,7 +161,7 @@ def _clients(tests: Tests, outcomes: Outcomes) -> str:
     for row, own in sorted(_declared("ROWS", tests), key=lambda each: (each[0].over, each[0].name.lower())):
         cells = []
         for column in COLUMNS:
-            of_it = [test for test in own if f"{test.originalname}_".startswith(f"test_{column}_")]
+            of_it = [test for test in own if _is_of(test, column)]
             reason = row.never.get(column)
             if bool(of_it) == bool(reason):
                 raise pytest.UsageError(f"{row.name}, {row.over}: give it a test_{column}, or a reason in `never`")
@@ -179,6 +186,10 @@ def _declared[T: (Row, Checker)](constant: str, tests: Tests) -> Iterator[tuple[
     for module in dict.fromkeys(test.module for test in tests):
         for declared in getattr(module, constant, ()):
             yield declared, [test for test in tests if test.module is module and declared.has(test)]
+
+
+def _is_of(test: pytest.Function, column: Column) -> bool:
+    return f"{test.originalname}_".startswith(f"test_{column}_")
 
 
 def _passes(tests: Tests, outcomes: Outcomes) -> str:
