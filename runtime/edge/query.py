@@ -8,6 +8,12 @@ from runtime.edge.routes import Document
 _LARGEST = 2**40
 
 
+def check_known(request: web.Request, *known: str) -> None:
+    """Raises Problem 400 for a parameter that the route does not have."""
+    if unknown := request.query.keys() - {*known}:
+        raise Problem(400, "bad_parameter", f"there is no parameter {min(unknown)[:40]!r}; see /openapi.json")
+
+
 def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = _LARGEST) -> int:
     """A parameter that is a number. Raises Problem 400."""
     values = request.query.getall(name, [])

@@ -21,7 +21,7 @@ from index.masking.text import mask
 from prompts.vocabulary import Outcome
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
-from runtime.edge.query import number
+from runtime.edge.query import check_known, number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE
@@ -73,8 +73,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]
-    if unknown := request.query.keys() - {"limit", "before", "conversation"}:
-        raise Problem(400, "bad_parameter", f"there is no parameter {min(unknown)[:40]!r}; see /openapi.json")
+    check_known(request, "limit", "before", "conversation")
     limit, before = number(request, "limit", 30, least=1, most=MOST), number(request, "before", 0, least=1, most=2**62)
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:

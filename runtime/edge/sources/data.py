@@ -11,7 +11,7 @@ from aiohttp import web
 from bus.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from index.source_paths import source_path
 from runtime.edge.door import CALLER
-from runtime.edge.query import number
+from runtime.edge.query import check_known, number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources.addresses import limited, source_id
@@ -48,6 +48,7 @@ _END = parameter(
 )
 async def sources(request: web.Request) -> web.Response:
     """List the sources that the caller may see."""
+    check_known(request, "after", "limit")
     edge = request.app[EDGE]
     asked = ListAsked(
         after=limited(request.query.get("after", ""), "after"),
@@ -68,6 +69,7 @@ async def sources(request: web.Request) -> web.Response:
 )
 async def source(request: web.Request) -> web.Response:
     """Tell what a source is, and its text or a stretch of it."""
+    check_known(request, "start", "end", PARAMETER)
     edge = request.app[EDGE]
     start = number(request, "start", 0)
     end = number(request, "end", start + USUAL)
