@@ -91,6 +91,11 @@ def changed(found: Config, wanted: Config) -> list[str]:
     ]
 
 
+def is_as_marked(found: Config, wanted: Config) -> bool:
+    """Whether what was found is what was wanted, by its mark and in each field."""
+    return _mark_in(found) == _mark(wanted, wanted) == _mark(found, wanted)
+
+
 def marked(wanted: Config, found: Config | None = None) -> dict[str, object]:
     """What to declare: what is wanted, with its mark; and what we have no opinion of, as it was found."""
     config = {name: value for name, value in {**(found or {}), **wanted}.items() if value is not None}

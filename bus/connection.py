@@ -17,7 +17,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
-from bus.configuration import Config, marked, streams
+from bus.configuration import Config, is_as_marked, marked, streams
 from bus.envelope import set_aside
 from bus.errors import Unavailable
 from bus.security import connect_options
@@ -166,8 +166,10 @@ async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patien
 
 
 async def declare_stream(js: JetStreamContext, name: str, wanted: Config) -> None:
-    """Create one stream, or update it. Raises nats's errors."""
+    """Create one stream, or update it where it is not as wanted. Raises nats's errors."""
     found = await stream_config(js, name)
+    if found is not None and is_as_marked(found, wanted):
+        return  # an update would write, which a full disk refuses
     request = "CREATE" if found is None else "UPDATE"
     await _asked(js, f"STREAM.{request}.{name}", {**marked(wanted, found), "name": name})
 

@@ -95,8 +95,8 @@ class Janitor:
         while True:
             await asyncio.sleep(self.settings.janitor_period_s)
             now = time.monotonic()
-            for run_id in [run for run, (deadline, _) in self.open.items() if now > deadline + GRACE_S]:
-                _, question = self.open[run_id]
+            late = [(run, question) for run, (deadline, question) in self.open.items() if now > deadline + GRACE_S]
+            for run_id, question in late:  # which may end while others are ended
                 if not await self._end(run_id, Settled(outcome="failed", reason="timeout", question=question)):
                     break  # the journal takes nothing now; the next sweep tries again
                 self.open.pop(run_id, None)
@@ -107,7 +107,7 @@ class Janitor:
                     self._canaries[run_id] = now + KEPT_S
                     log.info("the canary %s cannot be deleted (%s); trying again", run_id, error)
                 else:
-                    del self._canaries[run_id]
+                    self._canaries.pop(run_id, None)
 
     async def _given_up(self, msg: Msg) -> None:
         try:

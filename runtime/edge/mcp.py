@@ -195,4 +195,4 @@ async def _cancel(edge: Edge, caller: Caller, session: str, message: McpMessage)
         run_id = edge.runs.run_id_for(named, caller.access)
         with contextlib.suppress(NoSuchRun):
             await edge.check_theirs(caller, run_id)
-            await edge.runs.cancel(run_id)
+            await edge.cancel(run_id)

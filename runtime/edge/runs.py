@@ -142,6 +142,6 @@ async def cancel(request: web.Request) -> web.Response:
     edge = request.app[EDGE]
     run_id = check_id(request.match_info["run_id"])
     await edge.check_theirs(request[CALLER], run_id)
-    ended = await edge.runs.cancel(run_id)
+    ended = await edge.cancel(run_id)
     record = await edge.runs.record(run_id)
     return json_response(Cancelled(run_id=run_id, cancelled=ended, outcome=record.outcome if record else None))

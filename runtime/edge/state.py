@@ -146,13 +146,20 @@ class Edge:
                 asking.result()[1].close()
                 await self.client_left(question, run_id)
 
+    async def cancel(self, run_id: str) -> bool:
+        """End a run, whose place the next may have at once. False: it was over. Raises BadId, NoSuchRun, Unavailable."""
+        ended = await self.runs.cancel(run_id)
+        self.runs.router.not_awaited(run_id)
+        self.admission.forget(run_id)
+        return ended
+
     async def client_left(self, question: QuestionAsked, run_id: str) -> None:
         """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""
         self.metrics.left.inc()
         if question.on_disconnect == "cancel" and not self.closing:
             with anyio.CancelScope(shield=True):
                 try:
-                    await self.runs.cancel(run_id)
+                    await self.cancel(run_id)
                 except (NoSuchRun, Unavailable) as error:
                     log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
 

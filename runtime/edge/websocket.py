@@ -145,7 +145,7 @@ class Socket:
             caller = self._let(asked)
             if isinstance(asked, Cancel):  # not queued: it may cancel the run that holds the turn
                 await self.edge.check_theirs(caller, check_id(asked.run_id))
-                await self.edge.runs.cancel(asked.run_id)
+                await self.edge.cancel(asked.run_id)
                 return
             async with self._turn:
                 with self.edge.door.hold(caller):

@@ -74,7 +74,7 @@ class Answering:
     async def cancel(self) -> None:
         """End the run if it has not ended. Raises Unavailable."""
         with suppress(NoSuchRun):
-            await self.edge.runs.cancel(self.run_id)
+            await self.edge.cancel(self.run_id)
 
     async def whole(self, reader: Reader) -> web.Response:
         """The response once it has ended. Raises Unavailable, or Problem when there is no answer."""

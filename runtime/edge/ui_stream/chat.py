@@ -112,7 +112,7 @@ async def stop(request: web.Request) -> web.Response:
     edge = request.app[EDGE]
     run_id = await latest_run(edge, request[CALLER], chat_id_of(request))
     try:
-        cancelled = run_id is not None and await edge.runs.cancel(run_id)
+        cancelled = run_id is not None and await edge.cancel(run_id)
     except NoSuchRun:  # the journal has let it go meanwhile
         run_id, cancelled = None, False
     return json_response(ui.UiStopped(run_id=run_id or "", cancelled=cancelled))
