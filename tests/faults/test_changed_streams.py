@@ -9,6 +9,7 @@ from faststream.nats import NatsBroker
 
 from bus import restoring
 from bus.configuration import changed, marked, streams
+from bus.connection import connect, declare_streams
 from bus.health import Health, process_health
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, RUNS
@@ -105,3 +106,16 @@ def test_another_process_with_other_settings_is_no_other_client() -> None:
     assert changed(marked(theirs), ours) == []
     assert changed({**marked(theirs), "max_age": 0}, ours) == ["max_age 0"]
     assert changed({**theirs}, ours) == ["max_age 60000000000"]
+
+
+async def test_what_is_as_it_should_be_is_not_written_again(server: Server) -> None:
+    """A process that starts while the disk is full must find nothing to write."""
+    client = await connect(server.url, name="test")
+    js, settings = client.jetstream(timeout=2.0), BusSettings(url=server.url)
+    await declare_streams(js, settings)
+    updates = await client.subscribe("$JS.EVENT.ADVISORY.STREAM.UPDATED.*")
+    await declare_streams(js, settings)
+    await declare_streams(js, BusSettings(url=server.url, events_max_age_s=999.0))
+    first = await updates.next_msg(timeout=5.0)
+    assert first.subject.endswith(f".{EVENTS}"), "only what is another now is declared"
+    await client.close()
