@@ -185,6 +185,8 @@ def _declared[T: (Row, Checker)](constant: str, tests: Tests) -> Iterator[tuple[
     """What the modules of these tests declare, each with its own tests."""
     for module in dict.fromkeys(test.module for test in tests):
         for declared in getattr(module, constant, ()):
+            if not isinstance(declared, Row | Checker):
+                break  # a module that is no client's has a constant of its own by that name
             yield declared, [test for test in tests if test.module is module and declared.has(test)]
 
 

@@ -15,7 +15,7 @@ def test_records_name_the_line_that_is_broken() -> None:
         b"",
         b'{"source_id":"b","text":',
         b'{"text":"no id"}',
-        b'{"source_id":7,"text":"seven","title":"T","url":"u","language":"ko","more":1}',
+        b'{"source_id":7,"text":"seven","title":"T","url":"https://u.example","language":"ko","more":1}',
         b'{"source_id":"e","text":"  "}',
         b'{"source_id":"f\\n","text":"x"}',
         b'{"source_id":"g","text":"half \\ud800 pair"}',
@@ -26,7 +26,12 @@ def test_records_name_the_line_that_is_broken() -> None:
     found = dict(read_records(io.BytesIO(b"\n".join(lines))))
     good = {number: item for number, item in found.items() if isinstance(item, Document)}
     assert sorted(good) == [1, 5, 7, 8] or sorted(good) == [1, 5, 7]
-    assert (good[5].source_id, good[5].title, good[5].url, good[5].language) == ("7", "T", "u", "ko")
+    assert (good[5].source_id, good[5].title, good[5].url, good[5].language) == (
+        "7",
+        "T",
+        "https://u.example",
+        "ko",
+    )
     assert sorted(set(found) - set(good))[:3] == [3, 4, 6]
     assert "broken JSON" in str(found[3])
     assert "source_id" in str(found[4])

@@ -95,10 +95,14 @@ def _readers() -> list[str]:
     return [run_id for each in _all(EventRouter) for run_id in each._readers if not is_canary(run_id)]
 
 
+def _admitted() -> list[str]:
+    return [run_id for each in _all(Edge) for run_id in each.admission.limit.runs if not is_canary(run_id)]
+
+
 async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> None:
     port = int(edge.rpartition(":")[2])
     pipeline.scripts[WORD] = endless = Endless(runs)
-    others = set(_readers())
+    others, admitted = set(_readers()), set(_admitted())
     leaving = []
     for path, body in ASKED:
         head, data = _request(port, path, body)
@@ -116,7 +120,7 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
             "readers": set(_readers()) - others,
             "connections": _connections(port),
             "runs to join": [run for each in _all(Rejoining) for run in (*each.runs.values(), *each.ending)],
-            "runs admitted": [run for each in _all(Edge) for run in each.admission.limit.runs],
+            "runs admitted": set(_admitted()) - admitted,
         }
         return {name: each for name, each in found.items() if each}
 

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from bus.connection import connect
 from bus.health import answer_health
 from bus.messages import CATALOGUE, Passage
 from bus.runs import Runs
@@ -128,10 +129,12 @@ async def test_the_served_index_says_what_could_not_be_read(http: aiohttp.Client
             failed_count=1,
         )
 
-    await answer_served_index(bus.client, served)
-    await bus.client.flush()
+    searching = await connect(bus.settings, name="index")
+    await answer_served_index(searching, served)
+    await searching.flush()
     async with http.get("/v1/index") as response:
         found = await response.json()
+    await searching.close()
     assert (response.status, found["snapshot"], found["formats"]) == (200, "s000001-5e4006ae", {"Markdown": 3})
     assert found["skipped"] == [{"name": "scan.pdf", "reason": "no text in it", "failed": True}]
 

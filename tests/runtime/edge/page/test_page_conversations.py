@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
+from bus.connection import connect
 from bus.events import Done, Emitter, References, TokensEnd
 from bus.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
 from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
@@ -183,8 +184,9 @@ async def test_the_empty_page_offers_questions_that_the_documents_ask(page: Page
     async def found(groups: object) -> Held:
         return held
 
-    await answer_served_index(pipeline.bus.client, served, found)
-    await pipeline.bus.client.flush()
+    searching = await connect(pipeline.bus.settings, name="index")
+    await answer_served_index(searching, served, found)
+    await searching.flush()
     await page.reload()
     await expect(page.locator("#empty")).to_contain_text("Documents: 1,234 · Korean, English")
     examples = page.locator(".example")
@@ -192,3 +194,4 @@ async def test_the_empty_page_offers_questions_that_the_documents_ask(page: Page
     await examples.first.click()
     await expect(answer(page)).to_have_text("When is a refund paid? 1")
     await expect(page.locator("#empty")).to_be_hidden()
+    await searching.close()
