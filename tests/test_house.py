@@ -126,3 +126,10 @@ def test_a_column_of_a_bar_reads_no_markup() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("TextColumn"):
                 assert [ast.unparse(each.value) for each in node.keywords if each.arg == "markup"] == ["False"], path
+
+
+def test_an_edge_starts_without_the_pipeline() -> None:
+    """Loading the stages and their prompts takes as long as all else of an edge's start; only who looks at a run needs them."""
+    code = "import sys, runtime.processes.edge; print(*sorted(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not {"actors.pipeline", "prompts.library", "dotpromptz"} & set(found.split())

@@ -25,7 +25,16 @@ from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
 from runtime.commands.asked_over import Asked, OverBus, OverHttp
 from runtime.commands.consoles import plain_console
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
-from runtime.commands.options import ASKED_INDEX, CONFIG, URL, check_index, check_place, check_profile, read_settings
+from runtime.commands.options import (
+    ASKED_INDEX,
+    CONFIG,
+    PATIENCE_S,
+    URL,
+    check_index,
+    check_place,
+    check_profile,
+    read_settings,
+)
 from runtime.commands.stack import stack_for
 from runtime.commands.terminal import Bold, fit, one_line, say, say_json
 from runtime.processes.nats_server import NoServer
@@ -36,9 +45,6 @@ EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "
 _STOPS = ".,!?…:;。，！？；：؟،؛ "
 _LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
 _LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
-
-#: For how long a server that does not answer is asked again.
-PATIENCE_S = 15.0
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
 BUDGETS = {

@@ -23,6 +23,8 @@ BUILT_INDEX = click.option("--index", type=_PATH, required=True, help="Folder ma
 #: For commands that ask a server, or an index of this machine.
 ASKED_INDEX = click.option("--index", type=_PATH, help="Folder made by `index build`.")
 URL = click.option("--url", metavar="URL", help="Ask the server there, as http://127.0.0.1:8080, in place of --index.")
+#: For how long a server that does not answer is asked again, in seconds.
+PATIENCE_S = 15.0
 #: For commands about recorded runs.
 ASKED_OVER = click.option("--index", type=_PATH, help="Index that the run was asked over.")
 

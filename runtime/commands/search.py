@@ -1,24 +1,25 @@
 """`groundwire search`: search an index without calling a model."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from groundwire import client
 
 from bus.messages import About
 from index.filters import Filter, words_of
 from index.languages import LANGUAGES
 from index.model import Hit
 from index.searcher import Searcher
-from runtime.commands.ask import PATIENCE_S
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
-from runtime.commands.options import ASKED_INDEX, SNAPSHOT, URL, check_place, one_line_errors, read_settings
+from runtime.commands.options import ASKED_INDEX, PATIENCE_S, SNAPSHOT, URL, check_place, one_line_errors, read_settings
 from runtime.commands.terminal import one_line, say, say_json
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import about_of
+
+if TYPE_CHECKING:
+    from groundwire import client
 
 _MAX_QUERY = 4000
 
@@ -77,7 +78,7 @@ def search_command(
         say(f"nothing found{why}", err=True)
 
 
-def _print_hit(number: int, hit: Hit | client.Hit, about: str, reranked: str = "") -> None:
+def _print_hit(number: int, hit: "Hit | client.Hit", about: str, reranked: str = "") -> None:
     place = f", page {hit.page}" if hit.page is not None else ""
     say(one_line(f"{number}. {hit.title or hit.source_id} ({hit.source_id}{place}) {hit.score:.3f}{reranked}"))
     if about:
@@ -87,6 +88,8 @@ def _print_hit(number: int, hit: Hit | client.Hit, about: str, reranked: str = "
 
 def _print_remote(url: str, query: str, k: int, language: str | None, only: Filter | None, *, as_json: bool) -> None:
     """Print what a server finds."""
+    from groundwire import client  # whoever searches an index needs no HTTP
+
     asked = None if only is None else msgspec.convert(msgspec.to_builtins(only), client.Filter)
     try:
         with client.BlockingClient(url, patience_s=PATIENCE_S) as server:

@@ -1,0 +1,112 @@
+"""What `run_trace` shows, read from a run's records; it knows the pipeline, and so is loaded by the first who looks at a run."""
+
+import asyncio
+import functools
+
+import msgspec
+
+from actors.pipeline import pipeline
+from bus.graph import Graph
+from bus.records import AskRecord, Record
+from index.masking.parts import masked
+from prompts.library import RenderedPrompt
+from runtime.edge.run_trace import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
+from runtime.replay.masked import masked_trace
+from runtime.replay.prompts_asked import prompts_asked
+from runtime.replay.steps import Step, steps_of
+from runtime.replay.trace import ASKED, Trace
+
+
+@functools.cache
+def _graph() -> Graph:
+    return pipeline()
+
+
+def _steps(trace: Trace) -> list[tuple[int, Step]]:
+    """Every step by the place of its input among the run's records."""
+    found = steps_of(trace, _graph())
+    places = {record.sequence: place for place, record in enumerate(trace.records, 1)}
+    return [(places[step.source.sequence], step) for step in (*found.taken, *found.unfinished)]
+
+
+def stages_of(trace: Trace) -> RunTrace:
+    """The run's stages, masked."""
+    trace = masked_trace(trace)
+    asked_at = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
+    last = max((record.time for record in trace.records), default=asked_at)
+    stages = tuple(_stage(place, step, asked_at) for place, step in _steps(trace))
+    return RunTrace(run_id=trace.run_id, asked_at=asked_at, took_s=round(last - asked_at, 6), stages=stages)
+
+
+def _stage(place: int, step: Step, asked_at: float) -> TracedStage:
+    stage = step.stage
+    asks = stage.asks if stage else ()
+    return TracedStage(
+        step=place,
+        stage=step.actor.name,
+        lane=step.lane,
+        takes=step.source.key.type,
+        gives=tuple(dict.fromkeys(record.key.type for record in step.outputs)),
+        began_s=round(max(0.0, step.outputs[0].time - asked_at - stage.took_s), 6) if stage else None,
+        took_s=stage.took_s if stage else None,
+        attempt=stage.attempt if stage else 1,
+        fallback=stage.fallback if stage else "",
+        asks=tuple(ask.prompt for ask in asks),
+        searches=len(stage.searches) if stage else 0,
+        tokens_in=sum(ask.tokens_in for ask in asks),
+        tokens_out=sum(ask.tokens_out for ask in asks),
+    )
+
+
+def step_of(trace: Trace, place: int) -> TracedStep | None:
+    """One step, masked; its prompts are made in a loop of their own, since the actor computes. None: there is no such step."""
+    step = next((step for at, step in _steps(trace) if at == place), None)
+    if step is None:
+        return None
+    prompts = asyncio.run(prompts_asked(trace, step)) if step.stage and step.stage.asks else {}
+    seen = masked_trace(trace)
+    is_masked = seen is not trace
+    step = next(step for at, step in _steps(seen) if at == place)
+    stage = step.stage
+    asks = tuple(_ask(ask, prompts.get((ask.prompt, ask.variables))) for ask in stage.asks) if stage else ()
+    return TracedStep(
+        step=place,
+        stage=step.actor.name,
+        lane=step.lane,
+        took=tuple(map(_message, step.given)),
+        gave=tuple(map(_message, step.outputs)),
+        asks=masked(asks) if is_masked else asks,
+        searches=tuple(TracedSearch(query=s.query, took_s=s.took_s, hits=s.hits) for s in stage.searches)
+        if stage
+        else (),
+        fallback=stage.fallback if stage else "",
+    )
+
+
+def _message(record: Record) -> TracedMessage:
+    line = record.data.partition(b"\n")[0]
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        line = b"null"
+    return TracedMessage(type=record.key.type, lane=record.key.lane, message=msgspec.Raw(line))
+
+
+def _ask(ask: AskRecord, prompt: RenderedPrompt | None) -> TracedAsk:
+    return TracedAsk(
+        prompt=ask.prompt,
+        version=ask.version,
+        same_version=prompt is None or ask.version in ("", prompt.version),
+        system=prompt.system if prompt else "",
+        user=prompt.user if prompt else "",
+        reply=ask.said,
+        engine=ask.engine,
+        model=ask.model,
+        finish_reason=ask.finish_reason,
+        took_s=ask.took_s,
+        queue_s=ask.queue_s,
+        tokens_in=ask.tokens_in,
+        tokens_out=ask.tokens_out,
+        cached=ask.cached,
+        failure=ask.failure,
+    )
