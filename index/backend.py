@@ -1,0 +1,139 @@
+"""Where a search finds its candidates: the seam between what is searched and how the results are ranked.
+
+A backend holds one snapshot open. It gives the candidates of both sides, terms and vectors, with all that the ranking needs of
+each; fusion, duplicates and hits (searcher.py) are pure over them. The folder of an index is one body, OpenSearch another.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from index.coverage import GramSet
+from index.embedder import Embedder, Vectors
+from index.filters import Filter
+from index.groups import Groups
+from index.model import Entry, Metadata, Passage
+from index.roots import Root
+
+
+class Key(NamedTuple):
+    """A passage in every backend: its document, and its place among that document's passages from 0."""
+
+    source_id: str
+    ordinal: int
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A passage that either side found, with what the ranking needs of it. `cosine` is exact, whichever side found it.
+
+    `sketch` tells near-duplicates (duplicates.py); `begins`: the passage is its document's first; `lead` is of its document.
+    """
+
+    key: Key
+    passage: Passage
+    metadata: Metadata
+    grams: GramSet
+    phrases: GramSet
+    lead: GramSet
+    sketch: NDArray[np.uint32]
+    begins: bool
+    cosine: float
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What is looked for. `terms`: the question and its variants, each with its language; a passage keeps its best score.
+
+    `vector` is one row of length 1, None to leave the vectors out. Words of `topic` count TOPIC_SHARE among the terms.
+    """
+
+    terms: Sequence[tuple[str, str]] = ()
+    topic: str = ""
+    vector: Vectors | None = None
+    bm25_k: int = 0
+    vector_k: int = 0
+    filter: Filter | None = None
+    groups: Groups = None
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Both rankings, best first, equal ones in a fixed order; `candidates` holds every key of either."""
+
+    by_bm25: list[tuple[Key, float]]
+    by_vector: list[tuple[Key, float]]
+    candidates: Mapping[Key, Candidate]
+
+
+class Seen(Protocol):
+    """What callers in some groups see: every figure is over the documents they see and no others.
+
+    `languages` counts passages; the rarities weigh every gram and phrase (coverage.py).
+    """
+
+    @property
+    def documents(self) -> int: ...
+    @property
+    def languages(self) -> Mapping[str, int]: ...
+    @property
+    def rarity(self) -> NDArray[np.float32]: ...
+    @property
+    def phrase_rarity(self) -> NDArray[np.float32]: ...
+
+
+class Backend(Protocol):
+    """One snapshot, open for any number of threads. Every method raises IndexProblem where what it asks cannot be reached:
+    an answer is whole or it is none.
+    """
+
+    @property
+    def snapshot(self) -> str: ...
+
+    @property
+    def access(self) -> str:
+        """Which groups see which document, as a digest."""
+        ...
+
+    @property
+    def roots(self) -> tuple[Root, ...]: ...
+
+    @property
+    def embedder(self) -> Embedder: ...
+
+    @property
+    def threshold(self) -> float:
+        """The cosine below which a vector hit is dropped."""
+        ...
+
+    def seen(self, groups: Groups) -> Seen: ...
+
+    def candidates(self, asked: Asked) -> Found:
+        """The best `bm25_k` by terms and `vector_k` by the vector, of those that the filter and the groups allow."""
+        ...
+
+    def passing(self, wanted: Filter, groups: Groups) -> int:
+        """How many documents that callers in `groups` see pass the filter."""
+        ...
+
+    def entries(self, groups: Groups) -> Iterable[Entry]:
+        """Every document that callers in `groups` see."""
+        ...
+
+    def source(self, source_id: str, groups: Groups) -> Entry | None:
+        """A document by its id, or by one that it had before its file was moved; None where callers in `groups` see none."""
+        ...
+
+    def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
+        """The first documents with an id behind `after`, by id."""
+        ...
+
+    def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
+        """The passages of a document in order, from its `start`th, at most `count`."""
+        ...
+
+    def detach(self) -> None:
+        """Called by every thread that asked, before it ends."""
+        ...
+
+    def close(self) -> None: ...
