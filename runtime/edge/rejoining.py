@@ -116,6 +116,8 @@ async def ask_or_join(
         except BaseException:
             run.followers -= 1
             rejoining.forget(run)
+            if not run.followers and not reader.done:
+                await edge.not_followed(question, run.run_id)
             raise
     run.followers -= 1
     if not run.followers:

@@ -70,7 +70,8 @@ class Edge:
     ) -> AsyncIterator[Reader]:
         """Ask the question and read its events. Raises what `asked` raises.
 
-        Inside the context, a cancellation or a broken connection means that the client has disconnected.
+        Inside the context, a cancellation or a broken connection means that the client has disconnected. After another error,
+        of which the client was told instead of its run, nobody follows it either.
         """
         with await self.asked(caller, question, transport, deadline_s) as reader:
             try:
@@ -78,6 +79,10 @@ class Edge:
             except (asyncio.CancelledError, ConnectionResetError):
                 if not reader.done:
                     await self.client_left(question, reader.run_id)
+                raise
+            except BaseException:
+                if not reader.done:
+                    await self.not_followed(question, reader.run_id)
                 raise
 
     async def asked(
@@ -154,8 +159,12 @@ class Edge:
         return ended
 
     async def client_left(self, question: QuestionAsked, run_id: str) -> None:
-        """Handle a client that disconnected before DONE: its run goes on, unless the question says otherwise."""
+        """Handle a client that disconnected before DONE."""
         self.metrics.left.inc()
+        await self.not_followed(question, run_id)
+
+    async def not_followed(self, question: QuestionAsked, run_id: str) -> None:
+        """Nobody waits for the end of the run: it goes on, unless the question says otherwise."""
         if question.on_disconnect == "cancel" and not self.closing:
             with anyio.CancelScope(shield=True):
                 try:

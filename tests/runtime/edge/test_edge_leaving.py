@@ -6,9 +6,11 @@ import gc
 import json
 from collections.abc import Iterator, Mapping
 
+import aiohttp
 import psutil
 import pytest
 
+from bus.errors import Unavailable
 from bus.events import Done, Emitter, Error
 from bus.messages import Message, QuestionAsked
 from bus.router import EventRouter
@@ -163,3 +165,26 @@ async def test_a_question_that_is_being_written_when_its_client_leaves_is_not_ru
         return not await endless.working()
 
     await until(ended, within_s=10)
+
+
+@pytest.mark.parametrize("body", [RESPONSE, RESPONSE | {"stream": True}])
+async def test_a_question_whose_client_is_told_of_an_error_in_place_of_its_run_is_not_run(
+    edge: str, runs: Runs, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, body: dict[str, object]
+) -> None:
+    pipeline.scripts[WORD] = endless = Endless(runs)
+
+    async def refused(*_: object, **__: object) -> None:
+        raise Unavailable("the disk is full")
+
+    monkeypatch.setattr(Runs, "put_beside", refused)
+    async with aiohttp.ClientSession() as session, session.post(f"{edge}/v1/responses", json=body) as response:
+        assert "the disk is full" in await response.text()
+    await until(lambda: bool(endless.asked))
+
+    async def ended() -> bool:
+        return not await endless.working()
+
+    try:
+        await until(ended, within_s=10)
+    finally:
+        endless.asked.clear()
