@@ -1,7 +1,7 @@
 """Where a search finds its candidates: the seam between what is searched and how the results are ranked.
 
 A backend holds one snapshot open. It gives the candidates of both sides, terms and vectors, with all that the ranking needs of
-each; fusion, duplicates and hits (searcher.py) are pure over them. The folder of an index is one body, OpenSearch another.
+each; fusion, duplicates and hits (ranking.py) are pure over them. The folder of an index is one body, OpenSearch another.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,27 +26,39 @@ class Key(NamedTuple):
     ordinal: int
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """A passage that either side found, with what the ranking needs of it. `cosine` is exact, whichever side found it.
+class Place(NamedTuple):
+    """Where a passage stands in a ranking, from 1."""
 
-    `sketch` tells near-duplicates (duplicates.py); `begins`: the passage is its document's first; `lead` is of its document.
+    rank: int
+    score: float
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A passage that either side found, with what the ranking needs of it. Its number decides between equal scores.
+
+    `bm25` and `vector` are its places in the two rankings, if it has one. `cosine` is exact, whichever side found it; 0 where no
+    vector was asked for. `sketch` tells near-duplicates (duplicates.py); `begins`: the passage is its document's first; `lead` is
+    of its document.
     """
 
     key: Key
     passage: Passage
     metadata: Metadata
+    bm25: Place | None
+    vector: Place | None
+    cosine: float
     grams: GramSet
     phrases: GramSet
     lead: GramSet
     sketch: NDArray[np.uint32]
     begins: bool
-    cosine: float
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What is looked for. `terms`: the question and its variants, each with its language; a passage keeps its best score.
 
     `vector` is one row of length 1, None to leave the vectors out. Words of `topic` count TOPIC_SHARE among the terms.
+    `bm25_k` and `vector_k` are how many of each become candidates; a vector hit whose cosine is below `threshold` does not.
     """
 
     terms: Sequence[tuple[str, str]] = ()
@@ -54,16 +66,31 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     vector: Vectors | None = None
     bm25_k: int = 0
     vector_k: int = 0
+    threshold: float = -1.0
     filter: Filter | None = None
     groups: Groups = None
 
+    @property
+    def bm25_depth(self) -> int:
+        """How many are ranked by terms: more than become candidates, so that a candidate of the vectors mostly has its score."""
+        return self.bm25_k if self.vector is None else 2 * self.bm25_k
+
 
 class Found(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Both rankings, best first, equal ones in a fixed order; `candidates` holds every key of either."""
+    """The candidates, in any order. `best_cosine` is the highest of the vector ranking, candidate or not; 0 for none."""
 
-    by_bm25: list[tuple[Key, float]]
-    by_vector: list[tuple[Key, float]]
-    candidates: Mapping[Key, Candidate]
+    candidates: Sequence[Candidate]
+    best_cosine: float
+
+
+def chosen[K](asked: Asked, by_bm25: Sequence[tuple[K, float]], by_vector: Sequence[tuple[K, float]]) -> list[K]:
+    """What becomes a candidate, each once, of the best `bm25_depth` and `vector_k`; both best first, equal ones by number."""
+    found = dict.fromkeys(key for key, _ in by_bm25[: asked.bm25_k])
+    return list(found | dict.fromkeys(key for key, cosine in by_vector if cosine >= asked.threshold))
+
+
+def places[K](ranking: Sequence[tuple[K, float]]) -> dict[K, Place]:
+    return {key: Place(rank, score) for rank, (key, score) in enumerate(ranking, 1)}
 
 
 class Seen(Protocol):
@@ -109,7 +136,7 @@ class Backend(Protocol):
     def seen(self, groups: Groups) -> Seen: ...
 
     def candidates(self, asked: Asked) -> Found:
-        """The best `bm25_k` by terms and `vector_k` by the vector, of those that the filter and the groups allow."""
+        """Of the passages that the filter and the groups allow."""
         ...
 
     def passing(self, wanted: Filter, groups: Groups) -> int:
@@ -132,8 +159,24 @@ class Backend(Protocol):
         """The passages of a document in order, from its `start`th, at most `count`."""
         ...
 
+    def close(self) -> None: ...
+
+
+class Snapshots(Protocol):
+    """Where the snapshots of an index are. As a string it is the address that a person gave. Every method raises IndexProblem."""
+
+    def newest(self) -> str:
+        """The name of the one that is current."""
+        ...
+
+    def names(self) -> list[str]:
+        """Those that can be opened, oldest first."""
+        ...
+
+    def open(self, name: str | None, embedder: Embedder | None) -> Backend:
+        """By default the newest. `embedder`: None for the one that travels with the snapshot."""
+        ...
+
     def detach(self) -> None:
         """Called by every thread that asked, before it ends."""
         ...
-
-    def close(self) -> None: ...

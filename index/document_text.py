@@ -5,13 +5,17 @@ characters at the same places, but for those between passages, which are line br
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from index.model import Block, Entry, Passage
-from index.store import PassageStore
+
+#: The passages of a document from its `start`th, at most `count` (backend.py).
+type Read = Callable[[Entry, int, int], Sequence[Passage]]
+
+_BATCH = 8
 
 
 class Stretch(NamedTuple):
@@ -30,33 +34,32 @@ class Stretch(NamedTuple):
     whole: bool
 
 
-def stretch(store: PassageStore, entry: Entry, start: int, end: int) -> Stretch:
+def stretch(read: Read, entry: Entry, start: int, end: int) -> Stretch:
     """The stretch that is asked for, as far as there is one. Raises IndexProblem."""
     end = max(0, min(end, entry.characters))
     start = max(0, min(start, end))
-    passages = list(_between(store, entry, start, end))
+    passages = list(_between(read, entry, start, end))
     text, whole = _joined(passages, entry, start, end)
     starts = [page for page in _page_starts(passages) if page[0] < end]
     before = [number for offset, number in starts if offset <= start]
     pages = [(start, before[-1])] if before else []
-    last = store.get(entry.first + entry.count - 1) if entry.count else None
+    last = read(entry, entry.count - 1, 1) if entry.count else []
     return Stretch(
         start,
         end,
         text,
         tuple(_cut(_merged(passages), start, end)),
         (*pages, *(page for page in starts if page[0] > start)),
-        next(reversed([number for _, number in _page_starts([last])]), None) if last else None,
+        next(reversed([number for _, number in _page_starts(last)]), None),
         whole,
     )
 
 
-def page_stretch(store: PassageStore, entry: Entry, page: int) -> tuple[int, int]:
+def page_stretch(read: Read, entry: Entry, page: int) -> tuple[int, int]:
     """Where the text of this page begins and ends; empty for a page without. Raises IndexProblem."""
-    numbers = range(entry.first, entry.first + entry.count)
-    at = bisect_left(numbers, page, key=lambda number: store.get(number).page or 0)
+    at = bisect_left(range(entry.count), page, key=lambda place: _at(read, entry, place).page or 0)
     start: int | None = None
-    for offset, number in _page_starts(map(store.get, numbers[max(0, at - 1) :])):
+    for offset, number in _page_starts(_from(read, entry, max(0, at - 1))):
         if number > page:
             return (offset if start is None else start), offset
         if number == page:
@@ -64,17 +67,25 @@ def page_stretch(store: PassageStore, entry: Entry, page: int) -> tuple[int, int
     return (entry.characters if start is None else start), entry.characters
 
 
-def _between(store: PassageStore, entry: Entry, start: int, end: int) -> Iterator[Passage]:
+def _between(read: Read, entry: Entry, start: int, end: int) -> Iterator[Passage]:
     """The passages that hold something of the stretch, and one more on each side."""
-    numbers = range(entry.first, entry.first + entry.count)
-    at = max(0, bisect_right(numbers, start, key=lambda number: store.get(number).char_start) - 1)
-    while at and store.get(numbers[at - 1]).char_end >= start:
+    at = max(0, bisect_right(range(entry.count), start, key=lambda place: _at(read, entry, place).char_start) - 1)
+    while at and _at(read, entry, at - 1).char_end >= start:
         at -= 1
-    for number in numbers[at:]:
-        passage = store.get(number)
+    for passage in _from(read, entry, at):
         yield passage
         if passage.char_start >= end:
             return
+
+
+def _at(read: Read, entry: Entry, place: int) -> Passage:
+    (passage,) = read(entry, place, 1)
+    return passage
+
+
+def _from(read: Read, entry: Entry, place: int) -> Iterator[Passage]:
+    for start in range(place, entry.count, _BATCH):
+        yield from read(entry, start, _BATCH)
 
 
 def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tuple[str, bool]:

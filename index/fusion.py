@@ -24,31 +24,35 @@ class Covers(NamedTuple):
     own_headings: float = 0.0
 
 
-def mean_of_shares(
-    bm25: Mapping[int, float], cosines: Mapping[int, float], covers: Mapping[int, Covers], beginnings: Set[int]
-) -> list[tuple[int, float]]:
-    """Every number of `covers` and its score, 0 to 1, best first; a side that lacks a number gives it 0.
+def mean_of_shares[K: Hashable](
+    bm25: Mapping[K, float],
+    cosines: Mapping[K, float],
+    covers: Mapping[K, Covers],
+    beginnings: Set[K],
+    best_cosine: float = 0.0,
+) -> list[tuple[K, float]]:
+    """Every key of `covers` and its score, 0 to 1, best first, equal ones as there; a side that lacks a key gives it 0.
 
-    The best of a side is the best in its mapping, candidate or not. `beginnings`: the passages that begin their document.
+    The best of a side is the best in its mapping, or `best_cosine`. `beginnings`: the passages that begin their document.
     """
     best_bm25 = max(bm25.values(), default=0.0)
-    best_cosine = max(cosines.values(), default=0.0)
+    best_cosine = max(best_cosine, *cosines.values(), 0.0)
     best_cover = max((covered.text for covered in covers.values()), default=0.0)
     scores = {
-        number: (
-            _share(bm25.get(number, 0.0), best_bm25)
-            + _share(cosines.get(number, 0.0), best_cosine)
+        key: (
+            _share(bm25.get(key, 0.0), best_bm25)
+            + _share(cosines.get(key, 0.0), best_cosine)
             + _share(covered.text, best_cover)
             + min(covered.phrases, 1.0)
             + min(covered.lead, 1.0)
             + min(covered.headings, 1.0)
             + _LIGHT * min(covered.own_headings, 1.0)
-            + _LIGHT * (number in beginnings)
+            + _LIGHT * (key in beginnings)
         )
         / (6 + 2 * _LIGHT)
-        for number, covered in covers.items()
+        for key, covered in covers.items()
     }
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return sorted(scores.items(), key=lambda item: -item[1])
 
 
 def _share(score: float, best: float) -> float:

@@ -13,7 +13,7 @@ from index.views import Views
 
 
 class Opened:
-    """A snapshot opened for searching, which counts its running queries; the last one to leave closes it."""
+    """A snapshot opened for searching."""
 
     def __init__(self, handle: snapshot.Handle, embedder: Embedder | None) -> None:
         """Raises IndexProblem."""
@@ -35,7 +35,6 @@ class Opened:
         self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
         self.catalogue = read_catalogue(folder)
         self.views = Views(self.catalogue.values(), self.passages, manifest.languages)
-        self.users = 1  # the searcher itself
 
     @cached_property
     def ids(self) -> list[str]:

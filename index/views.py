@@ -30,6 +30,10 @@ class View:
     rarity: NDArray[np.float32]
     phrase_rarity: NDArray[np.float32]
 
+    @property
+    def documents(self) -> int:
+        return len(self.entries)
+
 
 class Views:
     """The views of one snapshot, each worked out once; safe for any number of threads."""

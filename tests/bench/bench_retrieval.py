@@ -25,6 +25,7 @@ from index.build import Build
 from index.check import stats
 from index.coverage import cover, hash_sets
 from index.filters import Filter
+from index.local_backend import LocalBackend
 from index.model import Document, Metadata
 from index.searcher import Searcher
 
@@ -107,8 +108,9 @@ def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
 
 def parts(searcher: Searcher, questions: list[str]) -> None:
     """Hybrid search against Lucene alone, the vectors alone, and both in sequence without our own work."""
-    opened = searcher._opened
-    assert opened is not None
+    backend = searcher.backend
+    assert isinstance(backend, LocalBackend)
+    opened = backend.opened
 
     def lucene(question: str) -> None:
         for number, _ in opened.bm25.search(question, "en", 5):

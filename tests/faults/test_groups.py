@@ -35,7 +35,7 @@ from runtime.replay.live_powers import Live
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
-from tests.index.conftest import update
+from tests.index.conftest import opened_by, update
 from tests.whole import Whole, whole
 
 GROUPS = ("sales", "hr", "board", "경영")
@@ -76,7 +76,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 
 def regroup(searcher: Searcher, named: Sequence[tuple[str, ...]]) -> list[Entry]:
     """Give the documents of the index these groups, and tags that let a filter pass the same documents."""
-    opened = searcher._current()
+    opened = opened_by(searcher)
     entries = [
         msgspec.structs.replace(
             entry, metadata=msgspec.structs.replace(entry.metadata, groups=groups, tags=groups or ("everybody",))
@@ -190,7 +190,7 @@ class Reading:
 
 def test_a_reranker_reads_only_what_the_caller_sees(searcher: Searcher) -> None:
     reader = Reading()
-    mine = Searcher.open(searcher._directory, reranker=reader)
+    mine = Searcher.open(opened_by(searcher).handle.directory.parents[1], reranker=reader)
     try:
         entries = regroup(mine, [("hr",) if n % 2 else () for n in range(COUNT)])
         mine.search("gate fee " + " ".join(SECRETS[:4]), k=20, bm25_k=40, vector_k=40, groups=("sales",))
@@ -203,14 +203,14 @@ def test_a_reranker_reads_only_what_the_caller_sees(searcher: Searcher) -> None:
 
 def test_an_index_without_groups_makes_no_view(searcher: Searcher) -> None:
     regroup(searcher, [()] * COUNT)
-    opened = searcher._current()
+    opened = opened_by(searcher)
     assert opened.views.of(("sales",)) is opened.views.of(()) is opened.views.of(None)
     assert opened.views.of(()).allowed is None
 
 
 def test_the_views_of_a_snapshot_are_made_once_for_the_same_groups(searcher: Searcher) -> None:
     regroup(searcher, [("hr",) if n % 2 else () for n in range(COUNT)])
-    views = searcher._current().views
+    views = opened_by(searcher).views
     assert views.of(("hr", "unknown")) is views.of((" hr",)) is views.of(None)
     assert views.of(("unknown",)) is views.of(())
     assert views.of(()) is not views.of(None)

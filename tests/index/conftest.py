@@ -7,7 +7,9 @@ import pytest
 
 from index import snapshot
 from index.build import Build
+from index.local_backend import LocalBackend
 from index.model import Document
+from index.opened import Opened
 from index.searcher import Searcher
 from index.snapshot import Manifest
 
@@ -78,6 +80,13 @@ def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = ()
             return build.publish(**options)
         finally:
             build.close()
+
+
+def opened_by(searcher: Searcher) -> Opened:
+    """The files that a searcher over a folder reads."""
+    backend = searcher.backend
+    assert isinstance(backend, LocalBackend)
+    return backend.opened
 
 
 @pytest.fixture(scope="session")

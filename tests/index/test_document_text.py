@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.document_text import stretch
+from index.document_text import Read, stretch
 from index.model import Block, Document, Passage
 from index.prepared import Prepared, prepare
 from index.readers.formats import Source, read
@@ -19,9 +19,12 @@ from index.store import PassageStore, write_segment
 _FILES = sorted(path for path in (Path(__file__).parents[1] / "documents" / "texts").rglob("*") if path.is_file())
 
 
-def stored(folder: Path, prepared: Prepared) -> PassageStore:
+def stored(folder: Path, prepared: Prepared) -> Read:
     write_segment(folder / "000000000000.bin", prepared.passages, prepared.hashes)
-    return PassageStore(folder)
+    store = PassageStore(folder)
+    return lambda entry, start, count: [
+        store.get(entry.first + place) for place in range(start, min(start + count, entry.count))
+    ]
 
 
 def documents() -> Iterator[Document]:
@@ -56,8 +59,8 @@ def test_any_stretch_is_that_of_the_document(tmp_path: Path) -> None:
             continue
         folder = tmp_path / str(n)
         folder.mkdir()
-        store = stored(folder, prepared)
-        whole = stretch(store, prepared.entry, 0, 10**9)
+        read_passages = stored(folder, prepared)
+        whole = stretch(read_passages, prepared.entry, 0, 10**9)
         assert whole.text == document.text, document.source_id
         assert whole.whole
         shown = [block for block in document.blocks if any(map(str.isalnum, document.text[block.start : block.end]))]
@@ -66,7 +69,7 @@ def test_any_stretch_is_that_of_the_document(tmp_path: Path) -> None:
         for _ in range(20):
             start = chosen.randint(0, len(document.text))
             end = chosen.randint(start, len(document.text) + 10)
-            part = stretch(store, prepared.entry, start, end)
+            part = stretch(read_passages, prepared.entry, start, end)
             assert part.text == document.text[start:end], (document.source_id, start, end)
             assert all(start <= block.start < block.end <= end for block in part.blocks)
             expected = [number for offset, number in document.pages if offset <= start][-1:]
@@ -86,8 +89,8 @@ def test_an_index_of_before_keeps_every_place(
     )
     prepared = prepare(document)
     older = [msgspec.structs.replace(one, before="", after="") for one in prepared.passages]
-    store = stored(tmp_path_factory.mktemp("older"), Prepared(prepared.entry, older, prepared.hashes))
-    part = stretch(store, prepared.entry, start, start + length)
+    read_passages = stored(tmp_path_factory.mktemp("older"), Prepared(prepared.entry, older, prepared.hashes))
+    part = stretch(read_passages, prepared.entry, start, start + length)
     expected = document.text[start : start + length]
     assert len(part.text) == len(expected)
     assert part.text.replace("\n", " ") == expected.replace("\n", " ")

@@ -19,7 +19,7 @@ from index.model import Document, Entry, Metadata
 from index.opened import Opened
 from index.searcher import Searcher
 from tests.bench.bench_retrieval import Corpus
-from tests.index.conftest import DOCUMENTS, update
+from tests.index.conftest import DOCUMENTS, opened_by, update
 
 
 def entry(source_id: str = "a.md", language: str = "en", **metadata: object) -> Entry:
@@ -179,7 +179,7 @@ def allowed_by(opened: Opened, wanted: Filter) -> set[int]:
 def test_both_searches_find_exactly_the_best_of_what_passes(
     tagged: Searcher, wanted: Filter, query: str, k: int
 ) -> None:
-    opened = tagged._current()
+    opened = opened_by(tagged)
     numbers = allowed_by(opened, wanted)
     allowed = Allowed(1, np.array(sorted(numbers), dtype=np.int64))
     everything = opened.bm25.search(query, "en", 10_000)
@@ -196,7 +196,7 @@ def test_both_searches_find_exactly_the_best_of_what_passes(
 @settings(max_examples=40)
 @given(filters, queries)
 def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searcher, wanted: Filter, query: str) -> None:
-    opened = tagged._current()
+    opened = opened_by(tagged)
     numbers = allowed_by(opened, wanted)
     hits = tagged.search(query, language="en", filter=wanted, k=5, bm25_k=10, vector_k=10, threshold=-1)
     assert {hit.passage for hit in hits} <= numbers

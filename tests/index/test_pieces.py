@@ -150,7 +150,7 @@ def test_the_mean_of_shares_is_a_share_and_keeps_every_candidate(
     fused = mean_of_shares(bm25, cosines, covers, beginnings)
     assert {number for number, _ in fused} == covers.keys()
     assert all(-1e-9 <= score <= 1 + 1e-9 for _, score in fused)
-    assert fused == sorted(fused, key=lambda item: (-item[1], item[0]))
+    assert fused == sorted(fused, key=lambda item: (-item[1], list(covers).index(item[0])))
 
 
 def test_better_on_every_side_is_better() -> None:
