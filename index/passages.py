@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from index.languages import UNDETERMINED
-from index.languages.detection import detect, share_of, strongly
+from index.languages.detection import Looked, surely
 from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.model import Block, BlockKind, Document, Passage
 from index.sentences import split
@@ -102,19 +102,19 @@ def language_of(document: Document) -> str:
     text = "\n".join(document.text[block.start : block.end] for block in islice(running, _LOOKED_AT))
     if not any(map(str.isalpha, text)):
         text = document.text[:20_000]
-    found = detect(text)
+    looked = Looked(text)
+    found = looked.language()
     if document.language is None or found == UNDETERMINED:
         return document.language or found
-    contradicted = share_of(text, document.language) < 0.3 or strongly(text, found)
+    contradicted = looked.share_of(document.language) < 0.3 or looked.is_strongly(found)
     return found if contradicted else document.language
 
 
 def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str) -> str:
     """The document's language, unless the passage's running text is surely in another."""
     running = [text[block.start - start : block.end - start] for block in blocks if block.kind in _RUNNING]
-    said = "\n".join(running) if blocks else text
-    found = detect(said)
-    return found if found not in (of_document, UNDETERMINED) and strongly(said, found) else of_document
+    found = surely("\n".join(running) if blocks else text)
+    return of_document if found == UNDETERMINED else found
 
 
 def _page(document: Document, offset: int) -> int | None:

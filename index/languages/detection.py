@@ -7,8 +7,11 @@ function words among them are names, however many letters they have.
 
 import re
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from index.languages import FALLBACK, LANGUAGES, UNDETERMINED, of
 from index.languages.scripts import KANA, LETTERS, WEIGHTS, Script
@@ -18,10 +21,11 @@ if TYPE_CHECKING:
     from lingua import LanguageDetector
 
 _NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
+#: A text without any of these has nothing of that.
+_SIGNS_OF_IT: Final = ("://", "www.", "`", "[", "［", "【")
 _TOKEN = re.compile(r"\S+")
 #: A whole token, looked at once and without going back: whatever people write, this takes no longer than it is.
 _MAIL = re.compile(r"\S[^@]*+@\S[^.]*+\..++", re.DOTALL)
-_LETTERS: Final = {script: re.compile(f"[{letters}]+") for script, letters in LETTERS.items()}
 _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for script, letters in LETTERS.items()}
 #: The share of function words from which Latin words beside another script are running text.
 _PROSE = 0.2
@@ -29,29 +33,32 @@ _PROSE = 0.2
 _LONG = 20
 #: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words.
 _SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
-_KANA = re.compile(f"[{KANA}]")
+_NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
+_RANGE = re.compile("(.)-(.)", re.DOTALL)
+#: How many words of a script are remembered with the languages that they speak for.
+_REMEMBERED = 65536
 
 
 def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has no letters of theirs."""
-    text = _language_in(text)
-    weights = _script_weights(text)
-    if "latin" in weights and sum(map(bool, weights.values())) > 1:
-        weights["latin"] *= _running("latin", text)
-    best = max(weights, key=lambda script: weights[script])
-    languages = written_in(best)
-    if weights[best] == 0 or not languages:
-        return UNDETERMINED
-    return languages[0] if len(languages) == 1 else _among(languages, best, text)
+    return Looked(text).language()
 
 
 def share_of(text: str, language: str) -> float:
     """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
-    weights = _script_weights(_language_in(text))
-    total = sum(weights.values())
-    if not total:
-        return 1.0
-    return weights.get(of(language).identity.script, 0.0) / total if language in LANGUAGES else 0.0
+    return Looked(text).share_of(language)
+
+
+def strongly(text: str, language: str) -> bool:
+    """Whether a text is surely in a language: by its script, or by many function words and few of any other."""
+    return Looked(text).is_strongly(language)
+
+
+def surely(text: str) -> str:
+    """What `detect` says if the text is `strongly` in it, else UNDETERMINED; never asks the statistical model."""
+    looked = Looked(text)
+    found = looked.clear()
+    return found if found and found != UNDETERMINED and looked.is_strongly(found) else UNDETERMINED
 
 
 @cache
@@ -65,8 +72,92 @@ def same_script(language: str) -> tuple[str, ...]:
     return written_in(of(language).identity.script) if language in LANGUAGES else ()
 
 
+class Looked:
+    """A text that is looked at once, whatever is asked about its language."""
+
+    def __init__(self, text: str) -> None:
+        self._text = _language_in(text)
+        self._weights = _script_weights(self._text)
+        self._found: dict[Script, list[str]] = {}
+
+    def language(self) -> str:
+        """As `detect`."""
+        found = self.clear()
+        if found is not None:
+            return found
+        # The statistical model is only loaded for the rest.
+        languages = written_in(self._script)
+        told = _detector(languages).detect_language_of(self._lowered)
+        if told is not None:
+            return told.iso_code_639_1.name.lower()
+        return FALLBACK if FALLBACK in languages else languages[0]
+
+    def clear(self) -> str | None:
+        """As `detect`, or None where only the statistical model can tell: the text is then strongly in no language."""
+        languages = written_in(self._script)
+        if self._weights[self._script] == 0 or not languages:
+            return UNDETERMINED
+        if len(languages) == 1:
+            return languages[0]
+        counts = self._counts(self._script)
+        first, second = sorted(languages, key=lambda language: -counts[language])[:2]
+        if counts[first] >= 2 * counts[second] + 1:
+            return first
+        return UNDETERMINED if not counts[first] and len(self._words(self._script)) >= _LONG else None
+
+    def share_of(self, language: str) -> float:
+        """As `share_of`."""
+        total = sum(self._weights.values())
+        if not total:
+            return 1.0
+        return self._weights.get(of(language).identity.script, 0.0) / total if language in LANGUAGES else 0.0
+
+    def is_strongly(self, language: str) -> bool:
+        """As `strongly`."""
+        script = of(language).identity.script
+        if self._weights.get(script, 0.0) < _SURE * (sum(self._weights.values()) or 1.0):
+            return False
+        if len(written_in(script)) == 1:
+            return self._weights[script] >= _SURE_LETTERS
+        counts = self._counts(script)
+        others = max(count for other, count in counts.items() if other != language)
+        return counts[language] >= max(_SURE_WORDS, 3 * others)
+
+    @cached_property
+    def _script(self) -> Script:
+        """The script with the most letters by weight; of Latin words beside another only running text counts."""
+        weights = dict(self._weights)
+        if "latin" in weights and sum(map(bool, weights.values())) > 1:
+            weights["latin"] *= self._running("latin")
+        return max(weights, key=lambda script: weights[script])
+
+    @cached_property
+    def _lowered(self) -> str:
+        return self._text.lower().replace("’", "'")
+
+    def _words(self, script: Script) -> list[str]:
+        if script not in self._found:
+            self._found[script] = _WORDS[script].findall(self._lowered)
+        return self._found[script]
+
+    def _counts(self, script: Script) -> dict[str, int]:
+        """How many words of the text speak for each language that is written in a script."""
+        counts = dict.fromkeys(written_in(script), 0)
+        for languages, times in Counter(map(_marks(script).__getitem__, self._words(script))).items():
+            for language in languages:
+                counts[language] += times
+        return counts
+
+    def _running(self, script: Script) -> float:
+        """How far the words in a script are running text and not names: 0 without function words, 1 with as many as prose has."""
+        words = self._words(script)
+        marked = sum(map(bool, map(_marks(script).__getitem__, words)))
+        return min(1.0, marked / (_PROSE * len(words))) if words else 1.0
+
+
 def _language_in(text: str) -> str:
-    text = _NOT_LANGUAGE.sub(" ", text)
+    if any(sign in text for sign in _SIGNS_OF_IT):
+        text = _NOT_LANGUAGE.sub(" ", text)
     if "@" not in text:
         return text
     return _TOKEN.sub(lambda token: " " if _MAIL.fullmatch(token[0]) else token[0], text)
@@ -74,79 +165,52 @@ def _language_in(text: str) -> str:
 
 def _script_weights(text: str) -> dict[Script, float]:
     if text.isascii():
-        return {"latin": float(_letters("latin", text))}
-    counts = {script: _letters(script, text) for script in _LETTERS}
+        return {"latin": float(len(text.encode().translate(None, _NO_LETTERS)))}
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
+    table = _script_table()
+    kana, *found = np.bincount(table.take(codes, mode="clip"), minlength=len(LETTERS) + 2)[1:].tolist()
+    counts = dict(zip(LETTERS, found, strict=True))
     # Kana is Japanese; Korean writes some words in Han characters, while Chinese never writes Hangul.
-    if (counts["hangul"] and counts["hangul"] * 2 >= counts["han"]) or (counts["han"] and _KANA.search(text)):
+    if (counts["hangul"] and counts["hangul"] * 2 >= counts["han"]) or (counts["han"] and kana):
         counts["han"] = 0
     return {script: count * WEIGHTS[script] for script, count in counts.items()}
 
 
-def _letters(script: Script, text: str) -> int:
-    return sum(map(len, _LETTERS[script].findall(text)))
+@cache
+def _script_table() -> NDArray[np.uint8]:
+    """What each character is a letter of: 1 kana, then the scripts in the order of LETTERS; 0 none, as all beyond the table."""
+    table = np.zeros(0x30000, dtype=np.uint8)
+    for number, letters in enumerate((KANA, *LETTERS.values()), 1):
+        for first, last in _RANGE.findall(letters):
+            table[ord(first) : ord(last) + 1] = number
+    return table
 
 
-def _running(script: Script, text: str) -> float:
-    """How far the words in a script are running text and not names: 0 without function words, 1 with as many as prose has."""
-    words = _WORDS[script].findall(text.lower().replace("’", "'"))
-    marked = sum(1 for word in words if _marked_as(word, written_in(script)))
-    return min(1.0, marked / (_PROSE * len(words))) if words else 1.0
+class _Marks(dict[str, tuple[str, ...]]):
+    """Those of the languages of a script that a word speaks for: a function word, an elision or a contraction of theirs."""
 
+    def __init__(self, script: Script) -> None:
+        super().__init__()
+        tables = [(language, of(language).identity) for language in written_in(script)]
+        self._tables = [
+            (language, words_in(one.function_words), tuple(one.beginnings.split()), tuple(one.endings.split()))
+            for language, one in tables
+        ]
 
-def strongly(text: str, language: str) -> bool:
-    """Whether a text is surely in a language: by its script, or by many function words and few of any other."""
-    text = _language_in(text)
-    weights = _script_weights(text)
-    script = of(language).identity.script
-    if weights.get(script, 0.0) < _SURE * (sum(weights.values()) or 1.0):
-        return False
-    languages = written_in(script)
-    if len(languages) == 1:
-        return weights[script] >= _SURE_LETTERS
-    counts = _counts(languages, script, text.lower().replace("’", "'"))
-    others = max(count for other, count in counts.items() if other != language)
-    return counts[language] >= max(_SURE_WORDS, 3 * others)
-
-
-def _counts(languages: tuple[str, ...], script: Script, lowered: str) -> dict[str, int]:
-    """How many words of the text speak for each language."""
-    counts = dict.fromkeys(languages, 0)
-    for word, times in Counter(_WORDS[script].findall(lowered)).items():
-        for language in _marked_as(word, languages):
-            counts[language] += times
-    return counts
-
-
-def _among(languages: tuple[str, ...], script: Script, text: str) -> str:
-    """Function words decide when they clearly can; the statistical model is only loaded for the rest."""
-    lowered = text.lower().replace("’", "'")
-    counts = _counts(languages, script, lowered)
-    first, second = sorted(languages, key=lambda language: -counts[language])[:2]
-    if counts[first] >= 2 * counts[second] + 1:
-        return first
-    if not counts[first] and len(_WORDS[script].findall(lowered)) >= _LONG:
-        return UNDETERMINED
-    found = _detector(languages).detect_language_of(lowered)
-    if found is not None:
-        return found.iso_code_639_1.name.lower()
-    return FALLBACK if FALLBACK in languages else languages[0]
-
-
-@lru_cache(maxsize=65536)
-def _marked_as(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the languages that the word speaks for: a function word, an elision or a contraction of theirs."""
-    found: list[str] = []
-    for language in languages:
-        words, beginnings, endings = _marks(language)
-        if word in words or word.startswith(beginnings) or word.endswith(endings):
-            found.append(language)
-    return tuple(found)
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[word] = found = tuple(
+            language
+            for language, words, beginnings, endings in self._tables
+            if word in words or word.startswith(beginnings) or word.endswith(endings)
+        )
+        return found
 
 
 @cache
-def _marks(language: str) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
-    tables = of(language).identity
-    return words_in(tables.function_words), tuple(tables.beginnings.split()), tuple(tables.endings.split())
+def _marks(script: Script) -> _Marks:
+    return _Marks(script)
 
 
 @cache
