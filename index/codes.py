@@ -19,10 +19,10 @@ _WORD_LENGTH = 14
 _SHORT_OPTION = 2
 
 # Each pattern below begins with what it matches and then looks back, so that Python finds where to try it in one quick scan.
-# Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each. Searched in a run of such signs.
-_RUN = re.compile(r"[a-z0-9./_-]+")
+# Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each. Searched in a run of such signs
+# that has a digit.
+_RUN = re.compile(r"[a-z./_-]*+[0-9][a-z0-9./_-]*+")
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z0-9./_-]*\d)(?=[a-z0-9./_-]*[a-z])[a-z0-9]+(?:[./_-][a-z0-9]+)*(?![a-z0-9])")
-_DIGIT = re.compile(r"\d")
 _NUMBERED = re.compile(r"\d(?<![\w.,-]\d)\d*(?:[.-]\d+){2,}(?![\w-])")
 # An option of a command; one of a single letter means another thing in capitals.
 _OPTION = re.compile(r"-(?<![\w-]-)(?:-[^\W\d_][\w-]*\w|[^\W\d_](?![\w-]))")
@@ -31,12 +31,16 @@ _SIGNS = r"[?!=<>|&+*:~^%.-]"
 _OPERATOR = re.compile(
     rf"({_SIGNS})(?<![^\s`'\"“‘«「(]{_SIGNS})(?!\1{{2}})(?!(?<=-)-){_SIGNS}{{1,2}}(?![^\s`'\"”’»」),])"
 )
+_DIGIT = re.compile("[0-9]")
 _SEPARATORS = re.compile(r"[\s./_-]+")
 
-#: Of each language, the letters without which a text names no article in it, and how they are named.
+#: Of each language, whether the numbers of its articles need a digit, the letters without which a text names no article in
+#: it, and how they are named: first without the word's edge, so that Python finds where to try it in one quick scan.
 _ARTICLES = [
     (
+        r"\d" in articles.pattern,
         re.compile(f"[{LETTERS[of(language).identity.script]}]"),
+        re.compile(articles.pattern.removeprefix(r"\b")),
         re.compile(articles.pattern),
         {other: kind for kind, others in articles.kinds.items() for other in others.split()},
         articles,
@@ -48,22 +52,28 @@ _ARTICLES = [
 
 def code_words(text: str) -> list[str]:
     """One letters-only word for every code in `text`, in order, without repeats."""
-    text = ascii_digits(unicodedata.normalize("NFKC", text))
+    if not text.isascii():
+        text = ascii_digits(unicodedata.normalize("NFKC", text))
     found: dict[str, None] = {}
     for pattern in (_OPTION, _OPERATOR):
         for match in pattern.finditer(text):
             _note(found, match[0] if len(match[0]) <= _SHORT_OPTION else match[0].lower())
     text = text.lower()
-    for letters, pattern, kinds, articles in _ARTICLES:
-        for match in pattern.finditer(text) if letters.search(text) else ():
+    numbered = _DIGIT.search(text) is not None
+    for needs_digit, letters, quick, pattern, kinds, articles in _ARTICLES:
+        if (needs_digit and not numbered) or not letters.search(text) or not quick.search(text):
+            continue
+        for match in pattern.finditer(text):
             named = match.groupdict()
             written = articles.written.format(
                 kind=kinds.get(named["kind"], named["kind"]), number=_plain(named["number"])
             )
             part = named.get("part")
             _note(found, written + articles.written_part.format(part=_plain(part)) if part else written)
+    if not numbered:
+        return list(found)
     for run in _RUN.findall(text):
-        if not run.isalpha() and not run.isdigit():
+        if not run.isdigit():
             for match in _CODE.finditer(run):
                 _note(found, _SEPARATORS.sub("", match[0]))
     for match in _NUMBERED.finditer(text):
