@@ -13,11 +13,12 @@ sentences) covers is reported beside the share that the passage covers.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.ngrams import SPACE, Hashes, encode, fixed_grams, is_han, is_hangul
+from index.ngrams import SPACE, Encoded, Hashes, Places, encode, encode_all, fixed_grams, is_han, is_hangul
 
 SLOTS = 1 << 16
 #: The lead of a document: this many characters of its title, headings and first passage.
@@ -42,34 +43,68 @@ def word_set(word: str) -> GramSet:
     if not wide.any():
         return gram_set(word)
     pairs, _ = fixed_grams(codes, 2, 4)
-    return _set(pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]])
+    held = pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]]
+    return _sets(1, [held & np.uint32(SLOTS - 1)])[0]
 
 
 def hash_sets(text: str) -> tuple[GramSet, GramSet]:
     """The distinct hashes of a text's n-grams and those of its phrases, ascending."""
-    codes = encode(text)
-    wide = is_han(codes) | is_hangul(codes)
+    grams, phrases = sets_of(encode_all((text,)))
+    return grams[0], phrases[0]
+
+
+def sets_of(encoded: Encoded) -> tuple[list[GramSet], list[GramSet]]:
+    """As `hash_sets`, of fewer than 65,536 texts at once."""
+    codes, starts = encoded.codes, encoded.starts
+    length = len(codes)
+    owners = np.repeat(np.arange(len(starts) - 1, dtype=np.uint32) << np.uint32(16), np.diff(starts))
+    # After what is added at the end, there is an n-gram at every place; those that leave their text do not count.
+    codes = np.concatenate((codes, np.zeros(_PHRASE, dtype=np.uint32)))
     space = codes == SPACE
     pairs, fours = fixed_grams(codes, 2, 4)
-    within = ~(space[1:-2] | space[2:-1] | wide[:-3]) if len(fours) else np.zeros(0, dtype=bool)
-    pairs = pairs[wide[: len(pairs)] & ~space[1 : len(pairs) + 1]]
-    starts = max(len(codes) - _PHRASE + 1, 0)
-    at_edge = (space[:starts] | space[_PHRASE - 1 :][:starts]) & ~wide[:starts]
-    return _set(pairs, fours[within]), _set(fours[wide[: len(fours)]], _joined(fours)[at_edge])
+    fit_four = _fitting(starts, 4)
+    within = fit_four & ~(space[1 : length + 1] | space[2 : length + 2])
+    at_edge = _fitting(starts, _PHRASE) & (space[:length] | space[_PHRASE - 1 :][:length])
+    wide = is_han(codes[:length]) | is_hangul(codes[:length])
+    if not wide.any():
+        grams, phrases = [_keys(owners, fours, np.flatnonzero(within))], []
+    else:
+        grams = [
+            _keys(owners, pairs, np.flatnonzero(wide & _fitting(starts, 2) & ~space[1 : length + 1])),
+            _keys(owners, fours, np.flatnonzero(within & ~wide)),
+        ]
+        phrases = [_keys(owners, fours, np.flatnonzero(wide & fit_four))]
+        at_edge &= ~wide
+    edges = np.flatnonzero(at_edge)
+    joined = fours[edges] * _MIX_1 ^ fours[edges + 3] * _MIX_2 ^ fours[edges + 6] * _MIX_3
+    joined ^= joined >> np.uint32(16)
+    phrases.append(owners[edges] | (joined & np.uint32(SLOTS - 1)))
+    return _sets(len(starts) - 1, grams), _sets(len(starts) - 1, phrases)
 
 
-def _joined(fours: Hashes) -> Hashes:
-    """The hash of every phrase, from the hashes of the three 4-grams in it."""
-    mixed: Hashes = fours[:-6] * _MIX_1 ^ fours[3:-3] * _MIX_2 ^ fours[6:] * _MIX_3
-    return mixed ^ (mixed >> np.uint32(16))
+def _fitting(starts: Places, size: int) -> NDArray[np.bool_]:
+    """From which places on this many characters are of the same text."""
+    fitting = np.ones(starts[-1], dtype=bool)
+    for back in range(1, size):
+        places = starts[1:] - back
+        fitting[places[places >= starts[:-1]]] = False
+    return fitting
 
 
-def _set(*hashes: Hashes) -> GramSet:
-    held = (np.concatenate(hashes) & np.uint32(SLOTS - 1)).astype(np.uint16)
+def _keys(owners: NDArray[np.uint32], hashes: Hashes, places: NDArray[np.intp]) -> NDArray[np.uint32]:
+    """The hashes at these places, each below the number of its text."""
+    return owners[places] | (hashes[places] & np.uint32(SLOTS - 1))
+
+
+def _sets(texts: int, keys: list[NDArray[np.uint32]]) -> list[GramSet]:
+    held = np.concatenate(keys)
     held.sort()
     first = np.ones(len(held), dtype=bool)
     np.not_equal(held[1:], held[:-1], out=first[1:])
-    return held[first]
+    held = held[first]
+    bounds = held.searchsorted(np.arange(texts + 1, dtype=np.uint32) << np.uint32(16)).tolist()
+    sets = held.astype(np.uint16)  # the lower half
+    return [sets[start:end] for start, end in pairwise(bounds)]
 
 
 def rarity(counts: NDArray[np.int64], passages: int) -> NDArray[np.float32]:

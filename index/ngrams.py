@@ -5,8 +5,10 @@ space around every word. The length of its n-grams depends on the script: a Han 
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from index.languages.scripts import HAN_HIGH, HANGUL, WIDE
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
+Places = NDArray[np.int64]
 
 SPACE = 32
 _DROPPED = 0
@@ -24,7 +27,6 @@ _DROPPED = 0
 _OF_LETTERS, _OF_HANGUL, _OF_HAN = (3, 5), (2, 3), (1, 2)
 _FIRST_DENSE = ord(WIDE[0])
 _P1, _P2, _P3 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 @cache
@@ -45,15 +47,46 @@ def _table() -> Codes:
 
 def encode(text: str) -> Codes:
     """The text's codes, which begin and end with a space and have no two spaces in a row."""
-    raw = np.frombuffer(f" {text} ".encode("utf-32-le", "replace"), dtype=np.uint32)
+    return encode_all((text,)).codes
+
+
+class Encoded(NamedTuple):
+    """The codes of several texts, one after the other: those of text n are `codes[starts[n] : starts[n + 1]]`.
+
+    The rest is for `place`: where the texts began before the characters at `dropped` went, and then the spaces at `merged`.
+    """
+
+    codes: Codes
+    starts: Places
+    raw_starts: Places
+    dropped: Places
+    merged: Places
+
+    def place(self, texts: Places, characters: Places) -> Places:
+        """Where these characters of these texts are in the codes, or what follows them."""
+        raw = self.raw_starts[texts] + 1 + characters
+        raw -= self.dropped.searchsorted(raw)
+        return raw - self.merged.searchsorted(raw)
+
+
+def encode_all(texts: Sequence[str]) -> Encoded:
+    """As `encode`, of several texts at once, which is much faster."""
+    raw = np.frombuffer("".join(f" {text} " for text in texts).encode("utf-32-le", "replace"), dtype=np.uint32)
+    raw_starts = np.array([0, *accumulate(len(text) + 2 for text in texts)], dtype=np.int64)
     table = _table()
-    wide = raw > 0xFFFF
-    codes: Codes = np.where(wide, raw, table[np.where(wide, 0, raw)]) if wide.any() else table[raw]
-    codes = codes[codes != _DROPPED]
+    codes: Codes = table.take(raw, mode="clip")
+    if len(raw) and raw.max() > 0xFFFF:
+        codes = np.where(raw > 0xFFFF, raw, codes)
+    dropped = np.flatnonzero(codes == _DROPPED)
+    if len(dropped):
+        codes = np.delete(codes, dropped)
+    starts = raw_starts - dropped.searchsorted(raw_starts)
     space = codes == SPACE
-    kept = np.ones(len(codes), dtype=bool)
-    kept[1:] = ~(space[1:] & space[:-1])
-    return codes[kept]
+    again = np.zeros(len(codes), dtype=bool)
+    np.logical_and(space[1:], space[:-1], out=again[1:])
+    again[starts[:-1]] = False
+    merged = np.flatnonzero(again)
+    return Encoded(codes[~again], starts - merged.searchsorted(starts), raw_starts, dropped, merged)
 
 
 def grams(codes: Codes) -> Hashes:
@@ -89,10 +122,14 @@ def grams(codes: Codes) -> Hashes:
 def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:
     """The 64-bit hashes of the n characters at each position, for n = 1, 2 … up to `longest` or the text's length."""
     wide = codes.astype(np.uint64)
-    rolled = wide * _P1
+    rolled, added = wide * _P1, wide * _P3
     for n in range(1, min(longest, len(codes)) + 1):
         if n > 1:
-            rolled = (rolled[:-1] ^ (rolled[:-1] >> np.uint64(29))) * _P2 + wide[n - 1 :] * _P3
+            shorter = rolled[:-1]
+            rolled = shorter >> np.uint64(29)
+            rolled ^= shorter
+            rolled *= _P2
+            rolled += added[n - 1 :]
         yield rolled
 
 
@@ -103,7 +140,7 @@ def fixed_grams(codes: Codes, *lengths: int) -> list[Hashes]:
 
 
 def fold(hashes: NDArray[np.uint64]) -> Hashes:
-    return ((hashes ^ (hashes >> np.uint64(32))) & _LOW_HALF).astype(np.uint32)
+    return (hashes ^ (hashes >> np.uint64(32))).astype(np.uint32)  # the lower half
 
 
 def is_han(codes: Codes) -> Flags:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from index.prepared import prepare
+from index.prepared import prepare, prepare_all
 from index.readers.formats import Source, formats, read
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
@@ -59,14 +59,12 @@ def read_task(task: Task, limits: Limits) -> list[Outcome]:
             lines = io.BufferedReader(io.BytesIO(file.read(task.size_bytes)))
     except OSError as error:
         return [Outcome(task.source_id, reason=f"cannot be read ({error})", this_time=True)]
-    outcomes: list[Outcome] = []
-    for number, document in read_records(lines):
-        name = f"{task.source_id} line {task.line + number - 1}"
-        if isinstance(document, Unreadable):
-            outcomes.append(Outcome.problem(name, document))
-        else:
-            outcomes.append(Outcome(name, prepare(document)))
-    return outcomes
+    found = [(f"{task.source_id} line {task.line + number - 1}", one) for number, one in read_records(lines)]
+    prepared = iter(prepare_all(one for _, one in found if not isinstance(one, Unreadable)))
+    return [
+        Outcome.problem(name, one) if isinstance(one, Unreadable) else Outcome(name, next(prepared))
+        for name, one in found
+    ]
 
 
 def _outcome(source: Source, url: str, limits: Limits) -> Outcome:
