@@ -2,12 +2,12 @@
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from index import jvm
 from index.allowed import REMEMBERED, Allowed
@@ -16,6 +16,7 @@ from index.coverage import TOPIC_SHARE
 from index.errors import IndexProblem
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
+from index.store import PassageStore
 
 #: A passage in no known language is split at white space and punctuation, unstemmed.
 _PLAIN = ["-stemmer", "none", "-keepStopwords"]
@@ -28,8 +29,10 @@ _FILTER_BYTES = 32 * 2**20
 _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 
-def update(directory: Path, language: str, passages: Iterable[tuple[Passage, str]], removed: Sequence[int]) -> int:
-    """Update one language's Lucene index in place; returns how many passages it then holds.
+def update(
+    directory: Path, language: str, passages: Iterable[tuple[Passage, str]], removed: Sequence[int]
+) -> tuple[int, int]:
+    """Update one language's Lucene index in place; returns how many passages it then holds, and how many were added.
 
     With each passage come its codes, in a form that no analyzer splits.
 
@@ -47,24 +50,25 @@ def update(directory: Path, language: str, passages: Iterable[tuple[Passage, str
     indexer = jvm.java_class("io.anserini.index.SimpleIndexer")(
         [*args, "-index", str(directory.absolute()), *(["-append"] if exists else [])]
     )
+    added = 0
     try:
-        batch: list[str] = []
-        for passage, codes in passages:
-            batch.append(_document(passage, codes))
-            if len(batch) == _BATCH:
-                indexer.addRawDocuments(batch)
-                batch = []
-        if batch:
-            indexer.addRawDocuments(batch)
+        for batch in batched((_document(passage, codes) for passage, codes in passages), _BATCH):
+            indexer.addRawDocuments(list(batch))
+            added += len(batch)
     finally:
         indexer.close()
     (directory / "write.lock").unlink(missing_ok=True)
-    return count(directory)
+    return count(directory), added
+
+
+def _name(number: int) -> str:
+    """Lucene's id of a passage; as texts, ids have the order of the numbers."""
+    return f"{number:012d}"
 
 
 def _document(passage: Passage, codes: str) -> str:
     text = joined(indexed_text(passage), codes)
-    return msgspec.json.encode({"id": str(passage.number), "contents": text}).decode()
+    return msgspec.json.encode({"id": _name(passage.number), "contents": text}).decode()
 
 
 def _open_directory(directory: Path) -> Any:
@@ -88,7 +92,7 @@ def _delete(directory: Path, numbers: Sequence[int]) -> None:
     bytes_ref = jvm.java_class("org.apache.lucene.util.BytesRef")
     terms = jvm.java_class("java.util.ArrayList")()
     for number in numbers:
-        terms.add(bytes_ref(str(number).encode()))
+        terms.add(bytes_ref(_name(number).encode()))
     opened = _open_directory(directory)
     writer = jvm.java_class("org.apache.lucene.index.IndexWriter")(
         opened, jvm.java_class("org.apache.lucene.index.IndexWriterConfig")()
@@ -104,17 +108,27 @@ def _delete(directory: Path, numbers: Sequence[int]) -> None:
 class Bm25:
     """Searches the Lucene indexes of one snapshot; safe for any number of threads, each of which detaches at its end."""
 
-    def __init__(self, directory: Path, languages: Mapping[str, int]) -> None:
-        """`languages`: the languages in the index and the number of passages of each. Raises IndexProblem."""
+    def __init__(self, directory: Path, languages: Mapping[str, int], store: Callable[[], PassageStore]) -> None:
+        """`languages`: the languages in the index and the number of passages of each. Raises IndexProblem.
+
+        `store` is opened by the first search among some passages only.
+        """
         jvm.start()
+        self._store = functools.cache(store)
         self._readers: dict[str, _Reader] = {}
         try:
             for language in sorted(languages, key=lambda name: -languages[name]):
-                self._readers[language] = _Reader(directory / language, language)
+                own = functools.partial(self._own, language, languages[language])
+                self._readers[language] = _Reader(directory / language, language, own)
         except jvm.java_error() as error:
             raise IndexProblem(
                 f"{directory} cannot be read as a Lucene index ({error}); build the index again"
             ) from error
+
+    def _own(self, language: str, count: int, allowed: Allowed) -> list[int] | None:
+        """The passages of a language that are allowed; None when all `count` are."""
+        own = self._store().within(allowed.numbers, language)
+        return None if len(own) == count else own.tolist()
 
     def search(
         self, query: str, language: str, k: int, allowed: Allowed | None = None, *, topic: str = ""
@@ -141,34 +155,27 @@ class Bm25:
             reader.close()
 
 
-class _Scored(msgspec.Struct):
-    doc: int
-    score: float
-
-
-class _Top(msgspec.Struct):
-    found: list[_Scored] = msgspec.field(name="scoreDocs")
-
-
 class _Bytes(msgspec.Struct):
     data: bytes = msgspec.field(name="bytes")
     offset: int
     length: int
 
 
-class _Named(msgspec.Struct):
-    doc: int
-    fields: tuple[_Bytes]
+class _Scored(msgspec.Struct):
+    """`fields` are what hits are sorted by: the score, and then the id."""
+
+    fields: tuple[float, _Bytes]
 
 
-class _AllNamed(msgspec.Struct):
-    found: list[_Named] = msgspec.field(name="scoreDocs")
+class _Top(msgspec.Struct):
+    found: list[_Scored] = msgspec.field(name="scoreDocs")
 
 
 class _Reader:
     """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs."""
 
-    def __init__(self, directory: Path, language: str) -> None:
+    def __init__(self, directory: Path, language: str, own: Callable[[Allowed], list[int] | None]) -> None:
+        """`own`: the passages of this language that are allowed, None when all are."""
         # Anserini's own searcher knows the analyzer and the BM25 parameters for a language.
         searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory.absolute()))
         if language in LANGUAGES:
@@ -190,8 +197,11 @@ class _Reader:
         self._queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
         self._json = jvm.java_class("com.fasterxml.jackson.databind.ObjectMapper")()
         self._decode = msgspec.json.Decoder(_Top).decode
-        self._numbers = self._read_numbers()
-        self._live = np.array([number for number in self._numbers if number >= 0], dtype=np.int64)
+        sort_field = jvm.java_class("org.apache.lucene.search.SortField")
+        by_id = sort_field("id", jvm.java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)
+        # So the result names each passage, and equal scores come by number, however Lucene has merged its segments.
+        self._sort = jvm.java_class("org.apache.lucene.search.Sort")(sort_field.FIELD_SCORE, by_id)
+        self._own = own
         self._bytes_of = self._json.readerForListOf(jvm.java_class("org.apache.lucene.util.BytesRef")().getClass())
         self._filter_of = functools.lru_cache(REMEMBERED)(self._make_filter)
         self._keep_filters()
@@ -205,29 +215,13 @@ class _Reader:
         )
         self._searcher.setQueryCache(kept)
 
-    def _read_numbers(self) -> list[int]:
-        """The passage number of every live Lucene document, by Lucene's own number."""
-        by_name = jvm.java_class("org.apache.lucene.search.Sort")(
-            jvm.java_class("org.apache.lucene.search.SortField")(
-                "id", jvm.java_class("org.apache.lucene.search.SortField$Type").STRING_VAL
-            )
-        )
-        everything = jvm.java_class("org.apache.lucene.search.MatchAllDocsQuery")()
-        size = max(int(self._reader.maxDoc()), 1)
-        found = self._json.writeValueAsString(self._searcher.search(everything, size, by_name))
-        numbers = [-1] * size
-        for one in msgspec.json.decode(found, type=_AllNamed).found:
-            (name,) = one.fields
-            numbers[one.doc] = int(name.data[name.offset : name.offset + name.length])
-        return numbers
-
     def _make_filter(self, allowed: Allowed) -> Any:
         """The query for the passages of this language that are allowed; None when all are, False when none is."""
-        numbers = self._live[np.isin(self._live, allowed.numbers)]
-        if len(numbers) in (0, len(self._live)):
-            return None if len(numbers) else False
+        numbers = self._own(allowed)
+        if not numbers:
+            return None if numbers is None else False
         # All in one JSON text, as results are: an object at a time would cost 40 µs a passage.
-        names = [str(number).encode() for number in numbers.tolist()]
+        names = [_name(number).encode() for number in numbers]
         terms = msgspec.json.encode([_Bytes(name, 0, len(name)) for name in names]).decode()
         return jvm.java_class("org.apache.lucene.search.TermInSetQuery")("id", self._bytes_of.readValue(terms))
 
@@ -243,8 +237,11 @@ class _Reader:
             query = self._both(query, "SHOULD", less, "SHOULD")
         if only is not None:
             query = self._both(query, "MUST", only, "FILTER")
-        top = self._decode(self._json.writeValueAsString(self._searcher.search(query, k)))
-        return [(self._numbers[one.doc], one.score) for one in top.found]
+        top = self._decode(self._json.writeValueAsString(self._searcher.search(query, k, self._sort)))
+        return [
+            (int(name.data[name.offset : name.offset + name.length]), score)
+            for score, name in (hit.fields for hit in top.found)
+        ]
 
     def _both(self, one: Any, as_one: str, other: Any, as_other: str) -> Any:
         """One query of two, each with the role that Lucene's `Occur` names."""

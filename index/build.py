@@ -19,16 +19,16 @@ import numpy as np
 
 from index import build_parts, lsa, search_engines, snapshot
 from index.build_job import Job, Tell
-from index.catalogue import FILE as CATALOGUE
-from index.catalogue import read_catalogue
+from index.catalogue import read_catalogue, write_catalogue
 from index.embedder import Embedder, EmbedderSpec, check_match
 from index.errors import IndexProblem
 from index.groups import Groups, access_digest
 from index.model import FORMAT, Document, Entry, Passage, indexed_text
-from index.prepared import Hashes, Prepared, hashes, prepare
+from index.prepared import Hashes, Prepared, prepare
 from index.roots import Root
+from index.segment import CODES, write_segment
 from index.snapshot import Manifest
-from index.store import CODES, PassageStore, Renamed, Segment, read_renamed, write_renamed, write_segment
+from index.store import PassageStore, Renamed, complete, read_renamed, write_renamed
 
 _EMBED_BATCH = 64
 
@@ -69,6 +69,7 @@ class Build:
         self._began = time.monotonic()
         self._parent = snapshot.hold(index) if snapshot.exists(index) and not afresh else None
         self.catalogue: dict[str, Entry] = {}
+        self._before: dict[str, Entry] = {}
         self.roots: tuple[Root, ...] = ()
         self.changes: list[Change] = []
         self._renamed: dict[int, Renamed] = {}
@@ -83,7 +84,8 @@ class Build:
                 except IndexProblem:
                     self._parent.close()
                     raise
-            self.catalogue = read_catalogue(self._parent.directory)
+            self._before = read_catalogue(self._parent.directory)
+            self.catalogue = dict(self._before)
             self._next = self._parent.manifest.next_number
             self.roots = self._parent.manifest.roots
             self._renamed = {one.first: one for one in read_renamed(self._parent.directory / "passages")}
@@ -199,22 +201,6 @@ class Build:
             self._segments.append(path)
             self._fresh, self._hashes = [], []
 
-    def _carry_over(self, folder: Path, live: list[tuple[int, int]]) -> None:
-        """Link the parent's segments; a segment of which more than half was removed is rewritten without those passages."""
-        firsts = np.array([first for first, _ in live], dtype=np.int64)
-        ends = np.array([0, *(first + count for first, count in live)], dtype=np.int64)
-        target = self._building / "passages"
-        for path in folder.glob("*.bin"):
-            segment = Segment(path)
-            kept = np.flatnonzero(segment.numbers < ends[firsts.searchsorted(segment.numbers, "right")])
-            if 2 * len(kept) >= len(segment.numbers):
-                for part in folder.glob(f"{path.stem}.*"):
-                    snapshot.link(part, target / part.name)
-            elif len(kept):
-                name = f"{segment.numbers[kept[0]]:012d}.bin"
-                passages = [segment.read(int(place)) for place in kept]
-                write_segment(target / name, passages, hashes(passages))
-
     def publish(self, *, refit: bool = False) -> Manifest:
         """Make the new snapshot current; returns the parent's manifest when nothing changed."""
         parent = self._parent
@@ -224,18 +210,22 @@ class Build:
         live = [(entry.first, entry.count) for entry in self.catalogue.values() if entry.count]
         live.sort()
         total = sum(count for _, count in live)
-        if parent is not None:
-            self._carry_over(parent.directory / "passages", live)
-        write_renamed(
-            self._building / "passages", [self._renamed[first] for first, _ in live if first in self._renamed]
-        )
+        passages = self._building / "passages"
+        complete(passages, parent.directory / "passages" if parent is not None else None, live, snapshot.link)
+        write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
         refit = refit or self._must_refit(total)
         job = self._job(live, total, refit)
         self._embed(job)
         results = build_parts.run(job, self._building, self._progress, self._vectors)
-        for path in (self._building / "passages").glob(f"*{CODES}"):
+        for path in passages.glob(f"*{CODES}"):
             path.unlink()
-        (self._building / CATALOGUE).write_bytes(msgspec.msgpack.encode(list(self.catalogue.values())))
+        write_catalogue(
+            self._building,
+            self.catalogue,
+            parent.directory if parent is not None else None,
+            self._before,
+            snapshot.link,
+        )
         manifest = self._manifest(total, results, fresh=refit or parent is None)
         manifest = snapshot.publish(self._index, self._building, manifest, parent.manifest if parent else None)
         self.close()

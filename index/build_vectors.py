@@ -8,8 +8,9 @@ from index import lsa, search_engines
 from index.build_job import Job, Tell, numbers
 from index.embedder import Vectors
 from index.model import indexed_text
+from index.segment import Segment
 from index.snapshot import link
-from index.store import PassageStore, Segment
+from index.store import PassageStore
 
 _BATCH = 2000
 _MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")

@@ -1,6 +1,5 @@
 """The folder's body of the backend: Lucene for the terms, the graph for the vectors, passages from mapped files."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -113,16 +112,15 @@ class LocalBackend:
         return view.documents if allowed is None else allowed.documents
 
     def entries(self, groups: Groups) -> tuple[Entry, ...]:
-        return self.seen(groups).entries
+        return tuple(self.seen(groups).entries)
 
     def source(self, source_id: str, groups: Groups) -> Entry | None:
         entry = self.opened.entry(source_id)
         return entry if entry is not None and self.opened.views.sees(entry.source_id, groups) else None
 
     def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
-        opened = self.opened
-        behind = (opened.catalogue[each] for each in opened.ids[bisect_right(opened.ids, after) :])
-        return list(islice((entry for entry in behind if opened.views.sees(entry.source_id, groups)), most))
+        behind = self.opened.catalogue.after(after)
+        return list(islice((entry for entry in behind if self.opened.views.sees(entry.source_id, groups)), most))
 
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         end = entry.count if count is None else min(start + count, entry.count)

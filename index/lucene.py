@@ -1,15 +1,17 @@
 """Lucene as the engine of the terms: one index per language in the folder `lucene` of a snapshot (bm25.py)."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from index import bm25, jvm
 from index.build_job import Job, Tell
 from index.errors import IndexProblem
 from index.model import Passage
+from index.segment import Segment, read_codes
 from index.snapshot import link_tree
-from index.store import Segment, read_codes
+from index.store import PassageStore
 
 
 def warm_up() -> None:
@@ -22,41 +24,48 @@ def update(job: Job, tell: Tell) -> dict[str, float]:
     """Returns the passages per language after the work, keyed `language.LANGUAGE`, for languages that changed."""
     building = Path(job.building)
     parent = Path(job.parent) if job.parent else None
-    added: dict[str, list[tuple[Segment, int, str]]] = {}
-    for path in job.new:
-        segment = Segment(Path(path))
-        for place, (passage, codes) in enumerate(zip(segment, read_codes(Path(path)), strict=True)):
-            added.setdefault(passage.language, []).append((segment, place, codes))
-    total = sum(map(len, added.values()))
+    new = [Path(path) for path in job.new]
+    added = [Segment(path) for path in new]
+    total = sum(map(len, added))
     results: dict[str, float] = {}
     done = 0
-    for language in sorted(added.keys() | job.languages.keys()):
+    for language in sorted(job.languages.keys() | {name for segment in added for name in segment.languages}):
         directory = building / "lucene" / language
         if parent is not None and (parent / "lucene" / language).is_dir():
             link_tree(parent / "lucene" / language, directory)
         else:
             directory.mkdir(parents=True)
-        places = added.get(language, [])
         removed = job.languages.get(language, [])
-        if places or removed:
-            results[f"language.{language}"] = bm25.update(
-                directory, language, _told(places, done, total, tell), removed
-            )
-        done += len(places)
+        here = any(language in segment.languages for segment in added)
+        if here or removed:
+            passages = _in_language(language, added, new, partial(_tell, tell, done, total))
+            results[f"language.{language}"], more = bm25.update(directory, language, passages, removed)
+            done += more
     tell("bm25", total, total)
     return results
 
 
-def _told(places: list[tuple[Segment, int, str]], before: int, total: int, tell: Tell) -> Iterator[tuple[Passage, str]]:
-    for done, (segment, place, codes) in enumerate(places, before):
-        if done % 500 == 0:
-            tell("bm25", done, total)
-        yield segment.read(place), codes
+def _tell(tell: Tell, before: int, total: int, done: int) -> None:
+    tell("bm25", before + done, total)
+
+
+def _in_language(
+    language: str, segments: list[Segment], paths: list[Path], tell: Callable[[int], None]
+) -> Iterator[tuple[Passage, str]]:
+    done = 0
+    for segment, path in zip(segments, paths, strict=True):
+        places = segment.in_language(language)
+        codes = read_codes(path) if len(places) else []
+        for place in places.tolist():
+            if done % 500 == 0:
+                tell(done)
+            yield segment.read(place), codes[place]
+            done += 1
 
 
 def open_index(snapshot: Path, languages: Mapping[str, int]) -> bm25.Bm25:
     """Raises IndexProblem."""
-    return bm25.Bm25(snapshot / "lucene", languages)
+    return bm25.Bm25(snapshot / "lucene", languages, lambda: PassageStore(snapshot / "passages"))
 
 
 def problems(snapshot: Path, languages: Mapping[str, int]) -> list[str]:

@@ -9,7 +9,7 @@ import msgspec
 from index.groups import Groups, narrowed
 
 #: Increased by one whenever code for the old layout would misread the new one.
-FORMAT = 4
+FORMAT = 5
 
 #: What stands in a URL's path and fragment as it is.
 URL_SAFE = "!$&'()*+,;=:@/-._~"

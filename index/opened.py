@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 
 from index import lsa, search_engines, snapshot
-from index.catalogue import read_catalogue
+from index.catalogue import FOLDER, Catalogue
 from index.embedder import Embedder, check_match
 from index.errors import IndexProblem
 from index.model import Entry
@@ -33,13 +33,8 @@ class Opened:
         graph = folder / "vectors" / search_engines.VECTORS.FILE
         self.vectors = search_engines.VECTORS.open_index(graph, manifest.embedder.dimension, manifest.passages)
         self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
-        self.catalogue = read_catalogue(folder)
-        self.views = Views(self.catalogue.values(), self.passages, manifest.languages)
-
-    @cached_property
-    def ids(self) -> list[str]:
-        """Of all documents, sorted."""
-        return sorted(self.catalogue)
+        self.catalogue = Catalogue(folder / FOLDER)
+        self.views = Views(self.catalogue.values(), self.passages, manifest.languages, for_all=not manifest.access)
 
     @cached_property
     def _moved(self) -> dict[str, str]:

@@ -1,17 +1,13 @@
-"""The passages of a snapshot on disk: segments that are written once and shared by the snapshots that contain them.
+"""The passages of a snapshot: its segments (segment.py), how many contain each gram and phrase, and what was renamed.
 
-A segment is five files: `NAME.bin`, msgpack records in sequence; `NAME.grams` and `NAME.phrases`, each passage's two sets of
-hashes (coverage.py) in sequence; `NAME.leads`, the set of each document's lead; and `NAME.npz` with each record's passage
-number, its start in the four, the start of its document, its sketch (duplicates.py), and how many of the segment's passages
-contain each hash. Reading maps the records and decodes one at a time.
-
-`renamed.msgpack` beside the segments holds the documents whose id or url is another now than when their passages were written.
+`counts.npy` has those of all segments together, `renamed.msgpack` the documents whose id or url is another now than when their
+passages were written.
 """
 
-import mmap
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -21,26 +17,13 @@ from numpy.typing import NDArray
 from index.coverage import SLOTS, GramSet, rarity
 from index.duplicates import SKETCH_WIDTH
 from index.errors import IndexProblem
-from index.model import Passage, first_places
-from index.prepared import Hashes
+from index.model import Passage
+from index.segment import SUFFIX, Segment, merge_segments
 
-#: The ending of what a build keeps beside a segment until it is done.
-CODES = ".codes"
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Passage)
-
-
-class _Head(msgspec.Struct, frozen=True, array_like=True):
-    """The beginning of a passage's record."""
-
-    number: int
-    source_id: str
-    title: str
-    url: str
-    language: str
-
-
-_language = msgspec.msgpack.Decoder(_Head).decode
+_COUNTS = "counts.npy"
+#: A segment of so many passages is not merged with others: to write it takes some 12 MB.
+_FULL = 4_000
 
 
 class Renamed(msgspec.Struct, frozen=True, array_like=True):
@@ -70,105 +53,60 @@ def write_renamed(directory: Path, renamed: Iterable[Renamed]) -> None:
         (directory / _RENAMED).write_bytes(_encoder.encode(ordered))
 
 
-class HashSets:
-    """One set of hashes per passage, in the order of the segment."""
-
-    def __init__(self, path: Path, starts: NDArray[np.int64], counts: NDArray[np.int32]) -> None:
-        """`counts`: how many of the passages contain each hash. Raises OSError."""
-        self._starts = starts.tolist()
-        self.counts = counts.astype(np.int64)
-        self._hashes: GramSet = np.fromfile(path, dtype=np.uint16)
-
-    def at(self, place: int) -> GramSet:
-        return self._hashes[self._starts[place] : self._starts[place + 1]]
-
-    def counts_among(self, places: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many of the passages at these places contain each hash."""
-        held = self._hashes[np.repeat(places, np.diff(self._starts))]
-        return np.bincount(held, minlength=SLOTS).astype(np.int64)
-
-
-class Segment:
-    """One segment opened for reading; safe for any number of threads."""
-
-    def __init__(self, path: Path) -> None:
-        """Raises IndexProblem when the segment is incomplete."""
-        try:
-            with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
-                self.numbers: NDArray[np.int64] = arrays["numbers"]
-                self._starts: NDArray[np.int64] = arrays["starts"]
-                self.sketches: NDArray[np.uint32] = arrays["sketches"]
-                self.grams = HashSets(path.with_suffix(".grams"), arrays["gram_starts"], arrays["gram_counts"])
-                self.phrases = HashSets(path.with_suffix(".phrases"), arrays["phrase_starts"], arrays["phrase_counts"])
-                self._leads = HashSets(path.with_suffix(".leads"), arrays["lead_starts"], arrays["lead_counts"])
-                self._firsts: list[int] = arrays["firsts"].tolist()
-            with path.open("rb") as file:
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError, KeyError) as error:
-            raise IndexProblem(f"passages {path.name} cannot be read ({error}); build the index again") from error
-
-        self.first, self._end = int(self.numbers[0]), int(self.numbers[-1]) + 1
-        # Passages written together have consecutive numbers, so finding one takes a subtraction, not a search.
-        self._dense = self._end - self.first == len(self.numbers)
-
-    def place(self, number: int) -> int | None:
-        if not self.first <= number < self._end:
-            return None
-        if self._dense:
-            return number - self.first
-        at = int(np.searchsorted(self.numbers, number))
-        return at if self.numbers[at] == number else None
-
-    def lead(self, place: int) -> GramSet:
-        """The grams of the lead of the document that this passage belongs to."""
-        return self._leads.at(self._firsts[place])
-
-    def begins(self, place: int) -> bool:
-        """Whether this passage is the first of its document."""
-        return self._firsts[place] == place
-
-    def record(self, place: int) -> bytes:
-        return self._map[self._starts[place] : self._starts[place + 1]]
-
-    def read(self, place: int) -> Passage:
-        return _decoder.decode(self.record(place))
-
-    def __iter__(self) -> Iterator[Passage]:
-        return (self.read(place) for place in range(len(self.numbers)))
-
-
-def read_codes(segment: Path) -> list[str]:
-    """The words of each passage's codes; kept only while the build lasts that wrote the segment."""
-    return msgspec.msgpack.decode(segment.with_suffix(CODES).read_bytes(), type=list[str])
+def open_segments(directory: Path) -> list[Segment]:
+    """In the order of their passages. Raises IndexProblem."""
+    return sorted((Segment(path) for path in directory.glob(f"*{SUFFIX}")), key=lambda segment: segment.first)
 
 
 class PassageStore:
     """All segments of a snapshot. Passages of removed documents stay in their segment until it is rewritten."""
 
     def __init__(self, directory: Path) -> None:
-        self.segments = sorted((Segment(path) for path in directory.glob("*.bin")), key=lambda segment: segment.first)
+        self.segments = open_segments(directory)
+        self._directory = directory
         self._firsts = [segment.first for segment in self.segments]
         self._renamed = read_renamed(directory)
         self._renamed_firsts = [one.first for one in self._renamed]
-        #: Weight of every gram, by rarity; passages of removed documents still count until their segment is rewritten.
-        self.rarity = self._rarity(segment.grams for segment in self.segments)
-        self.phrase_rarity = self._rarity(segment.phrases for segment in self.segments)
 
-    def _rarity(self, sets: Iterable[HashSets]) -> NDArray[np.float32]:
-        counts = sum((one.counts for one in sets), np.zeros(SLOTS, dtype=np.int64))
-        return rarity(counts, sum(len(segment.numbers) for segment in self.segments))
+    @cached_property
+    def _rarities(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        grams, phrases = read_counts(self._directory)
+        passages = sum(map(len, self.segments))
+        return rarity(grams, passages), rarity(phrases, passages)
+
+    @property
+    def rarity(self) -> NDArray[np.float32]:
+        """Weight of every gram, by rarity; passages of removed documents still count until their segment is rewritten.
+
+        Raises IndexProblem.
+        """
+        return self._rarities[0]
+
+    @property
+    def phrase_rarity(self) -> NDArray[np.float32]:
+        return self._rarities[1]
 
     def rarities_among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The weights of grams and phrases by their rarity in these passages alone; reads the sets of all."""
-        among = [np.isin(segment.numbers, numbers) for segment in self.segments]
-        zeros = np.zeros(SLOTS, dtype=np.int64)
-        grams = sum((one.grams.counts_among(held) for one, held in zip(self.segments, among, strict=True)), zeros)
-        phrases = sum((one.phrases.counts_among(held) for one, held in zip(self.segments, among, strict=True)), zeros)
-        return rarity(grams, len(numbers)), rarity(phrases, len(numbers))
+        """The weights of grams and phrases by their rarity in these passages alone, ascending; reads the sets of all."""
+        held = ((segment, segment.places(numbers)) for segment in self.segments)
+        counts = sum((segment.counts(places) for segment, places in held), np.zeros((2, SLOTS), dtype=np.int64))
+        return rarity(counts[0], len(numbers)), rarity(counts[1], len(numbers))
 
-    def languages(self, numbers: Iterable[int]) -> dict[str, int]:
-        """How many of these passages there are in each language."""
-        return Counter(_language(segment.record(place)).language for segment, place in map(self._find, numbers))
+    def languages(self, numbers: NDArray[np.int64]) -> dict[str, int]:
+        """How many of these passages, ascending, there are in each language."""
+        found = Counter[str]()
+        for segment in self.segments:
+            of_each = np.bincount(segment.rows["language"][segment.places(numbers)], minlength=len(segment.languages))
+            found.update(dict(zip(segment.languages, of_each.tolist(), strict=True)))
+        return {name: count for name, count in found.items() if count}
+
+    def within(self, numbers: NDArray[np.int64], language: str) -> NDArray[np.int64]:
+        """Those of these passages, ascending, that are in a language."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for segment in self.segments:
+            inside = segment.numbers[segment.in_language(language)]
+            found.append(inside[np.isin(inside, numbers, assume_unique=True)])
+        return np.concatenate(found)
 
     def _find(self, number: int) -> tuple[Segment, int]:
         at = bisect_right(self._firsts, number) - 1
@@ -194,7 +132,7 @@ class PassageStore:
 
     def grams(self, numbers: Iterable[int]) -> list[GramSet]:
         """One gram set per number, in that order."""
-        return [segment.grams.at(place) for segment, place in map(self._find, numbers)]
+        return [segment.grams(place) for segment, place in map(self._find, numbers)]
 
     def leads(self, numbers: Iterable[int]) -> list[GramSet]:
         """The gram set of the lead of each number's document, in that order."""
@@ -208,49 +146,54 @@ class PassageStore:
 
     def phrases(self, numbers: Iterable[int]) -> list[GramSet]:
         """One set of phrases per number, in that order."""
-        return [segment.phrases.at(place) for segment, place in map(self._find, numbers)]
+        return [segment.phrases(place) for segment, place in map(self._find, numbers)]
 
     def __contains__(self, number: int) -> bool:
         at = bisect_right(self._firsts, number) - 1
         return at >= 0 and self.segments[at].place(number) is not None
 
 
-def write_segment(path: Path, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> int:
-    """Write one segment of whole documents, passages in ascending number; returns how many. Writes nothing if there are
-    none.
+def read_counts(directory: Path) -> NDArray[np.int64]:
+    """How many passages of all segments contain each gram, and each phrase: two rows. Raises IndexProblem."""
+    try:
+        counts: NDArray[np.int64] = np.load(directory / _COUNTS).astype(np.int64).reshape(2, SLOTS)
+        return counts
+    except (OSError, ValueError) as error:
+        raise IndexProblem(f"{directory / _COUNTS} cannot be read ({error}); build the index again") from error
+
+
+def complete(
+    target: Path, parent: Path | None, live: Sequence[tuple[int, int]], link: Callable[[Path, Path], None]
+) -> None:
+    """Bring what a parent snapshot holds into a new one, beside the new segments; `live` are ranges (first, count), ascending.
+
+    Segments are linked as they are. One of which more than half was removed is written again without that, and small ones are
+    merged, each time with no more than about their own size: so a segment is written but a few times, however many builds come.
     """
-    if not passages:
-        return 0
-    starts = [0]
-    with path.open("wb") as file:
-        for passage in passages:
-            record = _encoder.encode(passage)
-            file.write(record)
-            starts.append(starts[-1] + len(record))
-    path.with_suffix(CODES).write_bytes(_encoder.encode([one.codes for one in hashes]))
-    gram_starts, gram_counts = _write_sets(path.with_suffix(".grams"), [one.grams for one in hashes])
-    phrase_starts, phrase_counts = _write_sets(path.with_suffix(".phrases"), [one.phrases for one in hashes])
-    lead_starts, lead_counts = _write_sets(path.with_suffix(".leads"), [one.lead for one in hashes])
-    np.savez(
-        path.with_suffix(".npz"),
-        numbers=np.array([passage.number for passage in passages], dtype=np.int64),
-        starts=np.array(starts, dtype=np.int64),
-        sketches=np.frombuffer(b"".join(one.sketch for one in hashes), dtype=np.uint32).reshape(-1, SKETCH_WIDTH),
-        gram_starts=gram_starts,
-        gram_counts=gram_counts,
-        phrase_starts=phrase_starts,
-        phrase_counts=phrase_counts,
-        lead_starts=lead_starts,
-        lead_counts=lead_counts,
-        firsts=np.array(first_places(passages), dtype=np.int32),
-    )
-    return len(passages)
+    counts = sum((segment.counts() for segment in open_segments(target)), np.zeros((2, SLOTS), dtype=np.int64))
+    if parent is not None:
+        counts += read_counts(parent)
+        firsts = np.array([first for first, _ in live], dtype=np.int64)
+        ends = np.array([0, *(first + count for first, count in live)], dtype=np.int64)
+        groups: list[list[tuple[Segment, NDArray[np.int64]]]] = []
+        for segment in open_segments(parent):
+            alive = segment.numbers < ends[firsts.searchsorted(segment.numbers, "right")]
+            kept = np.arange(len(segment))
+            if 2 * np.count_nonzero(alive) < len(segment):
+                counts -= segment.counts(np.flatnonzero(~alive))
+                kept = np.flatnonzero(alive)
+            if len(kept):
+                groups.append([(segment, kept)])
+                while len(groups) > 1 and _sized(groups[-2]) < min(_FULL, 2 * _sized(groups[-1]) + 1):
+                    groups[-2:] = [groups[-2] + groups[-1]]
+        for group in groups:
+            segment, kept = group[0]
+            if len(group) == 1 and len(kept) == len(segment):
+                link(segment.path, target / segment.path.name)
+            else:
+                merge_segments(target / f"{segment.numbers[kept[0]]:012d}{SUFFIX}", group)
+    np.save(target / _COUNTS, counts.astype(np.int32))
 
 
-def _write_sets(path: Path, sets: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The start of each set in the file, and how many sets contain each hash."""
-    joined = b"".join(sets)
-    path.write_bytes(joined)
-    hashes: GramSet = np.frombuffer(joined, dtype=np.uint16)
-    starts = np.cumsum([0, *map(len, sets)], dtype=np.int64) // hashes.itemsize
-    return starts, np.bincount(hashes, minlength=SLOTS).astype(np.int32)
+def _sized(group: list[tuple[Segment, NDArray[np.int64]]]) -> int:
+    return sum(len(kept) for _, kept in group)

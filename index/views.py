@@ -4,7 +4,7 @@ A figure over documents that a caller does not see would tell what is in them: a
 """
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ class View:
     The rarities weigh every gram and phrase by the passages seen.
     """
 
-    entries: tuple[Entry, ...]
+    entries: Collection[Entry]
     allowed: Allowed | None
     languages: Mapping[str, int]
     rarity: NDArray[np.float32]
@@ -38,18 +38,27 @@ class View:
 class Views:
     """The views of one snapshot, each worked out once; safe for any number of threads."""
 
-    def __init__(self, entries: Iterable[Entry], store: PassageStore, languages: Mapping[str, int]) -> None:
-        """`languages`: how many passages of each there are."""
-        everything = tuple(entries)
-        self._everything = View(everything, None, languages, store.rarity, store.phrase_rarity)
+    def __init__(
+        self, entries: Collection[Entry], store: PassageStore, languages: Mapping[str, int], *, for_all: bool = False
+    ) -> None:
+        """`languages`: how many passages of each there are. `for_all`: no document is for some groups only."""
+        self._everything = View(entries, None, languages, store.rarity, store.phrase_rarity)
         self._store = store
-        #: The documents that are not everybody's; most indexes have none.
-        self._groups = {
-            entry.source_id: frozenset(named) for entry in everything if (named := entry.groups) is not None
-        }
-        self._named = frozenset[str]().union(*self._groups.values())
+        self._for_all = for_all
         self._made = functools.lru_cache(REMEMBERED)(self._make)
         self._passing = functools.lru_cache(REMEMBERED)(_passing)
+
+    @functools.cached_property
+    def _groups(self) -> dict[str, frozenset[str]]:
+        """The documents that are not everybody's; most indexes have none."""
+        if self._for_all:
+            return {}
+        entries = self._everything.entries
+        return {entry.source_id: frozenset(named) for entry in entries if (named := entry.groups) is not None}
+
+    @functools.cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset[str]().union(*self._groups.values())
 
     def of(self, groups: Groups) -> View:
         """What a caller in these groups sees; None: everything."""
@@ -59,8 +68,10 @@ class Views:
 
     def sees(self, source_id: str, groups: Groups) -> bool:
         """Whether a caller in these groups sees this document."""
+        if groups is None:
+            return True
         named = self._groups.get(source_id)
-        return groups is None or named is None or not named.isdisjoint(map(group_name, groups))
+        return named is None or not named.isdisjoint(map(group_name, groups))
 
     def allowed(self, view: View, wanted: Filter | None) -> Allowed | None:
         """The passages of a view that a filter lets through; None for all of the snapshot's."""

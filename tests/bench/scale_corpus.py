@@ -21,7 +21,7 @@ DEMO = Path(__file__).parents[2] / "runtime" / "demo" / "documents"
 #: Of the words of a sentence, how many are others; of those, how many are coined.
 _OTHER, _COINED = 0.33, 0.12
 _WIDE = re.compile(f"[{WIDE}]")
-_SENTENCE = re.compile(rf"[^.!?\n\u3002]{{20,300}}[.!?\u3002]")
+_SENTENCE = re.compile(r"[^.!?\n\u3002]{20,300}[.!?\u3002]")
 _WORD = re.compile(rf"[{WIDE}]{{2}}|[^\W_{WIDE}]{{4,}}")
 #: A section is about as long as one passage (passages.py).
 _SECTION = 900

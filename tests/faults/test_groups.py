@@ -81,7 +81,7 @@ def regroup(searcher: Searcher, named: Sequence[tuple[str, ...]]) -> list[Entry]
         msgspec.structs.replace(
             entry, metadata=msgspec.structs.replace(entry.metadata, groups=groups, tags=groups or ("everybody",))
         )
-        for entry, groups in zip(opened.catalogue.values(), named, strict=True)
+        for entry, groups in zip(sorted(opened.catalogue.values(), key=lambda entry: entry.first), named, strict=True)
     ]
     opened.views = Views(entries, opened.passages, opened.handle.manifest.languages)
     return entries
@@ -225,7 +225,7 @@ def test_an_older_snapshot_shows_nobody_what_a_damaged_newer_one_hides(tmp_path:
     try:
         assert kept.searcher().search("gate", groups=())
         newer = update(index, [msgspec.structs.replace(plan, metadata=Metadata(groups=("board",)))]).snapshot
-        (index / "snapshots" / newer / "documents.msgpack").write_bytes(b"?")
+        (index / "snapshots" / newer / "documents" / "000001.msgpack").write_bytes(b"?")
         kept.look()
         assert kept.snapshot != newer
         assert kept.searcher().search("gate")

@@ -14,7 +14,8 @@ from index.model import Block, Document, Passage
 from index.prepared import Prepared, prepare
 from index.readers.formats import Source, read
 from index.readers.unreadable import Unreadable
-from index.store import PassageStore, write_segment
+from index.segment import write_segment
+from index.store import PassageStore
 
 _FILES = sorted(path for path in (Path(__file__).parents[1] / "documents" / "texts").rglob("*") if path.is_file())
 

@@ -23,7 +23,8 @@ from index.prepared import hashes
 from index.question_words import without_question_words
 from index.readers.building import TextBuilder
 from index.readers.introductions import introduced
-from index.store import PassageStore, write_segment
+from index.segment import write_segment
+from index.store import PassageStore
 
 ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。المادة😀\u0301"), max_size=300)
 
@@ -264,7 +265,7 @@ def test_a_store_reads_what_segments_hold(tmp_path: Path) -> None:
     assert 2 in store
     with pytest.raises(IndexProblem, match="passage 8"):
         store.get(8)
-    (tmp_path / "007.npz").write_bytes(b"rubbish")
+    (tmp_path / "007.bin").write_bytes(b"rubbish")
     with pytest.raises(IndexProblem, match=r"007\.bin"):
         PassageStore(tmp_path)
 

@@ -164,7 +164,7 @@ def _short_file(index: Path) -> None:
 
 
 def _missing_file(index: Path) -> None:
-    (index / "snapshots" / snapshot.current(index) / "documents.msgpack").unlink()
+    (index / "snapshots" / snapshot.current(index) / "documents" / "000000.msgpack").unlink()
 
 
 def _odd_pointer(index: Path) -> None:

@@ -1,0 +1,51 @@
+"""Files that are written once and mapped into memory: a head that says what follows, then parts that are arrays.
+
+A mark of eight bytes says which kind of file it is; every part begins at a multiple of eight.
+"""
+
+import mmap
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+class _Head[T](msgspec.Struct, frozen=True, array_like=True):
+    """`sizes` of the parts in bytes; what else the writer says."""
+
+    sizes: tuple[int, ...]
+    said: T
+
+
+def write(path: Path, mark: bytes, said: object, parts: Iterable[bytes]) -> None:
+    """`mark`: eight bytes."""
+    held = list(parts)
+    head = _encoder.encode(_Head(tuple(map(len, held)), said))
+    with path.open("wb") as file:
+        file.write(mark + len(head).to_bytes(8, "little") + head)
+        for part in held:
+            file.write(bytes(-file.tell() % 8))
+            file.write(part)
+
+
+def read[T](path: Path, mark: bytes, kind: type[T]) -> tuple[T, list[memoryview]]:
+    """What the writer said, and the parts. Raises OSError, or ValueError when the file is another or incomplete."""
+    with path.open("rb") as file:
+        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    at = 16 + int.from_bytes(whole[8:16], "little")
+    if whole[:8] != mark or at > len(whole):
+        raise ValueError("another kind of file")
+    try:
+        head = msgspec.msgpack.decode(whole[16:at], type=_Head[kind])  # type: ignore[valid-type]
+    except msgspec.DecodeError as error:
+        raise ValueError(str(error)) from error
+    parts = []
+    for size in head.sizes:
+        at += -at % 8
+        parts.append(whole[at : at + size])
+        at += size
+    if at != len(whole):
+        raise ValueError("not as long as it says")
+    return head.said, parts
