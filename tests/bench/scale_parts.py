@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import psutil
 
 from index import jvm, snapshot
-from index.languages import of
+from index.languages import FALLBACK, LANGUAGES, of
 from index.model import indexed_text
+from index.opened import open_snapshot
 from index.searcher import Searcher
 from index.store import PassageStore
-from tests.bench.scale_corpus import Planted, load
+from tests.bench.scale_corpus import Planted, load, save
 
 _K = 10
 _BATCH = 1000
@@ -61,7 +63,7 @@ def lucene(index: Path, questions: Path, folder: Path) -> dict[str, float]:
     cpu_s = time.process_time() - began
     for language in counts:
         searchers[language] = jvm.java_class("io.anserini.search.SimpleSearcher")(str(folder / language))
-        searchers[language].set_language(of(language).identity.analyzer)
+        searchers[language].set_language(_analyzer(language))
 
     def ask(one: Planted, languages: Iterable[str]) -> list[str]:
         hits = [hit for name in languages for hit in searchers[name].search(one.question, _K)]
@@ -75,6 +77,27 @@ def lucene(index: Path, questions: Path, folder: Path) -> dict[str, float]:
     found = in_turns(calls, load(questions))
     shutil.rmtree(folder)
     return found | {"lucene_cpu": 1000 * cpu_s / sum(counts.values())}
+
+
+def exported(index: Path, questions: Path, folder: Path) -> dict[str, float]:
+    """Write what another engine needs to hold the same passages and vectors (scale_peers.py)."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    opened = open_snapshot(index, None, None)
+    planted = load(questions)
+    save(folder / "questions.json", planted)
+    np.save(folder / "asked.npy", opened.embedder.embed([one.question for one in planted], query=True))
+    rows = []
+    with (folder / "passages.jsonl").open("wb") as file:
+        for segment in opened.passages.segments:
+            rows.append(opened.vectors.rows(segment.numbers.tolist()))
+            for one in segment:
+                line = {"source": one.source_id, "contents": indexed_text(one)}
+                file.write(msgspec.json.encode(line) + b"\n")
+    np.save(folder / "vectors.npy", np.concatenate(rows))
+    opened.bm25.close()
+    opened.handle.close()
+    return {}
 
 
 def _passages(index: Path, folder: Path) -> dict[str, int]:
@@ -97,7 +120,7 @@ def _passages(index: Path, folder: Path) -> dict[str, int]:
 
 def _index(passages: Path, directory: Path, language: str) -> None:
     arguments = ["-input", "", "-collection", "JsonCollection", "-threads", str(os.cpu_count() or 1)]
-    arguments += ["-memoryBuffer", "512", "-language", of(language).identity.analyzer, "-index", str(directory)]
+    arguments += ["-memoryBuffer", "512", "-language", _analyzer(language), "-index", str(directory)]
     indexer = jvm.java_class("io.anserini.index.SimpleIndexer")(arguments)
     batch: list[str] = []
     with passages.open(encoding="utf-8") as lines:
@@ -109,6 +132,10 @@ def _index(passages: Path, directory: Path, language: str) -> None:
     if batch:
         indexer.addRawDocuments(batch)
     indexer.close()
+
+
+def _analyzer(language: str) -> str:
+    return of(language if language in LANGUAGES else FALLBACK).identity.analyzer
 
 
 def in_turns(calls: dict[str, Callable[[Planted], list[str]]], planted: Sequence[Planted]) -> dict[str, float]:
@@ -136,7 +163,7 @@ def in_turns(calls: dict[str, Callable[[Planted], list[str]]], planted: Sequence
 
 def main() -> None:
     name, *arguments = sys.argv[1:]
-    parts = {"searching": searching, "lucene": lucene}
+    parts = {"searching": searching, "lucene": lucene, "exported": exported}
     print(msgspec.json.encode(parts[name](*map(Path, arguments))).decode())
 
 
