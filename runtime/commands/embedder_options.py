@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from bus.errors import Unavailable
-from index.embedder import Embedder
 from index.errors import IndexProblem
 from runtime.commands.options import read_settings
-from runtime.engines.embedders import OwnEngine, over_http
+
+if TYPE_CHECKING:
+    from index.embedder import Embedder
 
 
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
@@ -25,7 +27,7 @@ def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
 
 
 @contextmanager
-def embedder(url: str | None, model: str) -> Iterator[Embedder | None]:
+def embedder(url: str | None, model: str) -> "Iterator[Embedder | None]":
     """The embedder that the options or else the settings name; None for LSA. Raises IndexProblem when it is not available."""
     settings = read_settings().index
     if url:
@@ -34,7 +36,10 @@ def embedder(url: str | None, model: str) -> Iterator[Embedder | None]:
         settings = msgspec.structs.replace(settings, embed_model=model)
     if settings.embedder == "lsa":
         yield None
-    elif settings.embedder == "openai":
+        return
+    from runtime.engines.embedders import OwnEngine, over_http  # they know the bus
+
+    if settings.embedder == "openai":
         yield over_http(settings)
     else:
         try:

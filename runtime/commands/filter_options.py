@@ -1,16 +1,18 @@
 """The options that choose documents by path, tag, language, date and group, and the line of what a source says of itself."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from bus.messages import About
-from index.filters import Filter
 from index.groups import Groups, group_name
 from index.languages import LANGUAGES
 from index.languages.toml_check import problems
+
+if TYPE_CHECKING:
+    from bus.messages import About
+    from index.filters import Filter
 
 #: The options by the field that they fill.
 _OPTIONS = {"path": "--in-path", "tag": "--tag", "language": "--in-language", "after": "--after"}
@@ -36,8 +38,10 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def taken_filter(options: dict[str, Any]) -> Filter | None:
+def taken_filter(options: dict[str, Any]) -> "Filter | None":
     """The filter that the options make, which are taken out of `options`; None without any. Raises click.UsageError."""
+    from index.filters import Filter
+
     given = {field: options.pop(option.removeprefix("--").replace("-", "_")) for field, option in _OPTIONS.items()}
     fields = {field: list(value) if field == "tag" else value for field, value in given.items() if value}
     if wrong := problems(fields, Filter):
@@ -52,7 +56,7 @@ def taken_groups(options: dict[str, Any]) -> Groups:
     return tuple(filter(None, map(group_name, given))) if given else None
 
 
-def line_about(about: About | None) -> str:
+def line_about(about: "About | None") -> str:
     """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
     if about is None:
         return ""

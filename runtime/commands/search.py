@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from bus.messages import About
-from index.filters import Filter, words_of
+from index import warm_up
 from index.languages import LANGUAGES
-from index.model import Hit
-from index.searcher import Searcher
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
 from runtime.commands.options import ASKED_INDEX, PATIENCE_S, SNAPSHOT, URL, check_place, one_line_errors, read_settings
 from runtime.commands.terminal import one_line, say, say_json
-from runtime.engines.rerankers import reranking
-from runtime.processes.hits import about_of
 
 if TYPE_CHECKING:
     from groundwire import client
+
+    from index.filters import Filter
+    from index.groups import Groups
+    from index.model import Hit
 
 _MAX_QUERY = 4000
 
@@ -60,13 +59,39 @@ def search_command(
         _print_remote(url, query, k, language, only, as_json=as_json)
         return
     assert index is not None, "either an index or a server is asked"
-    with one_line_errors(), embedder(embed_url, embed_model) as vectors:
+    warm_up.begin(index)
+    _print_local(
+        index, name, (embed_url, embed_model), query, k, language=language, only=only, groups=groups, as_json=as_json
+    )
+
+
+def _print_local(
+    index: Path,
+    snapshot: str | None,
+    embed: tuple[str | None, str],
+    query: str,
+    k: int,
+    *,
+    language: str | None,
+    only: "Filter | None",
+    groups: "Groups",
+    as_json: bool,
+) -> None:
+    """Print what the index holds. Imported here is what takes as long as Java's start, beside which it is."""
+    from index import class_archive
+    from index.filters import words_of
+    from index.searcher import Searcher
+    from runtime.engines.rerankers import reranking
+    from runtime.processes.hits import about_of
+
+    with one_line_errors(), embedder(*embed) as vectors:
         reranker = reranking(read_settings().index, lambda line: say(line, err=True))
-        searcher = Searcher.open(index, name, embedder=vectors, reranker=reranker)
+        searcher = Searcher.open(index, snapshot, embedder=vectors, reranker=reranker)
         depth = max(2 * k, 10)
         hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only, groups=groups)
         none_passes = only is not None and not searcher.passing(only, groups)
         searcher.close()
+        class_archive.make_behind(index)
     for number, hit in enumerate(hits, 1):
         if as_json:
             say_json(hit)
@@ -86,9 +111,11 @@ def _print_hit(number: int, hit: "Hit | client.Hit", about: str, reranked: str =
     say(f"   {one_line(hit.text)[:300]}")
 
 
-def _print_remote(url: str, query: str, k: int, language: str | None, only: Filter | None, *, as_json: bool) -> None:
+def _print_remote(url: str, query: str, k: int, language: str | None, only: "Filter | None", *, as_json: bool) -> None:
     """Print what a server finds."""
     from groundwire import client  # whoever searches an index needs no HTTP
+
+    from bus.messages import About
 
     asked = None if only is None else msgspec.convert(msgspec.to_builtins(only), client.Filter)
     try:
