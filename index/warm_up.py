@@ -35,4 +35,4 @@ def begin(index: Path) -> None:
     for language in LANGUAGES:
         if language in languages:
             analyzer = of(language).identity.analyzer
-            threading.Thread(target=load, args=(analyzer,), name=f"warm-up-{language}", daemon=True).start()
+            threading.Thread(target=load, args=(analyzer,), name=f"warm-up-{language}").start()

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from prompts.library import FOLDER, tags_of
+from prompts.files import FOLDER, tags_of
 from prompts.neutral import Neutral
 
 _EXAMPLES = re.compile(r"^Examples:\n.*?(?=^\{\{|\Z)", re.M | re.S)

@@ -6,7 +6,7 @@ the values, in one pass. So nothing inside a value can open a role or be read as
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,12 @@ from index.languages import name_of
 from prompts import notices
 from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
 from prompts.fields import Place, Placement, places
+from prompts.files import FOLDER, is_remembered, source_of, tags_of
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
 
-FOLDER = Path(__file__).parent
-
 _MARK = re.compile("\ue000([0-9]+)\ue001")
 _ROLE = re.compile("\ue002([a-z]+)\ue003")
-_TAG = re.compile(r"</?([a-z_]+)[ >]")
 
 
 class RenderedPrompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +61,7 @@ class Library:
 
     def __init__(self, overrides: Mapping[str, AgentOverride] | None = None, folder: Path = FOLDER) -> None:
         self._overrides = dict(overrides or {})
-        sources = {prompt.name: (folder / f"{prompt.name}.prompt").read_text(encoding="utf-8") for prompt in PROMPTS}
+        sources = {prompt.name: source_of(prompt.name, folder) for prompt in PROMPTS}
         partials = {
             path.stem.removeprefix("_"): path.read_text(encoding="utf-8").strip() for path in folder.glob("_*.prompt")
         }
@@ -129,11 +127,6 @@ class Library:
         return self._neutral.attribute(value) if place is Place.ATTRIBUTE else self._neutral.line(value)
 
 
-def tags_of(sources: Iterable[str]) -> set[str]:
-    """The names of the tags that prompts put around their values."""
-    return {tag for source in sources for tag in _TAG.findall(source)}
-
-
 _NO_OVERRIDE = AgentOverride()
 
 
@@ -157,7 +150,7 @@ def _compiled(name: str, source: str, partials: Mapping[str, str]) -> PromptFile
         max_tokens=int(config["maxOutputTokens"]),
         input=raw["input"]["schema"],
         schema=raw["output"].get("schema"),
-        remembered=raw.get("remembered", False),
+        remembered=is_remembered(source),
         system=roles[1].strip(),
         fill=lambda data: template(data, {}),
     )

@@ -17,7 +17,7 @@ from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.commands.stack import stack_for
-from runtime.processes.supervisor import state_home
+from runtime.processes.state_folder import state_home
 
 HERE = Path(demo.__file__).parent
 

@@ -18,7 +18,7 @@ from runtime.commands.consoles import plain_console
 from runtime.commands.options import read_settings
 from runtime.engines.rerankers import rerank_server
 from runtime.processes.nats_server import NoServer, binary
-from runtime.processes.supervisor import state_home
+from runtime.processes.state_folder import state_home
 
 #: With fewer free bytes the journal may soon run out of room.
 LEAST_FREE = 2 * 1024**3

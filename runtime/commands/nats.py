@@ -9,7 +9,7 @@ from runtime.commands.options import CONFIG, read_settings
 from runtime.commands.terminal import say
 from runtime.processes.nats_config import shared_config
 from runtime.processes.nats_users import read, standing_folder
-from runtime.processes.supervisor import state_folder
+from runtime.processes.state_folder import state_folder
 
 
 @click.group("nats")

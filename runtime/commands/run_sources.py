@@ -19,7 +19,8 @@ from runtime.commands.consoles import plain_console
 from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer
 from runtime.processes.nats_users import bus_as, bus_at
-from runtime.processes.supervisor import Stack, StackRunning, running, state_folder
+from runtime.processes.state_folder import running, state_folder
+from runtime.processes.supervisor import Stack, StackRunning
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.settings import Settings

@@ -9,7 +9,8 @@ from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.journal import Journal
 from bus.runs import Runs
 from runtime.processes.nats_users import bus_at
-from runtime.processes.supervisor import Address, Stack, StackRunning, running, state_folder
+from runtime.processes.state_folder import Address, running, state_folder
+from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
 
 

@@ -19,7 +19,7 @@ from runtime.commands.options import CONFIG, read_settings
 from runtime.commands.terminal import one_line, say
 from runtime.engines.watching import Watched, views
 from runtime.processes.nats_users import bus_as, bus_at
-from runtime.processes.supervisor import running, state_folder
+from runtime.processes.state_folder import running, state_folder
 
 type Key = tuple[str, int]
 

@@ -18,7 +18,7 @@ from runtime.commands.options import ASKED_OVER, BUILT_INDEX, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for
 from runtime.commands.terminal import one_line, say
 from runtime.journal.repair import check, reports
-from runtime.processes.supervisor import state_folder
+from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}

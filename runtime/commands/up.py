@@ -16,7 +16,8 @@ from runtime.commands.terminal import one_line, say
 from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
 from runtime.processes.roles import ROLES
-from runtime.processes.supervisor import Stack, state_folder
+from runtime.processes.state_folder import state_folder
+from runtime.processes.supervisor import Stack
 from runtime.settings import Settings, child_environ
 
 

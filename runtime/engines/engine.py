@@ -82,7 +82,7 @@ class Wiring:
     called once per request, `on_broken` once, with a line for a person, when the engine has failed for good.
     """
 
-    warm: Sequence[Rendered] = ()
+    warm: Callable[[], Sequence[Rendered]] = tuple
     render: Callable[[Prompt[Any]], Rendered] | None = None
     on_record: "Callable[[RequestRecord], None]" = lambda record: None
     on_broken: Callable[[str], None] = lambda why: None

@@ -1,11 +1,17 @@
 """Render a prompt's variables under a profile; one library per profile, since profiles override sampling and models."""
 
+import functools
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from actors.answer.profile import profile_of
 from prompts.contracts import PROMPTS, Prompt
-from prompts.library import Library
+from prompts.files import is_remembered, source_of
 from runtime.engines.engine import Rendered
+
+if TYPE_CHECKING:
+    from prompts.library import Library
 
 
 class Renderer:
@@ -13,6 +19,7 @@ class Renderer:
 
     def __init__(self) -> None:
         self._libraries: dict[str, Library] = {}
+        self._remembered = functools.cache(lambda prompt: is_remembered(source_of(prompt)))
 
     def render(self, variables: Prompt[object], profile: str) -> Rendered:
         library = self._library(profile)
@@ -22,11 +29,12 @@ class Renderer:
 
     def model(self, prompt: str, profile: str) -> str:
         """The model that the profile names for this prompt; empty for none."""
-        return self._library(profile).model(prompt)
+        agents = {str(agent): override for agent, override in profile_of(profile or "general").agents.items()}
+        return (agents[prompt].model or "") if prompt in agents else ""
 
     def remembered(self, prompt: str) -> bool:
         """Whether the prompt declares that its replies are cached."""
-        return self._library("general").file(prompt).remembered
+        return self._remembered(prompt)
 
     def constants(self) -> tuple[Rendered, ...]:
         """Every prompt's constant part, which a device can prefill before the first question."""
@@ -43,7 +51,9 @@ class Renderer:
             for file in (library.file(prompt.name) for prompt in PROMPTS)
         )
 
-    def _library(self, profile: str) -> Library:
+    def _library(self, profile: str) -> "Library":
+        from prompts.library import Library  # an engine without a model renders nothing
+
         name = profile or "general"
         if name not in self._libraries:
             agents = profile_of(name).agents

@@ -20,7 +20,7 @@ from runtime.edge.timeouts import Timeouts
 from runtime.keys import SCOPES
 from runtime.processes.listening import addresses_of, url_of
 from runtime.processes.nats_server import NoServer
-from runtime.processes.supervisor import running, state_folder
+from runtime.processes.state_folder import running, state_folder
 from runtime.settings import Settings
 
 log = logging.getLogger("groundwire.mcp")

@@ -17,7 +17,7 @@ from bus.pruner import Pruner
 from bus.users import ACTORS
 from index.languages.detection import detect
 from runtime.journal.repair import lost, reports
-from runtime.processes.supervisor import state_folder
+from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings
 from runtime.telemetry.run_metrics import RunCounter
 

@@ -209,7 +209,7 @@ def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
                 each.observe(record)
 
     wiring = Wiring(
-        warm=renderer.constants(),
+        warm=renderer.constants,
         render=lambda variables: renderer.render(variables, "general"),
         on_record=observe,
         on_broken=_end_process,

@@ -11,7 +11,7 @@ from pathlib import Path
 from bus.errors import Unavailable
 from runtime.edge.origins import is_loopback
 from runtime.keys import KeyFile, KeysProblem
-from runtime.processes.supervisor import state_home
+from runtime.processes.state_folder import state_home
 from runtime.settings import Settings
 
 

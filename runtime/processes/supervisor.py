@@ -8,8 +8,6 @@ Each child gets its settings in the environment, logs to the state folder, and e
 import asyncio
 import contextlib
 import fcntl
-import hashlib
-import os
 import signal
 import sys
 import time
@@ -32,6 +30,7 @@ from runtime.processes.actor_groups import actor_processes
 from runtime.processes.disk_errors import DiskErrors, has_room
 from runtime.processes.private_files import open_private, private_folder, write_private
 from runtime.processes.roles import CANNOT_START, Role
+from runtime.processes.state_folder import Address, take
 from runtime.settings import Settings, child_environ
 
 #: Most seconds before a restart: a process that keeps dying waits 0.1 s, then twice as long each time.
@@ -48,19 +47,10 @@ PRIVATE = 0o077
 START_S = 1.0
 #: Runs a command so that it ends with this process, however that ends.
 TETHER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("tether.py")))
-#: Bytes of an index's name in that of its state folder; names of folders end at 255.
-LONGEST_NAME = 200
 
 
 class StackRunning(Unavailable):
     """Another stack uses the same state folder."""
-
-
-class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a running stack listens, as its state folder says."""
-
-    nats_url: str
-    edge_port: int | None
 
 
 class NatsProcess(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,42 +59,6 @@ class NatsProcess(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     started: float
     command: tuple[str, ...]
-
-
-def state_home(settings: Settings) -> Path:
-    """The folder of Groundwire's state. Raises Unavailable when there is no home folder to hold it."""
-    if not settings.state:
-        raise Unavailable("the setting `state` is empty; name a folder, or leave GROUNDWIRE_STATE out")
-    try:
-        return Path(settings.state).expanduser()
-    except RuntimeError:
-        raise Unavailable(f"there is no home folder for the state {settings.state}; set GROUNDWIRE_STATE") from None
-
-
-def state_folder(settings: Settings) -> Path:
-    """The folder of the journal, logs and lock of a stack over the settings' index."""
-    index = Path(settings.index.dir).resolve()
-    name = hashlib.blake2b(os.fsencode(index), digest_size=6).hexdigest()
-    return state_home(settings) / f"{os.fsdecode(os.fsencode(index.name)[:LONGEST_NAME])}-{name}"
-
-
-def running(folder: Path) -> Address | None:
-    """The stack that runs over this folder, or None; the address file of a killed stack is ignored."""
-    try:
-        with (folder / "lock").open() as lock:
-            if _take(lock, fcntl.LOCK_SH):
-                return None
-        return msgspec.json.decode((folder / "stack.json").read_bytes(), type=Address)
-    except (OSError, msgspec.DecodeError):
-        return None
-
-
-def _take(lock: IO[bytes] | IO[str], kind: int) -> bool:
-    try:
-        fcntl.flock(lock, kind | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 class Stack:
@@ -153,7 +107,7 @@ class Stack:
                 f"the state folder {self.folder} cannot be used ({error.strerror}); set another as GROUNDWIRE_STATE"
             ) from None
         for _ in range(LOCK_TRIES):
-            if _take(self._lock, fcntl.LOCK_EX):
+            if take(self._lock, fcntl.LOCK_EX):
                 break
             await asyncio.sleep(0.02)
         else:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from runtime.processes.supervisor import running, state_folder
+from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row
 from tests.clients.test_mcp import Told

@@ -13,8 +13,9 @@ import pytest
 from bus.connection import connect, declare_streams
 from bus.errors import Unavailable
 from bus.health import answer_health
-from runtime.processes import nats_server, supervisor
-from runtime.processes.supervisor import NatsProcess, Stack, StackRunning, running
+from runtime.processes import nats_server, state_folder
+from runtime.processes.state_folder import running
+from runtime.processes.supervisor import NatsProcess, Stack, StackRunning
 from runtime.settings import Settings
 from tests.polling import until
 
@@ -136,7 +137,7 @@ def test_no_home_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])
     with pytest.raises(Unavailable, match=r"there is no home folder for the state .*; set GROUNDWIRE_STATE"):
-        supervisor.state_home(Settings())
+        state_folder.state_home(Settings())
 
 
 async def test_nats_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:
     return MlxEngine(
         settings.model,
         settings=DeviceSettings(max_rows=settings.max_rows, refuse_after_s=settings.refuse_after_s),
-        warm=wiring.warm,
+        warm=wiring.warm(),
         render=wiring.render,
         on_record=wiring.on_record,
         on_broken=wiring.on_broken,

@@ -1,0 +1,58 @@
+"""The folder of a stack's state: where it is, and which stack runs over it; imports next to nothing, for who only asks that."""
+
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from bus.errors import Unavailable
+from runtime.settings import Settings
+
+#: Bytes of an index's name in that of its state folder; names of folders end at 255.
+LONGEST_NAME = 200
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a running stack listens, as its state folder says."""
+
+    nats_url: str
+    edge_port: int | None
+
+
+def state_home(settings: Settings) -> Path:
+    """The folder of Groundwire's state. Raises Unavailable when there is no home folder to hold it."""
+    if not settings.state:
+        raise Unavailable("the setting `state` is empty; name a folder, or leave GROUNDWIRE_STATE out")
+    try:
+        return Path(settings.state).expanduser()
+    except RuntimeError:
+        raise Unavailable(f"there is no home folder for the state {settings.state}; set GROUNDWIRE_STATE") from None
+
+
+def state_folder(settings: Settings) -> Path:
+    """The folder of the journal, logs and lock of a stack over the settings' index."""
+    index = Path(settings.index.dir).resolve()
+    name = hashlib.blake2b(os.fsencode(index), digest_size=6).hexdigest()
+    return state_home(settings) / f"{os.fsdecode(os.fsencode(index.name)[:LONGEST_NAME])}-{name}"
+
+
+def running(folder: Path) -> Address | None:
+    """The stack that runs over this folder, or None; the address file of a killed stack is ignored."""
+    try:
+        with (folder / "lock").open() as lock:
+            if take(lock, fcntl.LOCK_SH):
+                return None
+        return msgspec.json.decode((folder / "stack.json").read_bytes(), type=Address)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def take(lock: IO[bytes] | IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
