@@ -3,7 +3,7 @@
 Any client that may declare a stream may change ours: one that subscribes with FastStream and names the stream sets back all that
 it does not name. So what Groundwire has declared carries a mark, a digest of it. A configuration whose mark does not fit is not
 ours and is set back; one whose mark fits is another process's, with other settings, and stays. What we have no opinion of stays
-as it is: replicas, placement, compression.
+as it is: placement, compression, and replicas unless the settings name them.
 """
 
 import hashlib
@@ -79,7 +79,8 @@ def streams(settings: BusSettings) -> dict[str, Config]:
         "max_age": round(settings.events_max_age_s * 1e9),
         "max_bytes": settings.events_max_bytes,
     }
-    return {RUNS: {**_STREAM, **runs}, EVENTS: {**_STREAM, **events}}
+    copies = {"num_replicas": settings.replicas} if settings.replicas else {}
+    return {RUNS: {**_STREAM, **runs, **copies}, EVENTS: {**_STREAM, **events, **copies}}
 
 
 def changed(found: Config, wanted: Config) -> list[str]:

@@ -25,6 +25,9 @@ class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     runs_prune_from: Share = 0.8  #: share of it from which the oldest finished runs leave
     events_max_age_s: Seconds = 3600.0  #: how long a client can resume
     events_max_bytes: int = 256 * 1024**2
+    replicas: Annotated[int, Meta(ge=0, le=5)] = (
+        0  #: servers of a cluster that keep each stream, 3 of 3; 0: as they are
+    )
     ack_wait_s: Seconds = 4.0  #: a dead actor's messages are redelivered after this
     heartbeat_s: Seconds = 1.0  #: how often long work signals that it is alive
     max_deliver: Annotated[int, Meta(ge=1)] = 30  #: deliveries before the janitor ends the run

@@ -93,10 +93,13 @@ ACTORS = User(
     subscribe=("gw.>", f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*"),
 )
 
+#: Whatever reads an object store: the last message of one of its subjects, and of no other stream's.
+_BUCKETS = ("$JS.API.DIRECT.GET.*.$O.*.C.*", "$JS.API.DIRECT.GET.*.$O.*.M.*")
+
 #: These two only answer: a reply goes to an inbox and nowhere else, whatever a request names.
 SEARCHING = User(
     name="search",
-    publish=(EMBED, _INBOXES),
+    publish=(EMBED, *_BUCKETS, _INBOXES),
     subscribe=(SEARCH, INDEX, SOURCES, VECTORS, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(

@@ -208,6 +208,14 @@ def next_id(index: Path) -> str:
     return f"s{last + 1:06d}-{os.urandom(4).hex()}"
 
 
+def adopt(index: Path, building: Path, name: str, raw: bytes) -> None:
+    """Make what another machine has built the current snapshot; its files are in `building`, `raw` is its manifest."""
+    (building / "readers").touch()
+    for path in building.rglob("*"):
+        _sync(path)
+    _move_in(index, building, name, raw)
+
+
 def publish(index: Path, building: Path, manifest: Manifest, known: Manifest | None) -> Manifest:
     """Make the finished snapshot in `building` the current one; returns the manifest with its files.
 
@@ -221,15 +229,19 @@ def publish(index: Path, building: Path, manifest: Manifest, known: Manifest | N
             name = path.relative_to(building).as_posix()
             files[name] = _digest(path, parent / name if parent else None, known.files.get(name) if known else None)
     manifest = msgspec.structs.replace(manifest, files=files)
-    (building / "manifest.json").write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    _move_in(index, building, manifest.snapshot, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    return manifest
+
+
+def _move_in(index: Path, building: Path, name: str, raw: bytes) -> None:
+    (building / "manifest.json").write_bytes(raw)
     _sync(building / "manifest.json")
     for folder in (building, *(path for path in building.rglob("*") if path.is_dir())):
         _sync(folder)
-    target = index / "snapshots" / manifest.snapshot
+    target = index / "snapshots" / name
     building.rename(target)
     _sync(target.parent)
-    point_at(index, manifest.snapshot)
-    return manifest
+    point_at(index, name)
 
 
 def discard(building: Path) -> None:

@@ -25,6 +25,7 @@ Rate = Annotated[str, Meta(pattern=r"^([0-9]{1,6}/[smhd])?\Z")]
 #: Where an edge is reached: nothing behind the host and its port, since the pages' own addresses begin there.
 Origin = Annotated[str, Meta(pattern=r"^(https?://[^\s/?#@]+)?\Z")]
 Address = Annotated[str, Meta(pattern=r"^(https?://[^\s/]\S*)?\Z")]
+BucketName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{0,64}\Z")]
 PREFIX = "GROUNDWIRE_"
 #: The environment variable with the path of the settings file.
 CONFIG = PREFIX + "CONFIG"
@@ -54,6 +55,7 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """`[index]`: the index to search."""
 
     dir: str = ""  #: folder made by `groundwire index build`
+    bucket: BucketName = ""  #: instead: bucket of `groundwire index push`, for `serve search`
     threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
     originals: bool = True  #: whoever may find a document may open its file, and see the pages of a PDF
     embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model

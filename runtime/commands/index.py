@@ -16,6 +16,7 @@ from index.report import Report
 from index.roots import Rules
 from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
+from runtime.commands.index_bucket import pull_command, push_command
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
 from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
@@ -186,6 +187,8 @@ def verify_command(directory: Path, name: str | None) -> None:
 
 index_group.add_command(show_command)
 index_group.add_command(watch_command)
+index_group.add_command(push_command)
+index_group.add_command(pull_command)
 
 
 def _bring_in(

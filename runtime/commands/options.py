@@ -1,5 +1,6 @@
 """The options that subcommands share, with their checks: settings, index folder, profile; errors become one line."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,15 @@ def read_settings(
 def over_index(settings: Settings, index: Path) -> Settings:
     """The same settings with another index."""
     return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, dir=str(index.resolve())))
+
+
+def over_bucket(settings: Settings, bucket: str | None) -> Settings:
+    """The same settings with the index of a bucket, if one is named. Raises click.UsageError."""
+    if bucket is None:
+        return settings
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", bucket):
+        raise click.UsageError(f"{bucket!r:.80} is no name of a bucket; take letters, digits, - and _")
+    return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, bucket=bucket))
 
 
 def check_profile(name: str, settings: Settings) -> None:

@@ -18,6 +18,8 @@ _LABELS = {
     "fit": "Fitting vectors",
     "vectors": "Vectors",
     "embed": "Embedding",
+    "push": "Sending MB",
+    "pull": "Fetching MB",
 }
 #: Without a terminal: no line before this, nor sooner than this after another.
 _QUIET_S = 5.0

@@ -10,7 +10,7 @@ import msgspec
 
 from bus.security import without_user
 from index.languages.toml_check import nearest
-from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.options import CONFIG, over_bucket, read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
@@ -23,14 +23,21 @@ from runtime.settings import Settings
 @click.argument("role", type=click.Choice(["nats", *ROLES]))
 @CONFIG
 @click.option("--only", multiple=True, metavar="ACTOR", help="For `actors`: run only this actor; repeatable.")
+@click.option("--bucket", help="For `search`: follow this bucket, as setting index.bucket does.")
 @click.option("--name", default="", hidden=True, help="Name for its log and health check; its role by default.")
 @click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
 @click.pass_context
 def serve_command(
-    ctx: click.Context, role: str, config: Path | None, only: tuple[str, ...], name: str, end_with_stdin: bool
+    ctx: click.Context,
+    role: str,
+    config: Path | None,
+    only: tuple[str, ...],
+    bucket: str | None,
+    name: str,
+    end_with_stdin: bool,
 ) -> None:
     """Run one process of the stack until it is stopped."""
-    settings = read_settings(config)
+    settings = over_bucket(read_settings(config), bucket)
     if role == "nats":
         _become_nats(settings)
     if only:

@@ -46,6 +46,14 @@ class KeptIndex:
         """The snapshot that is served; empty for none."""
         return self._searcher.snapshot if self._searcher is not None else ""
 
+    @property
+    def damaged(self) -> bool:
+        """Whether the snapshot that should be served is known to be damaged."""
+        try:
+            return snapshot.current(self._directory) in self._damaged
+        except IndexProblem:
+            return False
+
     def searcher(self) -> Searcher:
         """Raises IndexProblem with the reason why nothing is served."""
         if self._searcher is None:

@@ -23,12 +23,13 @@ from bus.searching import SearchReply, SearchRequest, serve_search
 from bus.served_index import Held, answer_served_index
 from bus.sources import answer_sources
 from bus.users import SEARCHING
-from index import search_engines
+from index import search_engines, snapshot
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.languages import FALLBACK
 from index.reranker import Reranking
 from index.searcher import Searcher
+from runtime.bucket.follow import Following, cache_folder
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
 from runtime.processes.hits import collection_of, passage_of
@@ -153,8 +154,13 @@ def _opening(
         embedder = over_http(settings.index)
     elif settings.index.embedder == "mlx":
         embedder = embedder_over(over_bus(client, loop), settings.index)
-    folder = Path(settings.index.dir)
+    folder = index_folder(settings)
     return lambda name: Searcher.open(folder, name, embedder=embedder, reranker=reranker)
+
+
+def index_folder(settings: Settings) -> Path:
+    """Where the snapshots stand that are searched."""
+    return cache_folder(settings) if settings.index.bucket else Path(settings.index.dir)
 
 
 def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[str, object]:
@@ -173,15 +179,20 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
     await answer_health(client, "search", lambda: health(state, reranker))
     opening = await loop.run_in_executor(None, _opening, settings, client, loop, reranker)
-    kept = KeptIndex(Path(settings.index.dir), opening)
+    following = Following(settings) if settings.index.bucket else None
+    kept = KeptIndex(index_folder(settings), opening)
+
+    def look() -> bool:
+        return heeded(following, kept) if following is not None else kept.look()
+
     threads = Threads(kept.searcher, settings.index.threads, on_broken=kept.suspect)
-    await loop.run_in_executor(None, kept.look)
+    await loop.run_in_executor(None, look)
     if kept.snapshot:
         await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
     close = await serve_search(client, threads.find)
     close_vectors = await serve_index_vectors(client, threads.embed)
     close_sources = await answer_sources(client, Sources(threads.run, originals=settings.index.originals).find)
-    served = Served(Path(settings.index.dir), kept.snapshot)
+    served = Served(index_folder(settings), kept.snapshot)
 
     async def found_for(groups: Groups) -> Held:
         try:
@@ -190,18 +201,34 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
             raise Unavailable(str(problem)) from None
 
     await answer_served_index(client, lambda: asyncio.to_thread(served.say), found_for)
+    fetching = asyncio.create_task(following.follow(stop)) if following is not None else None
     while not stop.is_set():
         state |= state_of(kept)
         with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):
             await stop.wait()
-        if not stop.is_set() and await loop.run_in_executor(None, kept.look):
+        if not stop.is_set() and await loop.run_in_executor(None, look):
             served.take_up(kept.snapshot)
+    if fetching is not None:
+        await fetching
     await close()
     await close_sources()
     await close_vectors()
     threads.close()
     kept.close()
     await client.close()
+
+
+def heeded(following: Following, kept: KeptIndex) -> bool:
+    """As `kept.look`: what is wrong with the bucket is what is wrong with the index, until there is one; what is damaged is
+    fetched again.
+    """
+    if not kept.snapshot and not snapshot.exists(following.folder):
+        kept.problem = following.problem
+        return False
+    other = kept.look()
+    if kept.damaged:
+        following.mend()
+    return other
 
 
 def state_of(kept: KeptIndex) -> dict[str, object]:

@@ -42,7 +42,9 @@ ACKS = ("$JS.ACK.RUNS.retrieve.1.1.1.1.0",)
 #: Who may not publish what.
 NOT_PUBLISHED = {
     "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.embed", "gw.run_finished.run.lane-1", "gw.ask.stop"),
-    "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask"),
+    "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask",
+               "$O.shelf.C.x", "$O.shelf.M.x", "$JS.API.STREAM.PURGE.OBJ_shelf", "$JS.API.STREAM.INFO.OBJ_shelf",
+               "$JS.API.DIRECT.GET.OBJ_shelf", "$JS.API.DIRECT.GET.RUNS.gw.question_asked.run"),
     "inference": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.cancel.run", "gw.search"),
     "integration": (
         *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.chat.run.main",
@@ -240,3 +242,18 @@ async def test_what_is_lent_arrives(as_user: Opener) -> None:
     await operator.publish("gw.progress.run", b"{}")
     assert (await cancelled.next_msg(timeout=5)).subject == "gw.cancel.run"
     assert (await seen.next_msg(timeout=5)).subject == "gw.progress.run"
+
+
+async def test_who_may_read_buckets_reads_no_other_stream(as_user: Opener) -> None:
+    operator, search = await as_user("operator"), await as_user("search")
+    js = operator.jetstream()
+    await js.create_object_store("shelf")
+    await js.publish("$O.shelf.C.digest", b"bytes")
+    await js.add_stream(name="SECRET", subjects=["secret.>"], allow_direct=True)
+    await js.publish("secret.word", b"hidden")
+    read = await search.request("$JS.API.DIRECT.GET.OBJ_shelf.$O.shelf.C.digest", timeout=5)
+    assert read.data == b"bytes"
+    for body in (b"", b'{"seq": 1}', b'{"last_by_subj": "secret.word"}', b'{"next_by_subj": "secret.>", "seq": 1}',
+                 b'{"multi_last": ["secret.word"]}', b'{"next_by_subj": "secret.>", "seq": 1, "batch": 5}'):  # fmt: skip
+        reply = await search.request("$JS.API.DIRECT.GET.SECRET.$O.shelf.C.digest", body, timeout=5)
+        assert (reply.data, (reply.headers or {}).get("Status", "")[:1]) == (b"", "4"), body

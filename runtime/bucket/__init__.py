@@ -1,0 +1,4 @@
+"""Snapshots between machines: pushed into a bucket, pulled into a folder, followed by a search process.
+
+What a bucket holds stands in `bus.bucket`, how a snapshot arrives on disk in `index.arriving`.
+"""

@@ -1,0 +1,111 @@
+"""Fetch a bucket's current snapshot into a folder, where it becomes the current one: what is there already is not fetched again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bus.bucket import PART, PARTS, SNAPSHOTS, Absent, Bucket, Damaged
+from index import snapshot
+from index.arriving import Arriving
+from index.build_job import Tell
+from index.errors import IndexProblem
+from runtime.bucket.failing import first_failure
+
+#: Parts on their way at a time: what hides the way to the server; a part is a megabyte of memory.
+AT_ONCE = 8
+
+
+class Pulled(NamedTuple):
+    """`fetched_bytes`: of `size_bytes`; none when the folder had the snapshot."""
+
+    snapshot: str
+    size_bytes: int
+    fetched_bytes: int
+
+
+async def pull(bucket: Bucket, index: Path, tell: Tell, *, distrust: bool = False) -> Pulled:
+    """`distrust`: read what the folder has, and replace what is damaged.
+
+    Raises Absent, Damaged, Unavailable and IndexProblem.
+    """
+    while True:
+        current = await bucket.current()
+        if current is None:
+            raise Absent(f"the bucket {bucket.name} holds no index; send one with 'groundwire index push --index DIR'")
+        name = current.snapshot
+        if not distrust and _is_here(index, name):
+            return Pulled(name, 0, 0)
+        try:
+            with snapshot.writing(index):
+                return await _fetch(bucket, index, name, tell, distrust)
+        except (Absent, Damaged):
+            newer = await bucket.current()
+            if newer is None or newer.snapshot == name:
+                raise  # else it left the bucket while it was fetched
+
+
+def _is_here(index: Path, name: str) -> bool:
+    try:
+        return snapshot.current(index) == name and (index / "snapshots" / name).is_dir()
+    except IndexProblem:
+        return False
+
+
+async def _fetch(bucket: Bucket, index: Path, name: str, tell: Tell, distrust: bool) -> Pulled:
+    raw = await bucket.read(SNAPSHOTS + name)
+    arriving = await asyncio.to_thread(Arriving, index, name, raw, distrust=distrust)
+    await asyncio.to_thread(arriving.need_room)
+    fetching = _Fetching(bucket, arriving, tell)
+    parts, lock = fetching.parts(), asyncio.Lock()
+    async with first_failure(), asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(fetching.some(parts, lock))
+    for digest in arriving.wanted:
+        await asyncio.to_thread(arriving.finish, digest)
+    skipped = b""
+    if await bucket.has("skipped.json"):
+        skipped = await bucket.read("skipped.json")
+    await asyncio.to_thread(arriving.adopt, skipped)
+    size = sum(size for size, _ in arriving.manifest.files.values())
+    return Pulled(name, size, fetching.fetched)
+
+
+class _Fetching:
+    def __init__(self, bucket: Bucket, arriving: Arriving, tell: Tell) -> None:
+        self._bucket = bucket
+        self._arriving = arriving
+        self._tell = tell
+        self._done = 0
+        self._total = sum(arriving.wanted.values())
+        self.fetched = 0
+
+    async def parts(self) -> AsyncIterator[tuple[str, int, str]]:
+        """What is not here: a file's digest, the offset in it, and the part's digest."""
+        for digest, size in self._arriving.wanted.items():
+            parts = [(digest, size)]
+            if size > PART:
+                listed = (await self._bucket.read(PARTS + digest)).decode("ascii").split()
+                parts = [(part, min(PART, size - at * PART)) for at, part in enumerate(listed)]
+            missing = await asyncio.to_thread(self._arriving.missing, digest, parts)
+            sizes = dict(parts)
+            self._count(size - sum(sizes[part] for _, part in missing))
+            for offset, part in missing:
+                yield digest, offset, part
+
+    async def some(self, parts: AsyncIterator[tuple[str, int, str]], lock: asyncio.Lock) -> None:
+        """Fetch part after part, as long as there are any."""
+        while True:
+            async with lock:
+                taken = await anext(parts, None)
+            if taken is None:
+                return
+            digest, offset, part = taken
+            data = await self._bucket.read_digest(part)
+            await asyncio.to_thread(self._arriving.write, digest, offset, data)
+            self.fetched += len(data)
+            self._count(len(data))
+
+    def _count(self, more: int) -> None:
+        self._done += more
+        self._tell("pull", self._done // 1_000_000, self._total // 1_000_000)

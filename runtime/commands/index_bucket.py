@@ -1,0 +1,97 @@
+"""`groundwire index push` and `pull`: an index travels between machines over NATS."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import click
+
+from bus.bucket import Bucket
+from bus.connection import connect, keep_trying
+from bus.errors import Failure
+from bus.users import OPERATOR
+from index.build_job import Tell
+from index.errors import IndexProblem
+from runtime.bucket.prune import KEEP
+from runtime.bucket.pull import Pulled, pull
+from runtime.bucket.push import Pushed, push
+from runtime.commands.options import CONFIG, INDEX_FOLDER, over_bucket, read_settings
+from runtime.commands.progress import bars
+from runtime.commands.terminal import say
+from runtime.processes.nats_users import bus_as
+from runtime.settings import Settings
+
+#: The bucket where neither the command nor the settings name one.
+BUCKET = "index"
+_BUCKET = click.option("--bucket", help=f"Name of the bucket; by default of the setting index.bucket, or {BUCKET!r}.")
+
+
+@click.command("push")
+@INDEX_FOLDER
+@_BUCKET
+@click.option(
+    "--replicas", type=click.IntRange(1, 5), help="Servers of the cluster that keep it; by default bus.replicas."
+)
+@click.option("--keep", type=click.IntRange(min=1), default=KEEP, show_default=True, help="Snapshots that stay in it.")
+@click.option("--resend", is_flag=True, help="Send what is there, too, which mends what is damaged.")
+@CONFIG
+def push_command(
+    directory: Path, bucket: str | None, replicas: int | None, keep: int, resend: bool, config: Path | None
+) -> None:
+    """Send an index's current snapshot to a bucket on NATS, for `serve search --bucket` on other machines.
+
+    Only what the bucket has not yet is sent. A push that was killed goes on where it was when it is repeated.
+    """
+    settings = over_bucket(read_settings(config), bucket)
+    copies = replicas if replicas is not None else settings.bus.replicas
+
+    async def work(to: Bucket, tell: Tell) -> Pushed:
+        return await push(to, directory, tell, keep=keep, replicas=copies, resend=resend)
+
+    done = _over(settings, work)
+    say(
+        f"{done.snapshot} is in the bucket {settings.index.bucket or BUCKET}: {done.sent_files} of {done.files} files sent,"
+        f" {done.sent_bytes / 1e6:.1f} of {done.size_bytes / 1e6:.1f} MB; {done.removed} older snapshots removed"
+    )
+
+
+@click.command("pull")
+@INDEX_FOLDER
+@_BUCKET
+@click.option("--repair", is_flag=True, help="Read what the folder has, and fetch what is damaged again.")
+@CONFIG
+def pull_command(directory: Path, bucket: str | None, repair: bool, config: Path | None) -> None:
+    """Fetch the current snapshot of a bucket into a folder; only what the folder has not yet is fetched.
+
+    It takes the place of the index that stands there.
+    """
+    settings = over_bucket(read_settings(config), bucket)
+
+    async def work(of: Bucket, tell: Tell) -> Pulled:
+        return await pull(of, directory, tell, distrust=repair)
+
+    done = _over(settings, work)
+    if done.size_bytes:
+        say(
+            f"{done.snapshot} is in {directory}: {done.fetched_bytes / 1e6:.1f} of {done.size_bytes / 1e6:.1f} MB fetched"
+        )
+    else:
+        say(f"{done.snapshot} is in {directory} already")
+
+
+def _over[T](settings: Settings, work: Callable[[Bucket, Tell], Awaitable[T]]) -> T:
+    """What this returns, called with a bucket and what shows how far it is. Raises click.ClickException."""
+
+    async def run(tell: Tell) -> T:
+        client = await connect(bus_as(settings, OPERATOR.name), name="groundwire-bucket", patience_s=3.0)
+        keep_trying(client)
+        try:
+            return await work(Bucket(client, settings.index.bucket or BUCKET), tell)
+        finally:
+            await client.close()
+
+    try:
+        with bars() as tell:
+            return asyncio.run(run(tell))
+    except (Failure, IndexProblem) as problem:
+        raise click.ClickException(" ".join(str(problem).split())) from None
