@@ -41,6 +41,10 @@ class _Said(msgspec.Struct, frozen=True, array_like=True):
     gone: tuple[str, ...]
 
 
+def _damaged(path: Path, error: Exception) -> IndexProblem:
+    return IndexProblem(f"{path} cannot be read ({error}); build the index again")
+
+
 class _File:
     """One file of a catalogue; a sequence of ids, ascending."""
 
@@ -55,7 +59,11 @@ class _File:
         return len(self._starts) - 1
 
     def __getitem__(self, place: int) -> str:
-        return _id(self.record(place)).source_id
+        """Raises IndexProblem."""
+        try:
+            return _id(self.record(place)).source_id
+        except msgspec.DecodeError as error:
+            raise _damaged(self.path, error) from error
 
     def record(self, place: int) -> memoryview:
         return self._records[self._starts[place] : self._starts[place + 1]]
@@ -75,7 +83,7 @@ class Catalogue(Mapping[str, Entry]):
             self.files = [_File(path) for path in sorted(folder.iterdir())]
             self._documents = self.files[-1].documents
         except (OSError, ValueError, IndexError) as error:
-            raise self._damaged(error) from error
+            raise _damaged(folder, error) from error
         self._find = lru_cache(_KEPT)(self._look_up)
 
     def _look_up(self, source_id: str) -> Entry | None:
@@ -90,10 +98,7 @@ class Catalogue(Mapping[str, Entry]):
         try:
             return _entry(record)
         except msgspec.DecodeError as error:
-            raise self._damaged(error) from error
-
-    def _damaged(self, error: Exception) -> IndexProblem:
-        return IndexProblem(f"{self._folder} cannot be read ({error}); build the index again")
+            raise _damaged(self._folder, error) from error
 
     def __getitem__(self, source_id: str) -> Entry:
         if (entry := self._find(source_id)) is None:
@@ -160,7 +165,7 @@ def write_catalogue(
         older = files.pop()
         for place in range(len(older)):
             record = older.record(place)
-            name = _id(record).source_id
+            name = older[place]
             if name not in gone:
                 changed.setdefault(name, bytes(record))
         gone |= older.gone - changed.keys()
