@@ -14,7 +14,7 @@ from index.readers.decoding import decode
 from index.readers.formats import Format, Source
 from index.readers.html import read_fragment
 from index.readers.markdown_inline import Anchors, Seen
-from index.readers.markdown_syntax import parser, titles
+from index.readers.markdown_syntax import parser, read_lines, titles
 from index.readers.templating import taken_out
 
 #: Fences of these names hold Markdown and no code.
@@ -163,7 +163,7 @@ class _Walk:
         return end + 1
 
     def _inline(self, at: int) -> str:
-        return self._seen.text(self._tokens[at].children or ())
+        return self._seen.line(self._tokens[at])
 
     def _heading(self, text: str, token: Token) -> None:
         if self._frames:
@@ -238,6 +238,7 @@ class _Walk:
         self._unclosed += opened > 0
         html = tokens[at].content
         if end > at + 1:
+            read_lines(self._parser, tokens[at:end], self._env)
             html = self._parser.renderer.render(tokens[at:end], self._parser.options, self._env)
         if ":::" in html:
             html = _CONTAINER_ENDS.sub("", html)

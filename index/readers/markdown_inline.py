@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from markdown_it.token import Token
 
 from index.languages.scripts import WIDE
+from index.readers.markdown_quick import BREAK, quickly
 from index.readers.templating import PRIVATE
 
-#: Stands where the file broke a line; Markdown never has this character.
-_BREAK = "\0"
 #: Stands for a pair of asterisks that are no mark by CommonMark's rule, as between a bracket and a Korean particle.
 _STARS = "\uffff"
 _GLUED = re.compile(rf"(?<=[{WIDE}\uff00-\uffef])[ \t]*\0[ \t]*(?=[{WIDE}\uff00-\uffef])")
@@ -35,18 +34,26 @@ class Seen:
         self._shown = shown
         self._original = original
 
+    def line(self, inline: Token) -> str:
+        """The text of an inline token; the parser has not read it if it is quickly read."""
+        if inline.children:
+            return self.text(inline.children)
+        return self._joined(quickly(inline.content, lambda code: _quoted(self.code(code), "`")))
+
     def text(self, tokens: Sequence[Token]) -> str:
         """Lines that only the file broke are joined."""
-        text = "".join(self._parts(tokens))
+        return self._joined("".join(self._parts(tokens)))
+
+    def _joined(self, text: str) -> str:
         if self._shown:
             text = _PRIVATE.sub(lambda found: self._shown.get(ord(found[0]), found[0]), text)
         if _STARS in text:
             text = _LEFT_OVER.sub(r"\g<1>", text).replace(_STARS, "**")
-        if _BREAK in text:
-            text = _BROKEN.sub(" ", _GLUED.sub("", text))
+        if BREAK in text:
+            text = _BROKEN.sub(" ", text if text.isascii() else _GLUED.sub("", text))
         if "\n" in text:
             text = _AROUND_LINE.sub("\n", text)
-        return _SPACES.sub(" ", text).strip()
+        return (_SPACES.sub(" ", text) if "\t" in text or "  " in text else text).strip()
 
     def code(self, text: str) -> str:
         """Code as the file has it."""
@@ -63,7 +70,7 @@ class Seen:
             elif kind == "text":
                 yield text.replace("****", "").replace("**", _STARS) if "**" in text else text
             elif kind == "softbreak":
-                yield _BREAK
+                yield BREAK
             elif kind == "code_inline":
                 yield _quoted(self.code(text), token.markup)
             elif kind == "hardbreak":

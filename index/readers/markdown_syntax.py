@@ -5,15 +5,19 @@ and components or template tags that stand on lines of their own. Their titles a
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from index.readers.markdown_quick import is_quick
 from index.readers.templating import FIRST, LAST, PRIVATE
 
 #: Deeper than this nothing is a structure any more.
@@ -61,8 +65,24 @@ def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
         markdown.use(deflist_plugin)
     markdown.block.ruler.before("fence", "aside", _aside, _ENDS_PARAGRAPH)
     markdown.core.ruler.before("inline", "anchors_and_alerts", _anchors_and_alerts)
+    markdown.core.ruler.at("inline", _slow_lines)
     markdown.disable("text_join")  # an escaped mark stays apart from one that is left over
     return markdown.disable("code") if mdx else markdown
+
+
+def _slow_lines(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = []
+            if not is_quick(token.content):
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def read_lines(markdown: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> None:
+    """Let the parser read what it has not because it is quickly read."""
+    for token in tokens:
+        if token.type == "inline" and not token.children:
+            token.children = markdown.inline.parse(token.content, markdown, env, [])
 
 
 def _anchors_and_alerts(state: StateCore) -> None:

@@ -5,11 +5,14 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it.token import Token
 
 from index.model import Document
 from index.readers.formats import Source, read
 from index.readers.markdown import read_markdown
-from index.readers.markdown_inline import Anchors
+from index.readers.markdown_inline import Anchors, Seen
+from index.readers.markdown_quick import is_quick
+from index.readers.markdown_syntax import parser, read_lines
 
 
 def markdown(text: str, suffix: str = ".md") -> Document:
@@ -363,3 +366,61 @@ _JUNK = [
 @settings(max_examples=200)
 def test_junk_is_read(text: str, suffix: str) -> None:
     whole(read_markdown(Source(text.encode(), "a", "a", suffix)))
+
+
+_LINE_PIECES = [
+    "`",
+    "``",
+    "*",
+    "**",
+    "_",
+    "__",
+    "[",
+    "]",
+    "](a/b.md)",
+    '](http://a.b/c_d*e "f")',
+    "](javascript:x)",
+    "](<a b>)",
+    "![",
+]
+_LINE_PIECES += [
+    "word",
+    "one two",
+    "snake_case",
+    "가나",
+    "漢字",
+    "é",
+    "1",
+    ".",
+    ":",
+    "(",
+    ")",
+    "!",
+    "&",
+    "&amp;",
+    "<b>",
+    "~",
+    "~~",
+    "^",
+]
+_LINE_PIECES += [" ", "  ", "\n", "\t", "\u00a0", "\\", "\U000f0000", "**bold**", "`code`", "*a b*", "[c](d)"]
+
+
+@given(st.lists(st.sampled_from(_LINE_PIECES), max_size=14).map("".join))
+@settings(max_examples=600)
+def test_a_line_that_is_quickly_read_is_read_as_the_parser_reads_it(line: str) -> None:
+    line = line.strip()
+    quick, slow = Token("inline", "", 0, content=line), Token("inline", "", 0, content=line)
+    if line and is_quick(line):
+        read_lines(parser(line, mdx=False), [slow], {})
+        assert slow.children
+        assert Seen({}, {}).line(quick) == Seen({}, {}).line(slow)
+
+
+def test_most_lines_are_quickly_read() -> None:
+    assert is_quick(
+        "Set `a_b` in **the file**, as the [guide](../guide.md#set) _says_:\nsnake_case & more (![two](a.png))."
+    )
+    assert not any(
+        map(is_quick, ("**a**b", "\\*", "[a]", "<b>", "a  \nb", "&amp;", "[a](javascript:b)", "~~a~~", "[^1]"))
+    )
