@@ -8,6 +8,10 @@ import msgspec
 Tell = Callable[[str, int, int], None]
 
 
+def no_progress(task: str, done: int, total: int) -> None:
+    """Reports nothing."""
+
+
 class Job(msgspec.Struct, kw_only=True):
     """Paths are absolute. `parent` is "" for a first build. `live` and `removed` are (first, count) ranges of passages.
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from index import snapshot
-from index.build import Build, Change, no_progress
-from index.build_job import Tell
+from index.build import Build, Change
+from index.build_job import Tell, no_progress
 from index.catalogue import read_catalogue
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
 from index.groups import counted
 from index.intake import Intake
+from index.local_sink import LocalSink
 from index.reading import Pool
 from index.reading_job import Limits
 from index.report import Report, Skip, read_skipped, write_skipped
@@ -61,7 +62,7 @@ def bring_in(
     paths = [pattern for pattern in patterns if pattern != STDIN]
     with snapshot.writing(index):
         unusable = _unusable(index) if only else None
-        build = Build(index, embedder, progress, afresh=unusable is not None)
+        build = Build(LocalSink(index, embedder, progress, afresh=unusable is not None))
         try:
             known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
             asked = plan(paths, known, rules, anew=only)
@@ -119,7 +120,7 @@ def follow(
     """
     began = time.monotonic()
     with snapshot.writing(index):
-        build = Build(index, embedder, progress)
+        build = Build(LocalSink(index, embedder, progress))
         try:
             followed = [root for root in build.roots if not folders or root.folder in folders]
             for root in followed:
@@ -151,7 +152,7 @@ def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progres
     began = time.monotonic()
     snapshot.current(index)
     with snapshot.writing(index):
-        build = Build(index, foreign_vectors=True, progress=progress)
+        build = Build(LocalSink(index, progress=progress, foreign_vectors=True))
         try:
             for source_id in source_ids:
                 if not build.remove(source_id):

@@ -5,9 +5,14 @@ all. The folder of an index is one body, OpenSearch another.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol
 
-from index.model import Entry, Passage
+from index import lsa
+from index.embedder import Embedder, EmbedderSpec, check_match
+from index.groups import access_digest
+from index.model import FORMAT, Entry, Passage
 from index.prepared import Hashes
 from index.roots import Root
 from index.snapshot import Manifest
@@ -21,24 +26,88 @@ class Sink(Protocol):
         """What the newest snapshot says of itself; None for the first."""
         ...
 
+    @property
+    def fitted(self) -> bool:
+        """Whether the vectors are made by a model that is fitted on the documents (LSA), and can be again."""
+        ...
+
+    @property
+    def scratch(self) -> Path:
+        """A folder on this machine for files that the build needs until it is closed."""
+        ...
+
     def catalogue(self) -> dict[str, Entry]:
         """The documents of the parent, by id."""
         ...
 
-    def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
-        """Write a document. One with that id before is removed first by the build."""
+    def warm_up(self) -> None:
+        """Let start, beside the reading of documents, what takes a while; may be called often."""
         ...
 
-    def keep(self, entry: Entry) -> None:
-        """A document whose passages stay, though its id, URL, groups or origin are others now."""
+    def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
+        """Write a document, whose passages have the numbers from `entry.first` on. The build removed one with that id before."""
+        ...
+
+    def keep(self, entry: Entry, before: Entry) -> None:
+        """A document whose passages stay, though its id, URL or groups are others than before. Of those that are moved at once,
+        one may get the id that the next has.
+        """
         ...
 
     def remove(self, entry: Entry) -> None: ...
 
     def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
-        """Make all of it the newest snapshot."""
+        """Make all of it the newest snapshot. `refit`: with all vectors made anew, by a model fitted again where one is fitted."""
         ...
 
     def close(self) -> None:
-        """Leave without publishing, if it was not published; called once, always."""
+        """Leave without publishing, if it was not published; may be called again."""
         ...
+
+
+def check_embedder(parent: Manifest, embedder: Embedder | None) -> None:
+    """Raises IndexProblem where the vectors of an index are of another embedder than the one given, None for LSA."""
+    spec = parent.embedder
+    if embedder is not None:
+        check_match(spec, embedder.spec)
+    elif spec.name != lsa.NAME:
+        check_match(spec, EmbedderSpec(lsa.NAME, "fitted on the corpus", lsa.DIMENSION))
+
+
+def described(
+    catalogue: Mapping[str, Entry],
+    roots: tuple[Root, ...],
+    parent: Manifest | None,
+    *,
+    snapshot: str,
+    embedder: EmbedderSpec,
+    languages: dict[str, int],
+    next_number: int,
+    refit: bool,
+    coverage: float = 1.0,
+    graph_size: int = 0,
+    build_s: float = 0.0,
+) -> Manifest:
+    """What a new snapshot says of itself. `next_number`: the first that no passage ever had; `coverage`: of those put now."""
+    passages = sum(entry.count for entry in catalogue.values())
+    added = next_number - (parent.next_number if parent else 0)
+    fresh = refit or parent is None
+    return Manifest(
+        format=FORMAT,
+        snapshot=snapshot,
+        parent=parent.snapshot if parent else "",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        embedder=embedder,
+        languages=languages,
+        documents=len(catalogue),
+        passages=passages,
+        next_number=next_number,
+        graph_size=graph_size,
+        fitted_on=passages if fresh or parent is None else parent.fitted_on,
+        folded_in=0 if fresh or parent is None else parent.folded_in + added,
+        coverage=coverage if added else (parent.coverage if parent else 1.0),
+        source_chars=sum(entry.characters for entry in catalogue.values()),
+        build_s=build_s,
+        roots=roots,
+        access=access_digest({entry.source_id: entry.groups for entry in catalogue.values()}),
+    )

@@ -26,6 +26,7 @@ from index.check import stats
 from index.coverage import cover, hash_sets
 from index.filters import Filter
 from index.local_backend import LocalBackend
+from index.local_sink import LocalSink
 from index.model import Document, Metadata
 from index.searcher import Searcher
 
@@ -77,7 +78,7 @@ def one_size(index: Path, size: int, queries: int, *, still: bool) -> float:
     megabytes = sum(len(document.text) for document in documents) / 1e6
     began = time.perf_counter()
     with snapshot.writing(index):
-        build = Build(index)
+        build = Build(LocalSink(index))
         for document in documents:
             build.put(document)
         manifest = build.publish()

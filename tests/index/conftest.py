@@ -8,6 +8,7 @@ import pytest
 from index import snapshot
 from index.build import Build
 from index.local_backend import LocalBackend
+from index.local_sink import LocalSink
 from index.model import Document
 from index.opened import Opened
 from index.searcher import Searcher
@@ -71,7 +72,7 @@ MakeIndex = Callable[..., Manifest]
 
 def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = (), **options: bool) -> Manifest:
     with snapshot.writing(index):
-        build = Build(index)
+        build = Build(LocalSink(index))
         try:
             for source_id in remove:
                 assert build.remove(source_id)

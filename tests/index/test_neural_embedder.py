@@ -8,6 +8,7 @@ import pytest
 
 from index import snapshot
 from index.build import Build
+from index.local_sink import LocalSink
 from index.model import Document
 from index.openai_embedder import OpenAIEmbedder
 from index.searcher import Searcher
@@ -44,7 +45,7 @@ def embedder() -> Iterator[OpenAIEmbedder]:
 
 def test_questions_find_what_they_share_no_word_with(embedder: OpenAIEmbedder, tmp_path: Path) -> None:
     with snapshot.writing(tmp_path / "index"):
-        build = Build(tmp_path / "index", embedder)
+        build = Build(LocalSink(tmp_path / "index", embedder))
         for name, text in DOCUMENTS.items():
             build.put(Document(source_id=name, title="", text=text))
         build.publish()

@@ -17,6 +17,7 @@ from index.build_job import Job, Tell, numbers
 from index.check import verify
 from index.embedder import Vectors
 from index.filters import Filter
+from index.local_sink import LocalSink
 from index.model import Document
 from index.searcher import Searcher
 from index.store import PassageStore
@@ -84,7 +85,7 @@ def build_vectors(path: Path, labels: NDArray[np.int64], vectors: Vectors) -> No
 
 def put(index: Path, *texts: str) -> None:
     with snapshot.writing(index):
-        build = Build(index)
+        build = Build(LocalSink(index))
         for text in texts:
             build.put(Document(source_id=text.split()[0], title="", url="", language="en", text=text))
         build.publish()

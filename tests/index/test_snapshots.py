@@ -14,6 +14,7 @@ from index.check import advice, stats, verify
 from index.embedder import CallableEmbedder, EmbedderSpec
 from index.errors import IndexProblem
 from index.ingest import bring_in
+from index.local_sink import LocalSink
 from index.model import Document
 from index.searcher import Searcher
 from tests.index.conftest import DOCUMENTS, update
@@ -218,7 +219,7 @@ def test_another_embedder_is_used_named_and_not_mixed_up(tmp_path: Path) -> None
     letters = CallableEmbedder(EmbedderSpec("letters", "1", 26, 0.2), _letters)
     index = tmp_path / "index"
     with snapshot.writing(index):
-        build = Build(index, letters)
+        build = Build(LocalSink(index, letters))
         build.put(Document(source_id="a", title="", text="zzz zebra puzzle"))
         build.put(Document(source_id="b", title="", text="mummy hummus"))
         manifest = build.publish()
@@ -232,13 +233,13 @@ def test_another_embedder_is_used_named_and_not_mixed_up(tmp_path: Path) -> None
     with pytest.raises(IndexProblem, match=r"letters 1 .* not with letters 2"):
         Searcher.open(index, embedder=newer)
     with pytest.raises(IndexProblem, match="not with lsa"), snapshot.writing(index):
-        Build(index)
+        Build(LocalSink(index))
     with snapshot.writing(index):
-        build = Build(index, letters)
+        build = Build(LocalSink(index, letters))
         build.put(Document(source_id="c", title="", text="banana"))
         build.publish()
     with snapshot.writing(index):
-        build = Build(index, foreign_vectors=True)
+        build = Build(LocalSink(index, foreign_vectors=True))
         assert build.remove("a")
         assert build.publish().documents == 2
     searcher = Searcher.open(index, embedder=letters)
