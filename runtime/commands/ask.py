@@ -1,30 +1,17 @@
 """`groundwire ask`: ask one question, stream the answer and list its sources, or show the passages that come closest."""
 
-import asyncio
-import re
-import sys
-from collections.abc import Sequence
+import contextlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from groundwire.client import Client, GroundwireError
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from bus.errors import Failure, Invalid
-from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
-from bus.messages import Citation, NearPassage, QuestionAsked, Reference
-from bus.requests import check_text
-from bus.run_record import RunRecord
+from index import warm_up
 from index.languages import LANGUAGES
-from index.source_paths import published
 from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
-from runtime.commands.asked_over import Asked, OverBus, OverHttp
-from runtime.commands.consoles import plain_console
-from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
+from runtime.commands.filter_options import filter_options, taken_filter, taken_groups
 from runtime.commands.options import (
     ASKED_INDEX,
     CONFIG,
@@ -35,27 +22,12 @@ from runtime.commands.options import (
     check_profile,
     read_settings,
 )
-from runtime.commands.stack import stack_for
-from runtime.commands.terminal import Bold, fit, one_line, say, say_json
-from runtime.processes.nats_server import NoServer
-from runtime.settings import Settings
+from runtime.processes.state_folder import running, state_folder
 
-EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
-
-_STOPS = ".,!?…:;。，！？；：؟،؛ "
-_LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
-_LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
-
-#: Time budget of each stage on the reference machine, in seconds (README, "Time").
-BUDGETS = {
-    "classify_intent": 0.3,
-    "rewrite_query": 0.3,
-    "classify_query": 0.3,
-    "decompose_query": 1.0,
-    "retrieve": 1.5,
-    "judge_relevance": 1.5,
-    "judge_sufficiency": 0.5,
-}
+if TYPE_CHECKING:
+    from bus.messages import QuestionAsked
+    from index.groups import Groups
+    from runtime.settings import Settings
 
 
 @click.command("ask")
@@ -97,188 +69,59 @@ def ask_command(
     deadline, only, groups = options.pop("deadline"), taken_filter(options), taken_groups(options)
     check_place(index, url, config, groups)
     settings = read_settings(config, index=index and check_index(index))
-    if url is None:
-        check_profile(options["profile"], settings)
     fields = {k: v for k, v in options.items() if v is not None}
     asked = question_from({"question": question, "deadline_s": deadline, "filter": only, **fields})
+    if url is not None:
+        ctx.exit(_ask_server(url, asked, as_json=as_json, timings=timings))
+    check_profile(options["profile"], settings)
+    ctx.exit(_ask_here(settings, asked, groups, as_json=as_json, timings=timings))
+
+
+def _ask_server(url: str, asked: "QuestionAsked", *, as_json: bool, timings: bool) -> int:
+    from groundwire.client import Client, GroundwireError
+
+    from runtime.commands.answer_shown import run, show
+    from runtime.commands.asked_over import OverHttp
+    from runtime.commands.consoles import plain_console
+
+    async def ask() -> int:
+        async with Client(url, patience_s=PATIENCE_S) as client:
+            console = plain_console(stderr=True)
+            return await show(OverHttp(client, asked), as_json=as_json, timings=timings, console=console)
+
+    return run(ask(), GroundwireError)
+
+
+def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *, as_json: bool, timings: bool) -> int:
+    """Ask the stack that runs, or one of this process, whose Java starts beside the imports."""
+    with contextlib.suppress(Failure):  # told below
+        if running(state_folder(settings)) is None:
+            warm_up.begin(Path(settings.index.dir))
+    from runtime.commands.answer_shown import at_once, run, show
+    from runtime.commands.asked_over import OverBus
+    from runtime.commands.consoles import plain_console
+    from runtime.commands.stack import stack_for
+
     console = plain_console(stderr=True)
 
     async def ask() -> int:
-        if url is not None:
-            async with Client(url, patience_s=PATIENCE_S) as client:
-                return await show(OverHttp(client, asked), as_json=as_json, timings=timings, console=console)
         with console.status("") as status:
-            async with stack_for(settings, say=status.update) as runs:
+            async with stack_for(settings, say=status.update, alone=True) as runs:
                 status.stop()
                 whole = at_once(settings)
                 over_bus = OverBus(runs, asked, groups)
                 return await show(over_bus, as_json=as_json, timings=timings, console=console, whole=whole)
 
-    ctx.exit(run(ask()))
+    return run(ask())
 
 
-def question_from(fields: dict[str, Any]) -> QuestionAsked:
+def question_from(fields: dict[str, Any]) -> "QuestionAsked":
     """The request these options make. Raises click.UsageError."""
+    from bus.messages import QuestionAsked
+    from bus.requests import check_text
+
     try:
         check_text("question", fields["question"])
         return msgspec.convert({k: v for k, v in fields.items() if v is not None}, QuestionAsked)
     except (Invalid, msgspec.ValidationError) as error:
         raise click.UsageError(str(error)) from None
-
-
-def run(coroutine: Any) -> int:
-    """Run the coroutine; a known failure is printed as one line, with exit code 1."""
-    try:
-        return int(asyncio.run(coroutine))
-    except (Failure, NoServer, GroundwireError) as failure:
-        say(f"error: {one_line(str(failure))}", err=True)
-        return 1
-
-
-def at_once(settings: Settings) -> bool:
-    """Whether an answer is printed whole: on a terminal, where no model writes it word by word."""
-    return settings.inference.engine == "extractive" and sys.stdout.isatty()
-
-
-async def show(
-    asked: Asked,
-    *,
-    as_json: bool = False,
-    timings: bool = False,
-    console: Console,
-    whole: bool = False,
-) -> int:
-    """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code."""
-    told = ""
-    async for line in asked.lines():
-        if as_json:
-            say_json(msgspec.Raw(line))
-            continue
-        event = event_in(line)
-        if whole and isinstance(event, Token | TokensEnd):
-            told += event.content
-            continue
-        if told:
-            say(*answer_pieces(told, await asked.record()), nl=False)
-            told = ""
-        if event is not None:
-            await _print_event(asked, event)
-    record = await asked.record()
-    if record is None or record.outcome is None:
-        return 1
-    if not as_json:
-        if record.outcome in ("closest", "refused", "declined"):
-            say()
-            console.print(f"{record.outcome}: {one_line(record.reason or record.detail)}", style="dim")
-        if timings:
-            console.print(timing_table(record))
-    return EXIT[record.outcome]
-
-
-async def _print_event(asked: Asked, event: StreamEvent) -> None:
-    if isinstance(event, Token):
-        say(event.content, nl=False)
-    elif isinstance(event, References):
-        say("\n")
-        await _print_sources(asked, event.items)
-    elif isinstance(event, Passages):
-        say()
-        for number, passage in enumerate(event.items, 1):
-            say("\n", *passage_pieces(number, passage))
-    elif isinstance(event, Error):
-        say(f"\n{event.content}", err=True)
-
-
-def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
-    """The answer with the sentence that answers in bold: the lead of what is cited first, if it stands there word for word."""
-    first = record.citations[0] if record and record.citations else None
-    if first is None or first.lead is None or first.block == "table_row":
-        return (answer,)
-    start, end = (at - first.source_start for at in first.lead)
-    sentence = first.cited_text[start:end].strip().partition("\n\n")[0]  # below it stands the code that it introduces
-    words = _LIST_MARK.sub("", sentence, count=1).rstrip(_STOPS).split()
-    found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
-    if found is None:
-        return (answer,)
-    return answer[: found.start()], Bold(found[0]), answer[found.end() :]
-
-
-async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> None:
-    """Print the cited sources under the numbers of the answer's markers, with the headings that lead to each place."""
-    record = await asked.record()
-    cited: dict[str, dict[int, Citation]] = {}
-    for citation in record.citations if record else ():
-        cited.setdefault(citation.source_id, {}).setdefault(citation.n, citation)
-    for reference in references:
-        places = dict(sorted(cited.get(reference.source_id, {}).items()))
-        marks = "".join(f"[{n}]" for n in places) or "-"
-        name = one_line(reference.title or reference.source_id)
-        place = one_line(published(reference.url) or reference.source_id)
-        say(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
-        if line := line_about(reference.about):
-            say(f"      {one_line(line)}")
-        for n, citation in places.items():
-            if where := place_of(citation, reference.title or reference.source_id):
-                say(f"      [{n}] {one_line(where)}")
-
-
-def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
-    """One of the closest passages: its number, title and place, then its text with the words that match in bold."""
-    name = one_line(passage.title or passage.source_id)
-    source = one_line(published(passage.url) or passage.source_id)
-    page = f"p. {passage.page}" if passage.page is not None else ""
-    where = one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
-    told = f"{number}. {name}" + (f" ({source})" if source != name else "") + (f"\n   {where}" if where else "")
-    pieces: list[str | Bold] = [f"{told}\n   "]
-    at = 0
-    for start, end in passage.marked:
-        pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]
-        at = end
-    return *pieces, _below(passage.text[at:].rstrip())
-
-
-def _below(text: str) -> str:
-    """Lines of a passage under its number, without the empty ones."""
-    return _LINE_ENDS.sub("\n   ", fit(text))
-
-
-def place_of(citation: Citation, title: str = "") -> str:
-    """Where in its document a citation stands: its headings below the title, its page and, of a table's row, its cells."""
-    cells = citation.anchor if citation.block == "table_row" else ""
-    page = f"p. {citation.page}" if citation.page is not None else ""
-    return ", ".join(part for part in (_trail(citation.headings, title), page, cells) if part)
-
-
-def _trail(headings: Sequence[str], title: str) -> str:
-    below = headings[1:] if headings and headings[0] == title else headings
-    return " › ".join(below)
-
-
-def timing_table(record: RunRecord) -> Table:
-    """A table of each stage's time beside its budget."""
-    table = Table(title=f"run {record.run_id}", title_justify="left")
-    for column, justify in (
-        ("stage", "left"),
-        ("lane", "left"),
-        ("began", "right"),
-        ("took", "right"),
-        ("budget", "right"),
-    ):
-        table.add_column(column, justify="right" if justify == "right" else "left")
-    for stage in record.stages:
-        budget = BUDGETS.get(stage.stage)
-        late = budget is not None and stage.took_s > budget
-        table.add_row(
-            stage.stage,
-            stage.lane,
-            f"{stage.began_s * 1000:.1f} ms",
-            Text(f"{stage.took_s * 1000:.1f} ms", style="red" if late else ""),
-            f"{budget * 1000:.0f} ms" if budget else "",
-        )
-    first = "" if record.first_shown_s is None else f"{record.first_shown_s * 1000:.1f} ms"
-    took = "" if record.took_s is None else f"{record.took_s * 1000:.1f} ms"
-    table.caption = (
-        f"first sentence after {first}, whole run {took}, withheld {record.withheld_share:.0%}, "
-        f"tokens in {record.tokens_in}, out {record.tokens_out}"
-    )
-    return table

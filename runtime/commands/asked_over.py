@@ -1,15 +1,17 @@
 """What `ask` asks of: the bus of a stack on this machine, or a server anywhere that listens for HTTP."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-from groundwire.client import Client, Question
 
 from bus.access import Access, Groups, grant
 from bus.messages import QuestionAsked
 from bus.run_record import RunRecord
 from bus.runs import Runs
+
+if TYPE_CHECKING:
+    from groundwire.client import Client
 
 
 class Asked(Protocol):
@@ -47,7 +49,9 @@ class OverBus:
 class OverHttp:
     """A question to the server of a client."""
 
-    def __init__(self, client: Client, question: QuestionAsked) -> None:
+    def __init__(self, client: "Client", question: QuestionAsked) -> None:
+        from groundwire.client import Question  # whoever asks over the bus needs no HTTP
+
         self.client = client
         asked = {k: v for k, v in msgspec.to_builtins(question).items() if k != "type" and v is not None}
         self.stream = client.stream(msgspec.convert(asked, Question))

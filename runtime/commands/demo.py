@@ -11,7 +11,7 @@ from bus.messages import QuestionAsked
 from index import languages
 from index.ingest import bring_in
 from runtime import demo
-from runtime.commands.ask import at_once, run, show
+from runtime.commands.answer_shown import at_once, run, show
 from runtime.commands.asked_over import OverBus
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
@@ -55,7 +55,7 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
     async def ask_all() -> int:
         worst = 0
         with console.status("") as status:
-            async with stack_for(settings, say=status.update) as runs:
+            async with stack_for(settings, say=status.update, alone=True) as runs:
                 status.stop()
                 for question in (q for q in questions() if q.demo):
                     name = languages.name_of(question.language)

@@ -15,9 +15,10 @@ from runtime.settings import Settings
 
 
 @contextlib.asynccontextmanager
-async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncIterator[Runs]:
+async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bool = False) -> AsyncIterator[Runs]:
     """The `Runs` of a stack over the settings' index; starts what is needed and stops it afterwards.
 
+    `alone`: for a question or two; what is started shares this process where it can, which begins sooner and answers one at a time.
     Raises Unavailable, NoServer, StackRunning.
     """
     folder = state_folder(settings)
@@ -25,13 +26,13 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None]) -> AsyncI
     stack: Stack | None = None
     if there is None:
         say("starting nats-server, search, inference and actors…")
-        stack = Stack(settings, folder, ("search", "inference", "actors"), say=say)
+        stack = Stack(settings, folder, ("search", "inference", "actors"), say=say, alone=alone)
         try:
             await stack.start()
         except StackRunning:
             stack, there = None, await _appears(folder)
             if there is None:  # the running stack was shutting down
-                stack = Stack(settings, folder, ("search", "inference", "actors"))
+                stack = Stack(settings, folder, ("search", "inference", "actors"), alone=alone)
                 await stack.start()
     try:
         if stack is not None:

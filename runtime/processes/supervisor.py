@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import anyio
 import msgspec
@@ -32,6 +32,9 @@ from runtime.processes.private_files import open_private, private_folder, write_
 from runtime.processes.roles import CANNOT_START, Role
 from runtime.processes.state_folder import Address, take
 from runtime.settings import Settings, child_environ
+
+if TYPE_CHECKING:
+    from runtime.processes.role_tasks import RoleTasks
 
 #: Most seconds before a restart: a process that keeps dying waits 0.1 s, then twice as long each time.
 LONGEST_PAUSE_S = 2.0
@@ -73,8 +76,9 @@ class Stack:
         say: Callable[[str], None] = lambda line: None,
         on_broken: Callable[[], None] = lambda: None,
         sync_always: bool = True,
+        alone: bool = False,
     ) -> None:
-        """Raises SettingsError for unknown actors."""
+        """`alone`: for one question; roles that can share this process do. Raises SettingsError for unknown actors."""
         self.folder = folder
         self.roles = tuple(roles)
         #: Each process but nats-server, by name, with its `serve` arguments.
@@ -87,6 +91,8 @@ class Stack:
                 self.commands[role] = (role,)
         self.say = say
         self.sync_always = sync_always
+        self._alone = alone
+        self._tasks: RoleTasks | None = None
         self.port = nats_server.free_port()
         bus = msgspec.structs.replace(settings.bus, url=f"nats://127.0.0.1:{self.port}")
         self.settings = _with_bus(settings, bus)  #: for the operator, once it has started
@@ -124,14 +130,21 @@ class Stack:
         await self._repair()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         self._keepers.append(asyncio.create_task(self._mend_nats()))
+        await asyncio.sleep(0)  # nats-server starts while the roles' modules are loaded
+        here = self._share_process() if self._alone else set[Role]()
         client = await connect(self.settings.bus, name="groundwire-supervisor")
         if self.roles:
             await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
         await client.close()
         for name, told in self.commands.items():
+            if told[0] in here:
+                continue
             command = [sys.executable, "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
             environ = child_environ(_with_bus(self.settings, users.bus(self.settings.bus, told[0])))
             self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
+        if self._tasks is not None:
+            for role in here:
+                self._tasks.start(role, _with_bus(self.settings, users.bus(self.settings.bus, role)))
         port = self.settings.edge.port if "edge" in self.roles else None
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
         write_private(self.folder / "stack.json", msgspec.json.encode(address))
@@ -169,6 +182,8 @@ class Stack:
         for name, process in self.processes.items():
             if name != "nats":
                 _signal(process, signal.SIGTERM)
+        if self._tasks is not None:
+            await self._tasks.stop()
         await self._gone([p for name, p in self.processes.items() if name != "nats"])
         if "nats" in self.processes:
             _signal(self.processes["nats"], signal.SIGTERM)
@@ -179,6 +194,19 @@ class Stack:
         await self._close_pipes()
         if self._lock is not None:
             self._lock.close()
+
+    def _share_process(self) -> set[Role]:
+        """The roles that run in this process, ready to be started."""
+        from runtime.processes import role_tasks
+
+        here = {role for role in self.roles if role_tasks.fits(self.settings, role)}
+        self._tasks = role_tasks.RoleTasks(sorted(here), self.settings, self.log("roles"), self._fail)
+        return here
+
+    def _fail(self, why: str) -> None:
+        """The stack cannot go on."""
+        self.failed = why
+        self._on_broken()
 
     async def _repair(self) -> None:
         """Take damage out of the journal's files while no server has them open, and say what it was."""
@@ -232,8 +260,7 @@ class Stack:
             if self._stopping:
                 return
             if status == CANNOT_START:
-                self.failed = self._last_line(name)
-                self._on_broken()
+                self._fail(self._last_line(name))
                 return
             pause = 0.1 if time.monotonic() - began > HEALTHY_S else min(pause * 2, LONGEST_PAUSE_S)
             self.say(f"{name} exited with status {status}; restarting it in {pause:.1f} s (log: {self.log(name)})")

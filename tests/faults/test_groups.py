@@ -23,7 +23,7 @@ from index.groups import Groups
 from index.model import Document, Entry, Metadata
 from index.searcher import Searcher
 from index.views import Views
-from runtime.commands.ask import show
+from runtime.commands.answer_shown import show
 from runtime.commands.asked_over import OverBus
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference

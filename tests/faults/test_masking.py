@@ -18,7 +18,7 @@ from bus.searching import SearchReply, SearchRequest
 from index.languages import LANGUAGES
 from index.masking.sign import MASK
 from runtime.cli import groundwire
-from runtime.commands import ask
+from runtime.commands import answer_shown
 from runtime.commands.asked_over import OverBus
 from runtime.commands.trace import stage_table
 from runtime.engines.extractive.engine import ExtractiveEngine
@@ -144,7 +144,7 @@ def printed(trace: Trace) -> str:
 
 async def test_the_terminal_shows_nothing_personal(house: Whole, capsys: pytest.CaptureFixture[str]) -> None:
     for language in LANGUAGES:
-        await ask.show(
+        await answer_shown.show(
             OverBus(house.runs, asked(language, events="default")), console=Console(stderr=True), timings=True
         )
     shown = capsys.readouterr()

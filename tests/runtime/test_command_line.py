@@ -16,7 +16,7 @@ from index import languages
 from prompts import notices
 from runtime.cli import COMMANDS
 from runtime.cli import groundwire as groundwire_group
-from runtime.commands.ask import answer_pieces, passage_pieces
+from runtime.commands.answer_shown import answer_pieces, passage_pieces
 from runtime.commands.terminal import styled
 
 ROOT = Path(__file__).parent.parent.parent

@@ -1,0 +1,58 @@
+"""`--help` and wrong arguments are answered without loading what takes long."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+#: What takes long to load, and which `groundwire --help` and a wrong argument have no use for.
+HEAVY = {
+    "aiohttp",
+    "faststream",
+    "hnswlib",
+    "jnius",
+    "nats",
+    "numpy",
+    "pydantic",
+    "pyserini",
+    "rich",
+    "scipy",
+    "asyncio",
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["ask", "--help"], 0),
+        (["search", "--help"], 0),
+        (["ask", "--style", "long", "hi"], 2),
+        (["ask", "hi"], 2),
+        (["search", "hi"], 2),
+        (["ask", "--index", "/nowhere", "hi"], 2),
+    ],
+)
+def test_help_and_wrong_arguments_load_nothing_that_takes_long(arguments: list[str], status: int) -> None:
+    code = (
+        "import sys; sys.argv[0] = 'groundwire'; from runtime.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as leaving:\n    print(leaving.code, *sorted(name for name, module in sys.modules.items()"
+        " if getattr(module, '__spec__', None)), file=sys.stderr)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = told.stderr.splitlines()[-1].split()
+    assert found[0] == str(status), told.stderr
+    assert HEAVY & set(found) == set()

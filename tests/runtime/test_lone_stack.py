@@ -1,0 +1,101 @@
+"""A lone question is answered by one process beside nats-server, with the same stages and the same users as by several."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bus.errors import Unavailable
+from bus.messages import QuestionAsked
+from index.ingest import bring_in
+from runtime.commands.stack import stack_for
+from runtime.processes import role_tasks
+from runtime.processes.role_tasks import RoleTasks
+from runtime.processes.roles import Role
+from runtime.settings import IndexSettings, InferenceSettings, Settings
+
+ROOT = Path(__file__).parent.parent.parent
+ALONE: tuple[Role, ...] = ("search", "inference", "actors")
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("lone")
+    (folder / "refunds.md").write_text("# Refunds\n\nRefunds are paid within 14 days of the return.\n")
+    bring_in(folder / "index", [str(folder / "refunds.md")], only=True)
+    return Settings(state=str(folder / "state"), index=IndexSettings(dir=str(folder / "index"), threads=1))
+
+
+async def test_a_lone_question_is_answered_in_this_process(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    users: dict[str, str] = {}
+    start = RoleTasks.start
+
+    def noted(self: RoleTasks, role: Role, settings: Settings) -> None:
+        users[role] = settings.bus.user
+        start(self, role, settings)
+
+    monkeypatch.setattr(RoleTasks, "start", noted)
+    before = set(psutil.Process().children(recursive=True))
+    async with stack_for(settings, say=lambda line: None, alone=True) as runs:
+        started = {each.name() for each in set(psutil.Process().children(recursive=True)) - before}
+        submitted = await runs.submit(QuestionAsked(question="When are refunds paid?", deadline_s=60.0))
+        lines = [line async for _, line in runs.events(submitted.run_id)]
+        record = await runs.record(submitted.run_id)
+        recorded = [each.message for each in await runs.journal.run(submitted.run_id)]
+    assert users == {role: role for role in ALONE}, "each as the user that its process would be"
+    assert started <= {"nats-server", Path(sys.executable).name, "python3.12", "python3", "python"}
+    assert sum(name == "nats-server" for name in started) == 1
+    assert record is not None
+    assert record.outcome == "answered"
+    assert "14 days" in record.answer
+    assert lines[-1] == b'{"type":"DONE"}'
+    assert {type(each).__name__ for each in recorded} >= {"QuestionAsked", "PassagesReady", "RunFinished"}
+    assert set(psutil.Process().children(recursive=True)) <= before, "nothing is left"
+
+
+async def test_an_index_that_cannot_be_opened_is_told_as_by_a_process(settings: Settings, tmp_path: Path) -> None:
+    empty = Settings(state=str(tmp_path / "state"), index=IndexSettings(dir=str(tmp_path / "none")))
+    with pytest.raises(Unavailable, match="none"):
+        async with stack_for(empty, say=lambda line: None, alone=True):
+            pass
+
+
+async def test_a_role_that_breaks_is_started_again_and_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = asyncio.Event()
+    tries: list[int] = []
+
+    async def serve(settings: Settings, stop: asyncio.Event) -> None:
+        tries.append(len(tries))
+        if len(tries) == 1:
+            raise ZeroDivisionError
+        served.set()
+        await stop.wait()
+
+    monkeypatch.setattr("runtime.processes.search.serve", serve)
+    tasks = RoleTasks(["search"], Settings(), tmp_path / "roles.log", lambda why: None)
+    tasks.start("search", Settings())
+    await asyncio.wait_for(served.wait(), 30)
+    await tasks.stop()
+    log = (tmp_path / "roles.log").read_text()
+    assert "search: a bug" in log
+    assert "ZeroDivisionError" in log
+    assert (tmp_path / "roles.log").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("inference", "embedder", "here"),
+    [
+        ("extractive", "lsa", {"search", "inference", "actors"}),
+        ("mlx", "lsa", {"search", "actors"}),
+        ("openai", "lsa", {"search", "actors"}),
+        ("extractive", "mlx", set()),
+    ],
+)
+def test_a_model_keeps_its_process(inference: str, embedder: str, here: set[str]) -> None:
+    settings = Settings(
+        inference=InferenceSettings(engine=inference),  # type: ignore[arg-type]
+        index=IndexSettings(embedder=embedder),  # type: ignore[arg-type]
+    )
+    assert {role for role in ALONE if role_tasks.fits(settings, role)} == here
