@@ -19,6 +19,7 @@ from index.intake import Intake
 from index.local_sink import LocalSink
 from index.reading import Pool
 from index.reading_job import Limits
+from index.readings import Readings, discard
 from index.report import Report, Skip, read_skipped, write_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
 
@@ -67,16 +68,17 @@ def bring_in(
             known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
             asked = plan(paths, known, rules, anew=only)
             finder = Finder(asked, index)
-            with nullcontext(pool) if pool is not None else Pool(limits, processes) as readers:
-                work = Intake(build, readers, progress, exactly=only, earlier=read_skipped(index).files)
+            reading = nullcontext(pool) if pool is not None else Pool(limits, processes)
+            with reading as readers, Readings(index) as kept:
+                work = Intake(build, readers, progress, exactly=only, earlier=read_skipped(index).files, kept=kept)
                 if STDIN in patterns:
                     work.take_stream(stdin or io.BytesIO(), stdin_name)
                 work.take_files(list(finder.find()), asked.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
-                kept = "the index is as it was" if snapshot.exists(index) else "no index was made"
+                stays = "the index is as it was" if snapshot.exists(index) else "no index was made"
                 raise IndexProblem(
-                    f"nothing to index in {', '.join(patterns)}{f' ({reasons})' if reasons else ''}; {kept}"
+                    f"nothing to index in {', '.join(patterns)}{f' ({reasons})' if reasons else ''}; {stays}"
                 )
             work.drop_vanished()
             work.regroup()
@@ -85,6 +87,10 @@ def bring_in(
                 work.report.note = f"format {unusable.found.format} is of an older version; everything is read again"
             elif unusable is not None:
                 work.report.note = f"the index could not be used, so everything is read again: {unusable}"
+            elif kept.taken_over:
+                work.report.note = (
+                    f"what a build that was stopped had read was not read again: {kept.taken_over:,} files or parts"
+                )
             return _publish(index, build, work, finder, began, refit=refit).report
         finally:
             build.close()
@@ -127,8 +133,9 @@ def follow(
                 _refuse_vanished(root, build)
             asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
             finder = Finder(asked, index)
-            with nullcontext(pool) if pool is not None else Pool() as readers:
-                work = Intake(build, readers, progress, exactly=False, earlier=read_skipped(index).files, again=False)
+            with nullcontext(pool) if pool is not None else Pool() as readers, Readings(index) as kept:
+                earlier = read_skipped(index).files
+                work = Intake(build, readers, progress, exactly=False, earlier=earlier, again=False, kept=kept)
                 work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
             work.regroup()
@@ -159,14 +166,18 @@ def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progres
                     raise IndexProblem(f"no document {source_id!r} in {index}; 'groundwire index list' names them")
             if not build.catalogue:
                 raise IndexProblem(f"that would leave {index} empty; delete the folder instead")
-            return finish(Report(), build, build.publish(), began)
+            manifest = build.publish()
+            discard(index)
+            return finish(Report(), build, manifest, began)
         finally:
             build.close()
 
 
 def _publish(index: Path, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False) -> Updated:
     work.report.left_out = finder.left_out + work.left_out
-    report = finish(work.report, build, build.publish(refit=refit), began)
+    manifest = build.publish(refit=refit)
+    discard(index)
+    report = finish(work.report, build, manifest, began)
     known = {(skip.name, skip.reason) for skip in read_skipped(index).files}
     write_skipped(index, report, None if work.exactly else work.looked_at)
     fresh = [skip for skip in report.skipped if (skip.name, skip.reason) not in known]

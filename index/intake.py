@@ -22,6 +22,7 @@ from index.names import printable
 from index.readers.unreadable import Unreadable
 from index.reading import Pool
 from index.reading_job import Outcome, Task
+from index.readings import Readings
 from index.report import Report, Skip
 from index.roots import Root
 
@@ -34,6 +35,7 @@ class Intake:
     """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay.
 
     `earlier` is what was skipped the last time. `again`: try files that could not be read then, though they are the same.
+    `kept` is what a build that was stopped had read, and where this one keeps what it reads.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Intake:
         exactly: bool,
         earlier: Iterable[Skip] = (),
         again: bool = True,
+        kept: Readings | None = None,
     ) -> None:
         self.report = Report()
         self.exactly = exactly
@@ -54,6 +57,7 @@ class Intake:
         self._build = build
         self._pool = pool
         self._progress = progress
+        self._kept = kept
         self._roots: Sequence[Root] = ()
         self._planned: dict[str, str] = {}  # origin -> the id of its document or archive
         self._shut: list[str] = []  # folders that cannot be listed
@@ -80,7 +84,7 @@ class Intake:
         self._progress("read", len(files), len(files))
 
     def _do(self, work: Iterable[Work]) -> None:
-        for step, outcomes in self._pool.read(work):
+        for step, outcomes in self._pool.read(work, self._kept):
             step(outcomes)
 
     def _work(self, files: list[Found]) -> Iterator[Work]:
@@ -196,7 +200,7 @@ class Intake:
         )
         url = found.root.url_of(published.removeprefix("./"))
         self._build.warm_up()
-        task = _task(path, source_id, len(data), url)
+        task = _task(path, source_id, len(data), url, content)
         return partial(self._take_document, found.origin, stamp, content), task
 
     def _same(self, source_id: str, origin: str, stamp: str) -> None:
@@ -240,7 +244,7 @@ class Intake:
         self, path: Path, name: str, origin: str, stamp: str, content: str, member: str = ""
     ) -> Iterator[Work]:
         self._build.warm_up()
-        whole = _task(path, name, path.stat().st_size)
+        whole = _task(path, name, path.stat().st_size, content=content)
         for task in whole.stretches():
             yield _just(self._progress, "records", task.start, whole.size_bytes)
             yield partial(self._take_records, origin, stamp, content, member), task
@@ -357,10 +361,18 @@ def _just[**P](do: Callable[P, object], *arguments: P.args, **named: P.kwargs) -
     return step, None
 
 
-def _task(path: Path, name: str, size: int, url: str = "") -> Task:
+def _task(path: Path, name: str, size: int, url: str = "", content: str = "") -> Task:
     """`name` is the source id, of which the title is made and the suffix taken."""
     title, suffix = Path(name).stem.replace("_", " "), Path(name).suffix.lower()
-    return Task(path=os.fsencode(path.absolute()), source_id=name, title=title, suffix=suffix, size_bytes=size, url=url)
+    return Task(
+        path=os.fsencode(path.absolute()),
+        source_id=name,
+        title=title,
+        suffix=suffix,
+        size_bytes=size,
+        url=url,
+        content=content,
+    )
 
 
 def _unfit(member: archives.Member) -> Unreadable | None:

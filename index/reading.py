@@ -22,6 +22,7 @@ import msgspec
 
 from index.errors import IndexProblem
 from index.reading_job import LENGTH, OUT_OF_MEMORY, Limits, Outcome, Task, framed
+from index.readings import Readings
 
 PROGRAM = (sys.executable, "-m", "index.reading_process")
 _START_UP_S = 60.0
@@ -59,18 +60,21 @@ class Pool:
             self._end(worker)
         self._selector.close()
 
-    def read[Key](self, wanted: Iterable[tuple[Key, Task | None]]) -> Iterator[tuple[Key, list[Outcome]]]:
+    def read[Key](
+        self, wanted: Iterable[tuple[Key, Task | None]], kept: Readings | None = None
+    ) -> Iterator[tuple[Key, list[Outcome]]]:
         """What became of each, in the order of `wanted`; what has no task comes back in its place, without an outcome.
 
-        Raises IndexProblem when no process can be started.
+        What is `kept` is not read again, and what is read is kept. Raises IndexProblem when no process can be started.
         """
         source = iter(wanted)
         taken: deque[tuple[Key, _Slot]] = deque()
         while True:
             for key, task in islice(source, max(0, self._most * _WINDOW - len(taken))):
-                taken.append((key, _Slot(task)))
-                if task is not None:
-                    self._waiting.append(taken[-1][1])
+                slot = _Slot(task, kept.get(task) if task is not None and kept is not None else None)
+                taken.append((key, slot))
+                if not slot.is_done:
+                    self._waiting.append(slot)
             if not taken:
                 return
             self._give()
@@ -78,7 +82,7 @@ class Pool:
                 key, slot = taken.popleft()
                 yield key, slot.outcomes()
             else:
-                self._listen()
+                self._listen(kept)
 
     def _give(self) -> None:
         """Hand out what waits, and start another process where that pays."""
@@ -96,9 +100,9 @@ class Pool:
         busy_s = time.monotonic() - min((worker.began for worker in self._workers), default=0.0)
         return len(self._waiting) >= _WORTH_A_PROCESS or busy_s > _SLOW_S
 
-    def _listen(self) -> None:
+    def _listen(self, kept: Readings | None) -> None:
         """Wait for replies for a moment, and end what is over its limits."""
-        heard = {worker: worker.receive() for worker in [key.data for key, _ in self._selector.select(_TICK_S)]}
+        heard = {worker: worker.receive(kept) for worker in [key.data for key, _ in self._selector.select(_TICK_S)]}
         for worker in list(self._workers):
             if worker in heard:
                 if not heard[worker]:
@@ -136,9 +140,9 @@ class Pool:
 class _Slot:
     """One task's place in the order. A stretch of records that fails is read again, each record as a task of its own."""
 
-    def __init__(self, task: Task | None) -> None:
+    def __init__(self, task: Task | None, outcomes: list[Outcome] | None = None) -> None:
         self.task = task
-        self._outcomes: list[Outcome] | None = None if task else []
+        self._outcomes = outcomes if task else []
         self._parts: list[_Slot] = []
 
     @property
@@ -201,7 +205,7 @@ class _Worker:
             self._orders.write(framed(slot.task))
             self._orders.flush()
 
-    def receive(self) -> bool:
+    def receive(self, kept: Readings | None) -> bool:
         """Take what has come; False when the process will say no more."""
         more = os.read(self.replies.fileno(), _PIPE_BYTES)
         self._received += more
@@ -209,10 +213,13 @@ class _Worker:
             end = LENGTH + int.from_bytes(self._received[:LENGTH])
             if len(self._received) < end:
                 break
-            outcomes = _decoder.decode(self._received[LENGTH:end])
+            data = self._received[LENGTH:end]
             del self._received[:end]
             if self.is_ready:
-                self.pending.popleft().finish(outcomes)
+                slot, outcomes = self.pending.popleft(), _decoder.decode(data)
+                if kept is not None and slot.task is not None:
+                    kept.put(slot.task, data, outcomes)
+                slot.finish(outcomes)
             self.is_ready = True
             self.began = time.monotonic()
         return bool(more)

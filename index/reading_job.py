@@ -28,7 +28,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """A file to read: its absolute path as the system's bytes, and what the document in it is called.
 
     With `lines`, that many lines of records instead, which begin at byte `start` with line number `line`. `size_bytes` is how
-    much is read. `url` is the document's, unless it names one itself.
+    much is read. `url` is the document's, unless it names one itself. `content` is the digest of the whole file's bytes, where
+    it is known, and of whatever else documents are made of.
     """
 
     path: bytes
@@ -40,6 +41,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     start: int = 0
     line: int = 1
     lines: int = 0
+    content: str = ""
 
     def stretches(self, lines: int = 500) -> "Iterator[Task]":
         """This file, or stretch, of records in parts of so many lines or of a megabyte. Raises OSError.

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from index import snapshot
+from index.catalogue import read_catalogue
 from index.check import verify
 from index.searcher import Searcher
+from index.store import PassageStore
 from tests.index.conftest import DOCUMENTS, update
 
 _BUILD = "from runtime.commands.index import index_group; index_group()"
@@ -65,6 +68,59 @@ def kills(tmp_path: Path, count: int, seed: int) -> list[str]:
 
 def test_a_killed_update_leaves_the_index_whole(tmp_path: Path) -> None:
     assert len(kills(tmp_path, 1, seed=1)) == 2
+
+
+def building(folder: Path, index: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _BUILD, "build", str(folder), "--out", str(index)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def passages_of(index: Path) -> set[tuple[str, int, str, str]]:
+    handle = snapshot.hold(index)
+    store = PassageStore(handle.directory / "passages")
+    entries = read_catalogue(handle.directory).values()
+    found = {
+        (entry.source_id, one.char_start, one.text, entry.digest)
+        for entry in entries
+        for one in map(store.get, range(entry.first, entry.first + entry.count))
+    }
+    handle.close()
+    return found
+
+
+@pytest.mark.timeout(300)
+def test_a_killed_build_goes_on_from_what_it_had_read(tmp_path: Path) -> None:
+    folder, index = tmp_path / "docs", tmp_path / "index"
+    folder.mkdir()
+    for number in range(300):
+        lines = [f"Paragraph {line} of note {number} says {number * line}, and then some more." for line in range(60)]
+        (folder / f"n{number}.md").write_text("\n\n".join(lines))
+    kept = index / "readings"
+    with building(folder, index) as process:
+        while process.poll() is None and not (kept.exists() and kept.stat().st_size > 1_000_000):
+            pass
+        process.kill()
+    assert not snapshot.exists(index)
+    (folder / "n0.md").write_text("Another text altogether.")
+    with kept.open("r+b") as file:  # as if the last of it had not reached the disk
+        file.truncate(kept.stat().st_size - 7)
+    with building(folder, index) as again:
+        _, said = again.communicate()
+    assert again.returncode == 0, said
+    taken_over = re.search(r"not read again: (\d+) files", said)
+    assert taken_over
+    assert 20 < int(taken_over[1]) < 300
+    assert not kept.exists()
+    assert verify(index) == []
+    whole = tmp_path / "whole"
+    with building(folder, whole) as anew:
+        anew.communicate()
+    assert passages_of(index) == passages_of(whole)
+    assert ("n0.md", "Another text altogether.") in {(source, text) for source, _, text, _ in passages_of(index)}
 
 
 @pytest.mark.slow
