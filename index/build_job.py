@@ -29,7 +29,6 @@ class Job(msgspec.Struct, kw_only=True):
     dimension: int
     refit: bool
     lsa: bool
-    graph_rebuild: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True):

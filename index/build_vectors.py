@@ -1,19 +1,27 @@
-"""The part of a build that computes the vectors: fit or fold in, then build or extend the graph."""
+"""The part of a build that computes the vectors: fit or fold in, then write them as segments, a batch at a time.
 
+No more than a batch of texts and vectors is held at once, however many passages there are.
+"""
+
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index import lsa, search_engines
-from index.build_job import Job, Tell, numbers
+from index.build_job import Job, Tell
 from index.embedder import Vectors
+from index.lsa_folding import BATCH, Folding
 from index.model import indexed_text
 from index.segment import Segment
 from index.snapshot import link
 from index.store import PassageStore
 
-_BATCH = 2000
 _MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")
+#: How well a model knows what is folded in is measured on so many passages.
+_COVERAGE_OF = 500
+Labels = NDArray[np.int64]
 
 
 def count_new(job: Job) -> int:
@@ -26,53 +34,53 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
     folder.mkdir(exist_ok=True)
     whole = job.refit or not job.parent
     store = PassageStore(Path(job.building) / "passages")
-    fresh = (int(number) for path in job.new for number in Segment(Path(path)).numbers)
-    labels = list(numbers(job.live) if whole else fresh)
-    coverage = 1.0
+    labels = _numbers(job.live) if whole else _joined([Segment(Path(path)).numbers for path in job.new])
+    coverage, ready = 1.0, folder / "new.npy"
+    rows: Iterable[Vectors]
     if job.lsa:
-        texts = [indexed_text(store.get(number)) for number in labels]
-        rows, coverage = _lsa(job, folder, texts, tell, fresh=whole)
-    else:
-        ready = folder / "new.npy"
-        rows = np.load(ready) if ready.is_file() else np.zeros((0, job.dimension), dtype=np.float32)
-        (folder / "new.npy").unlink(missing_ok=True)
-    graph = folder / search_engines.VECTORS.FILE
-    ids = np.array(labels, dtype=np.int64)
-    if whole:
-        search_engines.VECTORS.build(graph, ids, rows)
-    else:
-        old = Path(job.parent) / "vectors" / graph.name
-        removed = list(numbers(job.removed))
-        if job.graph_rebuild:
-            _rebuild(old, graph, job, ids, rows)
+        if whole:
+            sample = list(_texts(store, labels[:: lsa.sample_step(len(labels))]))
+            lsa.fit(sample, folder, lambda done: tell("fit", done, len(sample)))
         else:
-            search_engines.VECTORS.update(old, graph, rows.shape[1], removed, ids, rows)
-    size = search_engines.VECTORS.open_index(graph, rows.shape[1], 0).size
-    return {"dimension": rows.shape[1], "graph_size": size, "coverage": coverage}
-
-
-def _lsa(job: Job, folder: Path, texts: list[str], tell: Tell, *, fresh: bool) -> tuple[Vectors, float]:
-    counted = lsa.NONE_COUNTED
-    if fresh:
-        counted = lsa.fit(texts, folder, lambda done: tell("fit", done, min(len(texts), lsa.FIT_ON)))
+            for name in _MODEL_FILES:
+                link(Path(job.parent) / "vectors" / name, folder / name)
+        model = lsa.Lsa(folder, "")
+        dimension, rows = model.spec.dimension, Folding(model).embed(_texts(store, labels))
+        known = [model.coverage(text) for text in _texts(store, labels[:: max(1, len(labels) // _COVERAGE_OF)])]
+        coverage = float(np.mean(known)) if known else 1.0
+    elif ready.is_file():
+        made: Vectors = np.load(ready, mmap_mode="r")
+        dimension, rows = made.shape[1], (made[start : start + BATCH] for start in range(0, len(labels), BATCH))
     else:
-        for name in _MODEL_FILES:
-            link(Path(job.parent) / "vectors" / name, folder / name)
-    model = lsa.Lsa(folder, "")
-    parts = [np.zeros((0, model.spec.dimension), dtype=np.float32)]
-    for start in range(0, len(texts), _BATCH):
-        tell("vectors", start, len(texts))
-        parts.append(model.embed(texts[start : start + _BATCH], query=False, counted=counted))
-    tell("vectors", len(texts), len(texts))
-    coverage = float(np.mean([model.coverage(text) for text in texts[:: max(1, len(texts) // 500)]])) if texts else 1.0
-    return np.concatenate(parts), coverage
+        dimension, rows = job.dimension, iter(())
+    batches = _batches(labels, rows, tell)
+    path = folder / search_engines.VECTORS.FILE
+    if whole:
+        size = search_engines.VECTORS.build(path, dimension, batches, len(labels), tell)
+    else:
+        old = Path(job.parent) / "vectors" / path.name
+        removed = _numbers(job.removed)
+        size = search_engines.VECTORS.update(old, path, dimension, removed, batches, len(labels), tell)
+    ready.unlink(missing_ok=True)
+    return {"dimension": dimension, "graph_size": size, "coverage": coverage}
 
 
-def _rebuild(old: Path, new: Path, job: Job, ids: "np.typing.NDArray[np.int64]", rows: Vectors) -> None:
-    """Old vectors that are still live, read from the old graph, and the new ones, in a graph without removed entries."""
-    added = set(ids.tolist())
-    kept = [number for number in numbers(job.live) if number not in added]
-    graph = search_engines.VECTORS.open_index(old, rows.shape[1], 0)
-    search_engines.VECTORS.build(
-        new, np.array([*kept, *ids.tolist()], dtype=np.int64), np.concatenate([graph.rows(kept), rows])
-    )
+def _texts(store: PassageStore, labels: Labels) -> Iterator[str]:
+    return (indexed_text(store.get(number)) for number in labels.tolist())
+
+
+def _batches(labels: Labels, rows: Iterable[Vectors], tell: Tell) -> Iterator[tuple[Labels, Vectors]]:
+    done = 0
+    for some in rows:
+        tell("vectors", done, len(labels))
+        yield labels[done : done + len(some)], some
+        done += len(some)
+    tell("vectors", len(labels), len(labels))
+
+
+def _numbers(ranges: list[tuple[int, int]]) -> Labels:
+    return _joined([np.arange(first, first + count, dtype=np.int64) for first, count in ranges])
+
+
+def _joined(parts: list[Labels]) -> Labels:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

@@ -177,7 +177,6 @@ class LocalSink:
                 old_removed.append((first, count))
                 for number in range(first, first + count):
                     languages[store.get(number).language].append(number)
-        graph_size = (parent.manifest.graph_size if parent else 0) + self._next - self._known_next
         return Job(
             building=str(self._building),
             parent=str(parent.directory) if parent else "",
@@ -188,7 +187,6 @@ class LocalSink:
             dimension=self._spec_dimension(),
             refit=refit,
             lsa=self.fitted,
-            graph_rebuild=search_engines.VECTORS.needs_rebuild(graph_size, sum(count for _, count in live)),
         )
 
     def _spec_dimension(self) -> int:
@@ -205,13 +203,13 @@ class LocalSink:
             numbers = [number for first, count in job.live for number in range(first, first + count)]
         else:
             numbers = list(range(self._known_next, self._next))
-        rows = [np.zeros((0, self._embedder.spec.dimension), dtype=np.float32)]
+        shape = (len(numbers), self._embedder.spec.dimension)
+        rows = np.lib.format.open_memmap(self._building / "vectors" / "new.npy", "w+", np.float32, shape)
         for start in range(0, len(numbers), _EMBED_BATCH):
             self._progress("embed", start, len(numbers))
             texts = [indexed_text(store.get(number)) for number in numbers[start : start + _EMBED_BATCH]]
-            rows.append(self._embedder.embed(texts, query=False))
+            rows[start : start + len(texts)] = self._embedder.embed(texts, query=False)
         self._progress("embed", len(numbers), len(numbers))
-        np.save(self._building / "vectors" / "new.npy", np.concatenate(rows))
 
     def _spec(self, results: Mapping[str, float], *, refit: bool) -> EmbedderSpec:
         if self._embedder is not None:

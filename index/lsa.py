@@ -6,7 +6,7 @@ much of a text those directions know.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int], None]
 #: The distinct n-grams of a text, and how often it contains each.
 Counted = tuple[Hashes, NDArray[np.intp]]
-NONE_COUNTED: Mapping[str, Counted] = {}
 
 
 class Lsa:
@@ -47,38 +46,36 @@ class Lsa:
     def __init__(self, directory: Path, version: str) -> None:
         """Raises IndexProblem when the model's files are incomplete."""
         try:
-            self._features: Hashes = np.load(directory / "features.npy")
-            self._idf: NDArray[np.float32] = np.load(directory / "idf.npy")
-            self._mean_length = float(np.load(directory / "length.npy")[0])
-            self._scales: NDArray[np.float32] = np.load(directory / "scales.npy")
+            self.features: Hashes = np.load(directory / "features.npy")
+            self.idf: NDArray[np.float32] = np.load(directory / "idf.npy")
+            self.mean_length = float(np.load(directory / "length.npy")[0])
+            self.scales: NDArray[np.float32] = np.load(directory / "scales.npy")
             # Mapped, so that replicas on one machine share it. The plain view saves the overhead of memmap on every look-up.
-            self._components: NDArray[np.int8] = np.asarray(np.load(directory / "components.npy", mmap_mode="r"))
+            self.components: NDArray[np.int8] = np.asarray(np.load(directory / "components.npy", mmap_mode="r"))
         except (OSError, ValueError) as error:
             raise IndexProblem(f"the LSA model in {directory} cannot be read ({error}); build it again") from error
-        self.spec = EmbedderSpec(NAME, version, self._components.shape[1], THRESHOLD)
+        self.spec = EmbedderSpec(NAME, version, self.components.shape[1], THRESHOLD)
 
-    def embed(self, texts: Sequence[str], *, query: bool, counted: Mapping[str, Counted] = NONE_COUNTED) -> Vectors:
-        """`counted`: texts whose n-grams are counted already, as `fit` returns them."""
-        weighed = [self._weigh(text, counted.get(text), query=query)[:2] for text in texts]
+    def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        """For many texts, lsa_folding.py is quicker."""
+        weighed = [self._weigh(text, query=query)[:2] for text in texts]
         if len(texts) > _ROW_BY_ROW:
-            return unit(_matrix(weighed, len(self._features)) @ np.asarray(self._components, dtype=np.float32))
+            return unit(_matrix(weighed, len(self.features)) @ np.asarray(self.components, dtype=np.float32))
         rows = np.zeros((len(texts), self.spec.dimension), dtype=np.float32)
         for row, (places, weights) in zip(rows, weighed, strict=True):
             if len(places):
-                row[:] = weights @ self._components[places].astype(np.float32)
+                row[:] = weights @ self.components[places].astype(np.float32)
         return unit(rows)
 
     def coverage(self, text: str) -> float:
         """The share (0..1) of the text's distinct n-grams that the model knows; 1 for a text without any."""
         return self._weigh(text, query=False)[2]
 
-    def _weigh(
-        self, text: str, counted: Counted | None = None, *, query: bool
-    ) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
-        counted = counted or _count(without_question_words(text) if query else text)
-        length = 0.0 if query else self._mean_length
-        places, weights, known = weigh(*counted, self._features, self._idf, length)
-        return places, weights * self._scales[places], known
+    def _weigh(self, text: str, *, query: bool) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
+        counted = _count(without_question_words(text) if query else text)
+        length = 0.0 if query else self.mean_length
+        places, weights, known = weigh(*counted, self.features, self.idf, length)
+        return places, weights * self.scales[places], known
 
 
 def weigh(
@@ -100,12 +97,16 @@ def weigh(
     places = places[known]
     repeats = counts[known].astype(np.float32)
     if mean_length:
-        saturation = _K1 * (1 - _B + _B * float(counts.sum()) / mean_length)
-        weights = repeats / (repeats + np.float32(saturation)) * idf[places]
+        weights = repeats / (repeats + saturation(counts.sum(keepdims=True), mean_length)) * idf[places]
     else:
         weights = (1 + np.log(repeats)) * idf[places]
     length = math.sqrt(weights @ weights)
     return places, (weights / length if length else weights).astype(np.float32), float(known.mean())
+
+
+def saturation(lengths: NDArray[np.intp], mean_length: float) -> NDArray[np.float32]:
+    """By how much repeats of an n-gram count less in texts of so many."""
+    return (_K1 * (1 - _B + _B * lengths / mean_length)).astype(np.float32)
 
 
 def _count(text: str) -> Counted:
@@ -113,12 +114,13 @@ def _count(text: str) -> Counted:
     return held, counts
 
 
-def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done: None) -> dict[str, Counted]:
-    """Fit on `texts` and write the model; returns the n-grams of those it looked at.
+def sample_step(total: int) -> int:
+    """How far apart the texts stand, of so many, that a model is fitted on."""
+    return max(1, -(-total // FIT_ON))
 
-    In a process with a JVM, BLAS must have one thread.
-    """
-    sample = texts[:: max(1, -(-len(texts) // FIT_ON))]
+
+def fit(sample: Sequence[str], directory: Path, progress: Progress = lambda done: None) -> None:
+    """Fit on these texts and write the model. In a process with a JVM, BLAS must have one thread."""
     counted = []
     for done, text in enumerate(sample):
         if done % 100 == 0:
@@ -139,7 +141,6 @@ def fit(texts: Sequence[str], directory: Path, progress: Progress = lambda done:
     np.save(directory / "length.npy", np.array([mean_length]))
     np.save(directory / "scales.npy", scales.astype(np.float32))
     np.save(directory / "components.npy", np.round(components / scales[:, None]).astype(np.int8, order="C"))
-    return dict(zip(sample, counted, strict=True))
 
 
 def _matrix(weighed: Sequence[tuple[NDArray[np.intp], NDArray[np.float32]]], features: int) -> "csr_matrix":

@@ -91,8 +91,14 @@ def encode_all(texts: Sequence[str]) -> Encoded:
 
 def grams(codes: Codes) -> Hashes:
     """Hashes of all n-grams, repeats included. An n-gram may begin or end with a space but contains none inside."""
+    return placed_grams(codes)[0]
+
+
+def placed_grams(codes: Codes) -> tuple[Hashes, NDArray[np.intp]]:
+    """As `grams`, and where each begins. Several texts may follow one another: no n-gram holds the two spaces between them."""
     space = codes == SPACE
-    parts: list[Hashes] = []
+    hashes: list[Hashes] = []
+    places: list[NDArray[np.intp]] = []
     # Most texts use one script: without Han or Hangul, only spaces matter.
     dense = bool(len(codes)) and int(codes.max()) >= _FIRST_DENSE
     with_han, with_hangul = (is_han(codes), is_hangul(codes)) if dense else (space, space)
@@ -115,8 +121,12 @@ def grams(codes: Codes) -> Hashes:
             )
         elif not fits:
             continue
-        parts.append(fold(rolled[kept]))
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint32)
+        at = np.flatnonzero(kept)
+        hashes.append(fold(rolled[at]))
+        places.append(at)
+    if not hashes:
+        return np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.intp)
+    return np.concatenate(hashes), np.concatenate(places)
 
 
 def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:

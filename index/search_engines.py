@@ -4,7 +4,7 @@ Another engine is a module that has these functions, and its name in the two lin
 engines that built it, so another engine needs the index built again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from index import lucene, vectors
 from index.allowed import Allowed
 from index.build_job import Job, Tell
 from index.embedder import Vectors
+from index.vector_segments import Batch
 
 
 class TermIndex(Protocol):
@@ -73,19 +74,31 @@ class VectorIndex(Protocol):
 
 
 class VectorEngine(Protocol):
-    """Vectors of length 1, labelled by passage number, in one file of the folder `vectors`."""
+    """Vectors of length 1, labelled by passage number, in the folder `vectors`: `FILE` names the file that leads to all others.
+
+    What is built comes in batches of labels and rows, labels ascending throughout, so that no more need be held at once.
+    """
 
     FILE: str
 
-    def build(self, path: Path, labels: NDArray[np.int64], vectors: Vectors) -> None: ...
-
-    def update(
-        self, old: Path, new: Path, dimension: int, removed: Sequence[int], labels: NDArray[np.int64], vectors: Vectors
-    ) -> None:
-        """Write `new`: what is in `old` without `removed` and with `labels`."""
+    def build(self, path: Path, dimension: int, batches: Iterable[Batch], total: int, tell: Tell) -> int:
+        """Returns the number of vectors."""
         ...
 
-    def needs_rebuild(self, graph_size: int, live: int) -> bool: ...
+    def update(
+        self,
+        old: Path,
+        new: Path,
+        dimension: int,
+        removed: NDArray[np.int64],
+        batches: Iterable[Batch],
+        total: int,
+        tell: Tell,
+    ) -> int:
+        """Write `new`: what is in `old` without `removed` and with `total` vectors more; returns how many it holds, removed ones
+        included.
+        """
+        ...
 
     def open_index(self, path: Path, dimension: int, live: int) -> VectorIndex:
         """`live`: how many vectors are not removed. Raises IndexProblem."""

@@ -17,6 +17,7 @@ _LABELS = {
     "bm25": "BM25",
     "fit": "Fitting vectors",
     "vectors": "Vectors",
+    "graph": "Linking vectors",
     "embed": "Embedding",
     "push": "Sending MB",
     "pull": "Fetching MB",

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index import search_engines, snapshot
+from index import search_engines, snapshot, vectors
 from index.allowed import Allowed
 from index.build import Build
 from index.build_job import Job, Tell, numbers
@@ -21,6 +21,7 @@ from index.local_sink import LocalSink
 from index.model import Document
 from index.searcher import Searcher
 from index.store import PassageStore
+from index.vector_segments import Batch
 
 
 class CountedWords:
@@ -78,9 +79,30 @@ class AllVectors:
         return found
 
 
-def build_vectors(path: Path, labels: NDArray[np.int64], vectors: Vectors) -> None:
-    with path.open("wb") as file:
-        np.savez(file, labels=labels, vectors=vectors)
+def build_vectors(path: Path, dimension: int, batches: Iterable[Batch], total: int, tell: Tell) -> int:
+    return update_vectors(None, path, dimension, np.zeros(0, dtype=np.int64), batches, total, tell)
+
+
+def update_vectors(
+    old: Path | None,
+    new: Path,
+    dimension: int,
+    removed: NDArray[np.int64],
+    batches: Iterable[Batch],
+    total: int,
+    tell: Tell,
+) -> int:
+    labels, vectors = [np.zeros(0, dtype=np.int64)], [np.zeros((0, dimension), dtype=np.float32)]
+    if old is not None:
+        known = AllVectors(old)
+        kept = ~np.isin(known.labels, removed)
+        labels, vectors = [known.labels[kept]], [known.vectors[kept]]
+    for some, rows in batches:
+        labels.append(some)
+        vectors.append(rows)
+    with new.open("wb") as file:
+        np.savez(file, labels=np.concatenate(labels), vectors=np.concatenate(vectors))
+    return sum(map(len, labels))
 
 
 def put(index: Path, *texts: str) -> None:
@@ -106,7 +128,7 @@ def test_other_engines_build_search_and_check(tmp_path: Path, monkeypatch: pytes
         SimpleNamespace(
             FILE="all.npz",
             build=build_vectors,
-            needs_rebuild=lambda size, live: True,
+            update=update_vectors,
             open_index=lambda path, dimension, live: AllVectors(path),
         ),
     )
@@ -124,5 +146,5 @@ def test_other_engines_build_search_and_check(tmp_path: Path, monkeypatch: pytes
     searcher.close()
     assert detached == ["x"]
     files = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    assert "graph.hnsw" not in files
+    assert vectors.FILE not in files
     assert not any(path.name == "lucene" for path in tmp_path.rglob("*"))

@@ -161,7 +161,7 @@ def _no_manifest(index: Path) -> None:
 
 
 def _short_file(index: Path) -> None:
-    (index / "snapshots" / snapshot.current(index) / "vectors" / "graph.hnsw").write_bytes(b"short")
+    (index / "snapshots" / snapshot.current(index) / "vectors" / "segments.msgpack").write_bytes(b"short")
 
 
 def _missing_file(index: Path) -> None:
