@@ -1,11 +1,20 @@
-"""How far a build is: bars on a terminal, now and then a line elsewhere."""
+"""How far a build is and how long it will take: bars on a terminal, now and then a line elsewhere."""
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from index.build_job import Tell
 from runtime.commands.consoles import plain_console
@@ -22,8 +31,18 @@ _LABELS = {
     "push": "Sending MB",
     "pull": "Fetching MB",
 }
+_LINES = {
+    "read": "read {} of {} documents",
+    "records": "read {} of {} bytes of records",
+    "bm25": "indexed {} of {} passages for BM25",
+    "fit": "fitted vectors on {} of {} passages",
+    "vectors": "made vectors of {} of {} passages",
+    "embed": "embedded {} of {} passages",
+}
 #: Without a terminal: no line before this, nor sooner than this after another.
-_QUIET_S = 5.0
+_QUIET_S = 10.0
+#: What is left is estimated from so many lines back, so that a slower part, or what need not be read again, shows soon.
+_LOOK_BACK = 6
 
 
 @contextmanager
@@ -32,7 +51,13 @@ def bars() -> Iterator[Tell]:
     if not sys.stderr.isatty():
         yield lines(lambda line: say(line, err=True))
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
@@ -45,15 +70,27 @@ def bars() -> Iterator[Tell]:
 
 
 def lines(say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Tell:
-    """Says a line when a task begins and with every tenth of it, five seconds apart at least; nothing of a short build."""
+    """Says a line every ten seconds, with how long the task will take from then on; nothing of a short build."""
     last = clock()
-    tenths: dict[str, int] = {}
+    seen: dict[str, deque[tuple[float, int]]] = {}  # when how much of a task was done
 
     def tell(task: str, done: int, total: int) -> None:
         nonlocal last
-        now, tenth = clock(), 10 * done // max(total, 1)
-        if now - last >= _QUIET_S and tenth > tenths.get(task, -1):
-            last, tenths[task] = now, tenth
-            say(f"{_LABELS.get(task, task)} {done:,} of {total:,}")
+        now = clock()
+        earlier = seen.setdefault(task, deque([(now, done)], maxlen=_LOOK_BACK))
+        if now - last < _QUIET_S or done <= earlier[-1][1]:
+            return
+        then, done_then = earlier[0]
+        left = f", {_rounded((now - then) / (done - done_then) * (total - done))} left" if done < total else ""
+        say(_LINES.get(task, f"{task} {{}} of {{}}").format(f"{done:,}", f"{total:,}") + left)
+        earlier.append((now, done))
+        last = now
 
     return tell
+
+
+def _rounded(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

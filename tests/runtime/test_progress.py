@@ -3,27 +3,40 @@
 from runtime.commands.progress import lines
 
 
-def test_a_long_build_says_now_and_then_how_far_it_is() -> None:
+def test_a_long_build_says_now_and_then_how_far_it_is_and_how_long_it_will_take() -> None:
     said: list[str] = []
     now = 0.0
     tell = lines(said.append, lambda: now)
-    for second in range(61):
+    for second in range(301):
         now = float(second)
-        tell("read", second * 20, 1_200)
-    assert said[0] == "Reading files 100 of 1,200"
-    assert len(said) == 11
-    assert said[-1] == "Reading files 1,200 of 1,200"
+        tell("read", second * 400, 120_000)
+    assert said[0] == "read 4,000 of 120,000 documents, 5 min left"
+    assert said[26] == "read 108,000 of 120,000 documents, less than a minute left"
+    assert len(said) == 30
+    assert said[-1] == "read 120,000 of 120,000 documents"
 
 
-def test_a_short_build_says_nothing_and_a_slow_tenth_is_said_once() -> None:
+def test_an_estimate_follows_what_was_done_lately() -> None:
+    said: list[str] = []
+    now = 0.0
+    tell = lines(said.append, lambda: now)
+    tell("read", 0, 1_000_000)
+    for second in range(10, 200):
+        now = float(second)
+        tell("read", 900_000 + 10 * second, 1_000_000)  # most was read by a build that was stopped
+    assert said[0].endswith("less than a minute left")
+    assert said[-1] == "read 901,900 of 1,000,000 documents, 2 h 44 min left"
+
+
+def test_a_short_build_says_nothing_and_one_that_stands_still_nothing_again() -> None:
     said: list[str] = []
     now = 0.0
     tell = lines(said.append, lambda: now)
     for step in range(100):
-        now = step / 25
+        now = step / 11
         tell("read", step, 100)
     assert said == []
-    for step in range(5, 60):
+    for step in range(10, 60):
         now = float(step)
-        tell("bm25", 3, 100)
-    assert said == ["BM25 3 of 100"]
+        tell("bm25", 3 if step > 10 else 1, 100)
+    assert said == ["indexed 3 of 100 passages for BM25, 1 min left"]
