@@ -21,6 +21,8 @@ from index.store import PassageStore
 #: A passage in no known language is split at white space and punctuation, unstemmed.
 _PLAIN = ["-stemmer", "none", "-keepStopwords"]
 _BATCH = 1000
+#: What Lucene gathers in memory before it writes a segment, in megabytes; Java takes two to three times as much.
+_BUFFER_MB = 128
 _OTHER_LANGUAGE = 0.7
 # Lucene refuses queries of more than 1,024 clauses; the longest question allowed has 4,000 characters.
 _QUERY_CHARS = 1200
@@ -46,7 +48,7 @@ def update(
     analyzer = ["-language", of(language).identity.analyzer] if language in LANGUAGES else _PLAIN
     # Pyserini's LuceneIndexer is this class with these arguments; importing it costs a second for pandas. One thread, because
     # with more the order of equal scores would vary.
-    args = ["-input", "", "-collection", "JsonCollection", "-threads", "1", "-memoryBuffer", "512", *analyzer]
+    args = ["-input", "", "-collection", "JsonCollection", "-threads", "1", "-memoryBuffer", str(_BUFFER_MB), *analyzer]
     indexer = jvm.java_class("io.anserini.index.SimpleIndexer")(
         [*args, "-index", str(directory.absolute()), *(["-append"] if exists else [])]
     )
@@ -115,11 +117,12 @@ class Bm25:
         """
         jvm.start()
         self._store = functools.cache(store)
+        json = _json()
         self._readers: dict[str, _Reader] = {}
         try:
             for language in sorted(languages, key=lambda name: -languages[name]):
                 own = functools.partial(self._own, language, languages[language])
-                self._readers[language] = _Reader(directory / language, language, own)
+                self._readers[language] = _Reader(directory / language, language, own, json)
         except jvm.java_error() as error:
             raise IndexProblem(
                 f"{directory} cannot be read as a Lucene index ({error}); build the index again"
@@ -155,6 +158,17 @@ class Bm25:
             reader.close()
 
 
+def _json() -> Any:
+    """Java's writer of JSON, told to write fields and no getters: with a result comes how it is sorted, which is not asked for."""
+    mapper = jvm.java_class("com.fasterxml.jackson.databind.ObjectMapper")()
+    accessor = jvm.java_class("com.fasterxml.jackson.annotation.PropertyAccessor")
+    nothing = jvm.java_class("com.fasterxml.jackson.annotation.JsonAutoDetect$Visibility").NONE
+    for name in ("GETTER", "IS_GETTER"):
+        mapper.setVisibility(accessor.valueOf(name), nothing)
+    mapper.disable(jvm.java_class("com.fasterxml.jackson.databind.SerializationFeature").FAIL_ON_EMPTY_BEANS)
+    return mapper
+
+
 class _Bytes(msgspec.Struct):
     data: bytes = msgspec.field(name="bytes")
     offset: int
@@ -174,8 +188,8 @@ class _Top(msgspec.Struct):
 class _Reader:
     """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs."""
 
-    def __init__(self, directory: Path, language: str, own: Callable[[Allowed], list[int] | None]) -> None:
-        """`own`: the passages of this language that are allowed, None when all are."""
+    def __init__(self, directory: Path, language: str, own: Callable[[Allowed], list[int] | None], json: Any) -> None:
+        """`own`: the passages of this language that are allowed, None when all are. `json`: what `_json` makes."""
         # Anserini's own searcher knows the analyzer and the BM25 parameters for a language.
         searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory.absolute()))
         if language in LANGUAGES:
@@ -195,7 +209,7 @@ class _Reader:
         self._searcher.setSimilarity(searcher.get_similarity())
         searcher.close()
         self._queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-        self._json = jvm.java_class("com.fasterxml.jackson.databind.ObjectMapper")()
+        self._json = json
         self._decode = msgspec.json.Decoder(_Top).decode
         sort_field = jvm.java_class("org.apache.lucene.search.SortField")
         by_id = sort_field("id", jvm.java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)

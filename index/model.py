@@ -169,6 +169,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     @property
     def groups(self) -> Groups:
         """Who may see it: the groups that both access.toml and the document itself name."""
+        if self.access is None and not self.metadata.groups:
+            return None
         return narrowed((self.access, self.metadata.groups or None))
 
 
