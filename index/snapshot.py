@@ -2,7 +2,7 @@
 
     DIR/current                  the current snapshot's id, replaced by rename
     DIR/lock                     held by the one process that writes
-    DIR/snapshots/ID/manifest.json, documents.msgpack, passages/, lucene/LANGUAGE/, vectors/
+    DIR/snapshots/ID/manifest.json, documents/, passages/, lucene/LANGUAGE/, vectors/
     DIR/building/ID/             an unfinished snapshot; the next writer removes what a dead one left here
 
 A snapshot becomes visible by one rename, after every byte of it is on disk. Readers hold a shared lock on its `readers` file:
