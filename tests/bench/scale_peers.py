@@ -7,6 +7,7 @@ fuses both as it does by itself.
 
 import json
 import math
+import os
 import shutil
 import sys
 import time
@@ -32,6 +33,7 @@ def rows(folder: Path) -> Iterator[Row]:
 def lancedb(folder: Path, store: Path) -> Search:
     import lancedb
     import pyarrow as pa
+    from lancedb.index import FTS, HnswSq
     from lancedb.query import MatchQuery
 
     dimension = np.load(folder / "vectors.npy", mmap_mode="r").shape[1]
@@ -43,8 +45,8 @@ def lancedb(folder: Path, store: Path) -> Search:
             yield pa.RecordBatch.from_pylist(held, schema=kinds)
 
     table = lancedb.connect(str(store)).create_table("passages", data=batches(), schema=kinds)
-    table.create_fts_index("text")
-    table.create_index(metric="cosine", vector_column_name="vector", index_type="IVF_HNSW_SQ")
+    table.create_index("text", config=FTS())
+    table.create_index("vector", config=HnswSq(distance_type="cosine"))
 
     def search(question: str, vector: list[float]) -> list[str]:
         asked = table.search(query_type="hybrid").vector(vector).text(MatchQuery(question, "text")).limit(_K)
@@ -94,6 +96,7 @@ ENGINES = {"lancedb": lancedb, "qdrant_edge": qdrant_edge}
 
 
 def main() -> None:
+    os.environ["LANCEDB_LOG"] = "error"  # else it warns at every search of what a later version will do
     name, folder = sys.argv[1], Path(sys.argv[2])
     store = folder / name
     shutil.rmtree(store, ignore_errors=True)
