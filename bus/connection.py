@@ -36,6 +36,8 @@ CONNECT_OPTIONS: dict[str, Any] = {
     "allow_reconnect": True,
 }
 ANOTHER_CONFIG = 10058  # "stream name already in use with a different configuration"
+#: A cluster that has not chosen a leader yet, or does not know its servers yet.
+NOT_YET = {10005, 10008, 10009, 10074}  # no suitable peers, temporarily unavailable, no leader, insufficient replicas
 #: nats-py's words, of two kinds of exception.
 _REFUSED = "authorization violation"
 #: The first connection must fail while nobody answers: with unlimited attempts, `nats.connect` would never return.
@@ -110,7 +112,7 @@ async def connect(bus: BusSettings | str, *, name: str, user: str = OPERATOR.nam
     """
     settings = BusSettings(url=bus) if isinstance(bus, str) else bus
     options = connect_options(settings, user)
-    where = options["servers"]
+    where = ", ".join(options["servers"])
     give_up = asyncio.get_running_loop().time() + patience_s
     while True:
         client = Connection()
@@ -155,10 +157,12 @@ async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patien
             except APIError as error:
                 if error.err_code == ANOTHER_CONFIG:  # another process has created it meanwhile
                     continue
-                raise Unavailable(
-                    f"the nats-server refused the stream {name}: {error.description}; "
-                    "free disk space, or lower bus.runs_max_bytes and bus.events_max_bytes"
-                ) from None
+                if asyncio.get_running_loop().time() > give_up or error.err_code not in NOT_YET:
+                    raise Unavailable(
+                        f"the nats-server refused the stream {name}: {error.description}; "
+                        "free disk space, or lower bus.runs_max_bytes and bus.events_max_bytes"
+                    ) from None
+                await asyncio.sleep(0.1)
             except (nats.errors.Error, TimeoutError) as error:
                 if asyncio.get_running_loop().time() > give_up:
                     raise Unavailable(f"JetStream does not answer ({error}); start nats-server with -js") from None

@@ -193,7 +193,8 @@ class Handling:
             return
         taken: Taken = message
         if actor.joins:
-            lanes = await self.journal.latest([key_of(type(message), key.run_id, "*").subject])
+            asked = [key_of(type(message), key.run_id, "*").subject]
+            lanes = await self.journal.latest(asked, behind=(asked[0], delivery.sequence))
             taken = tuple(record.message for record in joined(lanes, message, delivery.sequence))
             if not taken:
                 return
@@ -206,7 +207,7 @@ class Handling:
             deadline=delivery.deadline,
             attempt=delivery.attempt,
             began=delivery.began,
-            groups=await self._groups(key.run_id) if "search" in actor.powers else None,
+            groups=await self._groups(delivery) if "search" in actor.powers else None,
         )
         if stage.fallback:
             log.warning("%s %s: %s; its fallback answers", actor.name, key.run_id, stage.fallback)
@@ -218,9 +219,10 @@ class Handling:
             await check_canary(self.journal, delivery.key.run_id)
         return parse_question(unpack(delivery.raw.data))
 
-    async def _groups(self, run_id: str) -> Groups:
-        """Whose documents the run may find."""
-        access = await access_of(self.journal, run_id)
+    async def _groups(self, delivery: Delivery) -> Groups:
+        """Whose documents the run may find. Raises Unavailable."""
+        behind = (delivery.key.subject, delivery.sequence)
+        access = await access_of(self.journal, delivery.key.run_id, behind=behind)
         return self._ungranted if access is None else access.groups
 
     async def _let_in(self, delivery: Delivery, question: QuestionAsked) -> bool:
@@ -254,7 +256,10 @@ class Handling:
         """Write the actor's output, each key once."""
         actor, run_id = delivery.actor, delivery.key.run_id
         if any(isinstance(output, self.graph.again(actor)) for output in outputs):
-            written = await self.journal.latest([key_of(t, run_id, "*").subject for t in self.graph.again(actor)])
+            written = await self.journal.latest(
+                [key_of(t, run_id, "*").subject for t in self.graph.again(actor)],
+                behind=(delivery.key.subject, delivery.sequence),
+            )
             check_bound(self.graph, actor, outputs, written, delivery.sequence)
         headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(delivery.sequence)}
         headers |= only_while_there(delivery.key, delivery.sequence)

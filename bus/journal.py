@@ -113,9 +113,18 @@ class Journal:
                 raise Unavailable(f"the stream {stream} does not answer ({last}); is nats-server running?")
             await asyncio.sleep(0.05)
 
-    async def latest(self, filters: Sequence[str]) -> list[Record]:
-        """Every record that matches the filters, oldest first. One request, by `multi_last`, which nats-py lacks."""
-        return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
+    async def latest(self, filters: Sequence[str], *, behind: tuple[str, int] | None = None) -> list[Record]:
+        """Every record that matches the filters, oldest first. One request, by `multi_last`, which nats-py lacks.
+
+        `behind`: the subject and sequence of a record that is stored. Any server of a cluster may answer, also one that lags
+        behind; what was stored before that record is then missed by none. Raises Unavailable.
+        """
+        if behind is None:
+            return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
+        subject, sequence = behind
+        asked = {"multi_last": [*dict.fromkeys([*filters, subject])], "batch": 1000}
+        found = _records(await self._raw(RUNS, asked, up_to=sequence))
+        return found if subject in filters else [each for each in found if each.key.subject != subject]
 
     async def stored(self, filters: Sequence[str]) -> list[Record]:
         """As `latest`, with the bytes as they are stored."""
@@ -212,14 +221,17 @@ class Journal:
     async def _batch(self, stream: str, request: dict[str, object], *, as_stored: bool = False) -> list[Record]:
         return _records(await self._raw(stream, request), as_stored=as_stored)
 
-    async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40) -> list[Msg]:
-        """Direct get of one or more messages; an empty list when there is none. Raises Unavailable."""
+    async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40, up_to: int = 0) -> list[Msg]:
+        """Direct get of one or more messages; an empty list when there is none. Raises Unavailable.
+
+        `up_to`: a sequence that whoever answers must have.
+        """
         for _ in range(tries):
             queue: asyncio.Queue[Msg] = asyncio.Queue()
             reply = await self.inbox.open(queue.put_nowait)
             try:
                 await self.client.publish(f"$JS.API.DIRECT.GET.{stream}", json.dumps(request).encode(), reply=reply)
-                return await self._drain(queue, single="batch" not in request)
+                return await self._drain(queue, single="batch" not in request, up_to=up_to)
             except (TimeoutError, nats.errors.Error):
                 await asyncio.sleep(0.05)
             finally:
@@ -227,7 +239,7 @@ class Journal:
         raise Unavailable(f"the stream {stream} cannot be read; is nats-server running with -js?")
 
     @staticmethod
-    async def _drain(queue: asyncio.Queue[Msg], *, single: bool) -> list[Msg]:
+    async def _drain(queue: asyncio.Queue[Msg], *, single: bool, up_to: int) -> list[Msg]:
         found: list[Msg] = []
         while True:
             async with asyncio.timeout(2.0):
@@ -235,6 +247,8 @@ class Journal:
             # A stored message may carry any header, a `Status` too; the server's own answers have no sequence.
             status = "" if SEQUENCE in (msg.headers or {}) else status_of(msg)
             if status in ("404", "204"):
+                if up_to and count_in(msg.headers or {}, "Nats-UpTo-Sequence", 0) < up_to:
+                    raise ServiceUnavailableError
                 return found
             if status == "413":
                 raise Unavailable("the run has more records than one read can return")

@@ -13,13 +13,26 @@ from bus.users import inbox_prefix
 
 def without_user(url: str) -> str:
     """The address without the user and the password in it, as it may be shown."""
+    return ",".join(map(_bare, servers(url)))
+
+
+def servers(url: str) -> list[str]:
+    """The addresses of the servers that a setting names, separated by commas: the first is tried first."""
+    return [each.strip() for each in url.split(",") if each.strip()]
+
+
+def _bare(url: str) -> str:
     scheme, found, rest = url.partition("://")
     return f"{scheme}{found}{rest.rpartition('@')[2]}"
 
 
 def connect_options(settings: BusSettings, user: str) -> dict[str, Any]:
     """nats-py's options for a connection of that user of Groundwire's. Raises Unavailable for a file that cannot be used."""
-    options: dict[str, Any] = {"servers": without_user(settings.url), "inbox_prefix": inbox_prefix(user)}
+    options: dict[str, Any] = {
+        "servers": [_bare(each) for each in servers(settings.url)],
+        "dont_randomize": True,
+        "inbox_prefix": inbox_prefix(user),
+    }
     if context := _tls(settings):
         options["tls"] = context
     if settings.creds:
@@ -29,7 +42,7 @@ def connect_options(settings: BusSettings, user: str) -> dict[str, Any]:
     elif settings.user:
         options |= {"user": settings.user, "password": settings.password}
     else:
-        name, found, password = urlsplit(settings.url).netloc.rpartition("@")[0].partition(":")
+        name, found, password = urlsplit(servers(settings.url)[0]).netloc.rpartition("@")[0].partition(":")
         if found:  # nats-py takes both as they are written, percent signs included
             options |= {"user": unquote(name), "password": unquote(password)}
         elif name:

@@ -12,7 +12,7 @@ Share = Annotated[float, Meta(gt=0, le=0.9)]
 class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[bus]` in groundwire.toml. Retention bounds disk use; ack_wait must be well above the heartbeat."""
 
-    url: str = "nats://127.0.0.1:4222"  #: where nats-server listens; may carry `user:password@`
+    url: str = "nats://127.0.0.1:4222"  #: where nats-server listens, may carry `user:password@`; of a cluster several, with commas
     user: str = ""  #: on a server with users; empty: the one that `groundwire serve nats` has made for each process
     password: str = ""  #: better set as GROUNDWIRE_BUS_PASSWORD
     creds: str = ""  #: instead: file with the user's JWT and nkey seed

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
-from bus.security import without_user
+from bus.security import servers, without_user
 from index.languages.toml_check import nearest
 from runtime.commands.options import CONFIG, over_bucket, read_settings
 from runtime.processes.nats_server import NoServer, write_config
@@ -53,7 +53,7 @@ def serve_command(
 
 def _become_nats(settings: Settings) -> None:
     """Replace this process with nats-server, listening where the settings say."""
-    where = urlsplit(settings.bus.url)
+    where = urlsplit(servers(settings.bus.url)[0])
     folder = standing_folder(settings)
     private_folder(folder)
     users = make(folder, without_user(settings.bus.url))

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from bus.security import without_user
+from bus.security import servers, without_user
 from bus.settings import BusSettings
 from bus.users import OPERATOR, USERS
 from runtime.processes.private_files import write_private
@@ -93,6 +93,6 @@ def bus_as(settings: Settings, user: str) -> BusSettings:
 
 
 def _place(url: str) -> tuple[str, int]:
-    where = urlsplit(url)
+    where = urlsplit(servers(url)[0])
     host = where.hostname or "127.0.0.1"
     return ("127.0.0.1" if host == "localhost" else host), where.port or DEFAULT_PORT
