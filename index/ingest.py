@@ -10,17 +10,16 @@ from typing import IO, NamedTuple
 from index import snapshot
 from index.build import Build, Change
 from index.build_job import Tell, no_progress
-from index.catalogue import read_catalogue
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.files import Finder
 from index.groups import counted
 from index.intake import Intake
-from index.local_sink import LocalSink
+from index.opening import Index, index_at
 from index.reading import Pool
 from index.reading_job import Limits
 from index.readings import Readings, discard
-from index.report import Report, Skip, read_skipped, write_skipped
+from index.report import Report, Skip, now_skipped
 from index.roots import NO_RULES, Plan, Root, Rules, plan
 
 STDIN = "-"
@@ -39,7 +38,7 @@ class Updated(NamedTuple):
 
 
 def bring_in(
-    index: Path,
+    at: Path | Index,
     patterns: list[str],
     *,
     only: bool,
@@ -61,22 +60,24 @@ def bring_in(
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
-    with snapshot.writing(index):
+    index = at if not isinstance(at, Path) else index_at(at)
+    with index.writing():
         unusable = _unusable(index) if only else None
-        build = Build(LocalSink(index, embedder, progress, afresh=unusable is not None))
+        build = Build(index.sink(embedder, progress, afresh=unusable is not None))
         try:
             known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
             asked = plan(paths, known, rules, anew=only)
-            finder = Finder(asked, index)
+            finder = Finder(asked, index.folder)
             reading = nullcontext(pool) if pool is not None else Pool(limits, processes)
-            with reading as readers, Readings(index) as kept:
-                work = Intake(build, readers, progress, exactly=only, earlier=read_skipped(index).files, kept=kept)
+            with reading as readers, Readings(index.folder) as kept:
+                earlier = index.skipped().files
+                work = Intake(build, readers, progress, exactly=only, earlier=earlier, kept=kept)
                 if STDIN in patterns:
                     work.take_stream(stdin or io.BytesIO(), stdin_name)
                 work.take_files(list(finder.find()), asked.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
-                stays = "the index is as it was" if snapshot.exists(index) else "no index was made"
+                stays = "the index is as it was" if index.exists() else "no index was made"
                 raise IndexProblem(
                     f"nothing to index in {', '.join(patterns)}{f' ({reasons})' if reasons else ''}; {stays}"
                 )
@@ -96,23 +97,19 @@ def bring_in(
             build.close()
 
 
-def _unusable(index: Path) -> IndexProblem | None:
+def _unusable(index: Index) -> IndexProblem | None:
     """Why the index that is there cannot be built upon."""
-    if not snapshot.exists(index):
+    if not index.exists():
         return None
     try:
-        handle = snapshot.hold(index)
-        try:
-            read_catalogue(handle.directory)
-        finally:
-            handle.close()
+        index.check()
     except IndexProblem as problem:
         return problem
     return None
 
 
 def follow(
-    index: Path,
+    at: Path | Index,
     folders: Sequence[str] = (),
     *,
     embedder: Embedder | None = None,
@@ -125,16 +122,17 @@ def follow(
     though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.
     """
     began = time.monotonic()
-    with snapshot.writing(index):
-        build = Build(LocalSink(index, embedder, progress))
+    index = at if not isinstance(at, Path) else index_at(at)
+    with index.writing():
+        build = Build(index.sink(embedder, progress))
         try:
             followed = [root for root in build.roots if not folders or root.folder in folders]
             for root in followed:
                 _refuse_vanished(root, build)
             asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
-            finder = Finder(asked, index)
-            with nullcontext(pool) if pool is not None else Pool() as readers, Readings(index) as kept:
-                earlier = read_skipped(index).files
+            finder = Finder(asked, index.folder)
+            with nullcontext(pool) if pool is not None else Pool() as readers, Readings(index.folder) as kept:
+                earlier = index.skipped().files
                 work = Intake(build, readers, progress, exactly=False, earlier=earlier, again=False, kept=kept)
                 work.take_files(list(finder.find()), asked.roots)
             work.drop_vanished(below=[root.folder for root in followed])
@@ -154,12 +152,13 @@ def _refuse_vanished(root: Root, build: Build) -> None:
         raise Vanished(f"{folder} {what}; the index keeps its {held} documents as they were")
 
 
-def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
+def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
     """Remove documents. Raises IndexProblem, and removes nothing, when one does not exist or none would be left."""
     began = time.monotonic()
-    snapshot.current(index)
-    with snapshot.writing(index):
-        build = Build(LocalSink(index, progress=progress, foreign_vectors=True))
+    index = at if not isinstance(at, Path) else index_at(at)
+    index.newest()
+    with index.writing():
+        build = Build(index.sink(progress=progress, foreign_vectors=True))
         try:
             for source_id in source_ids:
                 if not build.remove(source_id):
@@ -167,19 +166,20 @@ def take_out(index: Path, source_ids: Iterable[str], progress: Tell = no_progres
             if not build.catalogue:
                 raise IndexProblem(f"that would leave {index} empty; delete the folder instead")
             manifest = build.publish()
-            discard(index)
+            discard(index.folder)
             return finish(Report(), build, manifest, began)
         finally:
             build.close()
 
 
-def _publish(index: Path, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False) -> Updated:
+def _publish(index: Index, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False) -> Updated:
     work.report.left_out = finder.left_out + work.left_out
     manifest = build.publish(refit=refit)
-    discard(index)
+    discard(index.folder)
     report = finish(work.report, build, manifest, began)
-    known = {(skip.name, skip.reason) for skip in read_skipped(index).files}
-    write_skipped(index, report, None if work.exactly else work.looked_at)
+    earlier = index.skipped()
+    index.keep_skipped(now_skipped(earlier, report, None if work.exactly else work.looked_at))
+    known = {(skip.name, skip.reason) for skip in earlier.files}
     fresh = [skip for skip in report.skipped if (skip.name, skip.reason) not in known]
     return Updated(report, build.changes, fresh)
 

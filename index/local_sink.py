@@ -18,9 +18,9 @@ from index.catalogue import read_catalogue, write_catalogue
 from index.embedder import Embedder, EmbedderSpec
 from index.errors import IndexProblem
 from index.model import Entry, Passage, indexed_text
-from index.prepared import Hashes
+from index.prepared import Hashes, hashes
 from index.roots import Root
-from index.segment import CODES, write_segment
+from index.segment import CODES, Segment, write_segment
 from index.sink import check_embedder, described
 from index.snapshot import Manifest
 from index.store import PassageStore, Renamed, complete, read_renamed, write_renamed
@@ -120,11 +120,26 @@ class LocalSink:
             self._segments.append(path)
             self._fresh, self._hashes = [], []
 
+    def _drop_unmade(self, live: list[tuple[int, int]]) -> None:
+        """Rewrite the new segments without documents that this build put and then removed again."""
+        if all(first < self._known_next for first, _ in self._removed):
+            return
+        alive = {number for first, count in live for number in range(first, first + count)}
+        segments, self._segments = self._segments, []
+        for path in segments:
+            passages = [passage for passage in Segment(path) if passage.number in alive]
+            path.unlink()
+            path.with_suffix(CODES).unlink()
+            if passages:
+                self._segments.append(path.with_stem(f"{passages[0].number:012d}"))
+                write_segment(self._segments[-1], passages, hashes(passages))
+
     def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
         parent = self._parent
         self._flush()
         live = [(entry.first, entry.count) for entry in catalogue.values() if entry.count]
         live.sort()
+        self._drop_unmade(live)
         folder = parent.directory if parent is not None else None
         passages = self._building / "passages"
         complete(passages, folder / "passages" if folder is not None else None, live, snapshot.link)
@@ -202,7 +217,7 @@ class LocalSink:
         if job.refit or not job.parent:
             numbers = [number for first, count in job.live for number in range(first, first + count)]
         else:
-            numbers = list(range(self._known_next, self._next))
+            numbers = [int(number) for path in self._segments for number in Segment(path).numbers]
         shape = (len(numbers), self._embedder.spec.dimension)
         rows = np.lib.format.open_memmap(self._building / "vectors" / "new.npy", "w+", np.float32, shape)
         for start in range(0, len(numbers), _EMBED_BATCH):

@@ -33,16 +33,18 @@ _decoder = msgspec.msgpack.Decoder(list[Outcome])
 class Readings:
     """Those of one index, whose only writer this is. A disk that has no room for them costs only them."""
 
-    def __init__(self, index: Path) -> None:
+    def __init__(self, folder: Path | None) -> None:
+        """`folder`: the index's own; without one nothing is kept."""
         #: How many tasks a build that was stopped had done.
         self.taken_over = 0
-        self._path = index / FILE
+        self._folder = folder
         self._places: dict[bytes, tuple[int, int, int]] = {}  # key -> where, how long, checksum
         self._any = False
         self._file: BinaryIO | None = None
         with contextlib.suppress(OSError):
-            self._file = self._path.open("a+b", buffering=_BUFFER)
-            self._find(self._file)
+            if folder is not None:
+                self._file = (folder / FILE).open("a+b", buffering=_BUFFER)
+                self._find(self._file)
         self._any = bool(self._places)
 
     def __enter__(self) -> Self:
@@ -54,7 +56,7 @@ class Readings:
         """Keep them for the next build, unless there are none."""
         self._close()
         if not self._any:
-            discard(self._path.parent)
+            discard(self._folder)
 
     def _find(self, file: BinaryIO) -> None:
         """Note where the whole records are, and cut off what is not one."""
@@ -106,9 +108,10 @@ class Readings:
             self._file = None
 
 
-def discard(index: Path) -> None:
+def discard(folder: Path | None) -> None:
     """Remove what is kept: all of it is published."""
-    (index / FILE).unlink(missing_ok=True)
+    if folder is not None:
+        (folder / FILE).unlink(missing_ok=True)
 
 
 def _key(task: Task) -> bytes:

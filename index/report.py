@@ -78,22 +78,25 @@ def read_skipped(index: Path) -> Skipped:
         return Skipped()
 
 
-def write_skipped(index: Path, report: Report, looked_at: set[str] | None) -> None:
-    """Put down what was skipped. `looked_at`: the files that were found now, when others were skipped earlier; None for all."""
-    earlier: list[Skip] = []
+def now_skipped(earlier: Skipped, report: Report, looked_at: set[str] | None) -> Skipped:
+    """What is skipped after a reading. `looked_at`: the files found now, when others were skipped earlier; None for all."""
+    still: list[Skip] = []
     if looked_at is not None:
         now = {skip.name for skip in report.skipped}
-        earlier = [
+        still = [
             skip
-            for skip in read_skipped(index).files
+            for skip in earlier.files
             if skip.origin not in looked_at and skip.name not in now and os.path.lexists(skip.origin)
         ]
-    skipped = Skipped(
+    return Skipped(
         read_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        count=report.skipped_count + len(earlier),
-        failed_count=report.failed_count + sum(skip.failed for skip in earlier),
-        files=[*report.skipped, *earlier][:_MAX_LISTED],
+        count=report.skipped_count + len(still),
+        failed_count=report.failed_count + sum(skip.failed for skip in still),
+        files=[*report.skipped, *still][:_MAX_LISTED],
     )
+
+
+def write_skipped(index: Path, skipped: Skipped) -> None:
     fresh = index / f"{_FILE}.{os.getpid()}"
     fresh.write_bytes(msgspec.json.format(msgspec.json.encode(skipped), indent=1))
     fresh.rename(index / _FILE)

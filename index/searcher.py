@@ -56,14 +56,14 @@ class Searcher:
     @classmethod
     def open(
         cls,
-        directory: Path,
+        index: Path | Snapshots,
         snapshot: str | None = None,
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
     ) -> "Searcher":
-        """Open the current snapshot, or a named one, which then stays open. Raises IndexProblem."""
-        return cls(LocalSnapshots(directory), snapshot, embedder, reranker)
+        """Open the current snapshot of an index or its folder, or a named one, which then stays open. Raises IndexProblem."""
+        return cls(LocalSnapshots(index) if isinstance(index, Path) else index, snapshot, embedder, reranker)
 
     @property
     def backend(self) -> Backend:

@@ -56,6 +56,10 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     dir: str = ""  #: folder made by `groundwire index build`
     bucket: BucketName = ""  #: instead: bucket of `groundwire index push`, for `serve search`
+    url: Address = ""  #: instead: an OpenSearch cluster, `https://search.example.org:9200`
+    user: str = ""  #: its user
+    password: str = ""  #: better set as GROUNDWIRE_INDEX_PASSWORD
+    ca: str = ""  #: file of the authority that signed its certificate; empty for those of the system
     threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
     originals: bool = True  #: whoever may find a document may open its file, and see the pages of a PDF
     embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model

@@ -19,7 +19,7 @@ from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
-from runtime.commands.options import INDEX_FOLDER, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_FOLDER, INDEX_PLACE, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 from runtime.commands.terminal import one_line, say, say_json
@@ -39,7 +39,7 @@ def index_group() -> None:
 
 @index_group.command("build")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--out", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("--out", "directory", type=INDEX_PLACE, required=True, help="Folder of the index.")
 @source_options
 @embedder_options
 @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")

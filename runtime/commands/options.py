@@ -15,19 +15,38 @@ from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
 
 _PATH = click.Path(path_type=Path)
+
+
+class IndexPlace(click.ParamType[Path]):
+    """Where an index is: a folder, or a URL, whose user and password are settings."""
+
+    name = "folder"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if isinstance(value, str) and value.startswith(("http://", "https://")):
+            from index.opening import index_at
+
+            try:
+                index_at(value)
+            except IndexProblem as problem:
+                self.fail(str(problem), param, ctx)
+        return Path(value)
+
+
+INDEX_PLACE = IndexPlace()
 CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
 #: For commands that work on the index itself.
-INDEX_FOLDER = click.option("--index", "directory", type=_PATH, required=True, help="Folder of the index.")
+INDEX_FOLDER = click.option("--index", "directory", type=INDEX_PLACE, required=True, help="Folder of the index.")
 SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
 #: For commands that ask questions.
-BUILT_INDEX = click.option("--index", type=_PATH, required=True, help="Folder made by `index build`.")
+BUILT_INDEX = click.option("--index", type=INDEX_PLACE, required=True, help="Folder made by `index build`.")
 #: For commands that ask a server, or an index of this machine.
-ASKED_INDEX = click.option("--index", type=_PATH, help="Folder made by `index build`.")
+ASKED_INDEX = click.option("--index", type=INDEX_PLACE, help="Folder made by `index build`.")
 URL = click.option("--url", metavar="URL", help="Ask the server there, as http://127.0.0.1:8080, in place of --index.")
 #: For how long a server that does not answer is asked again, in seconds.
 PATIENCE_S = 15.0
 #: For commands about recorded runs.
-ASKED_OVER = click.option("--index", type=_PATH, help="Index that the run was asked over.")
+ASKED_OVER = click.option("--index", type=INDEX_PLACE, help="Index that the run was asked over.")
 
 
 def read_settings(

@@ -27,11 +27,13 @@ from index import search_engines, snapshot
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.languages import FALLBACK
+from index.opening import index_at
 from index.reranker import Reranking
 from index.searcher import Searcher
 from runtime.bucket.follow import Following, cache_folder
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
+from runtime.index_of import index_of
 from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import Served, held
@@ -154,8 +156,11 @@ def _opening(
         embedder = over_http(settings.index)
     elif settings.index.embedder == "mlx":
         embedder = embedder_over(over_bus(client, loop), settings.index)
-    folder = index_folder(settings)
-    return lambda name: Searcher.open(folder, name, embedder=embedder, reranker=reranker)
+    try:
+        index = index_at(index_folder(settings)) if settings.index.bucket else index_of(settings.index)
+    except IndexProblem as problem:
+        raise Unavailable(str(problem)) from None
+    return lambda name: Searcher.open(index, name, embedder=embedder, reranker=reranker)
 
 
 def index_folder(settings: Settings) -> Path:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import msgspec
 
@@ -12,7 +11,7 @@ from bus.searching import SearchReply, SearchRequest
 from runtime.engines.choice import make_engine
 from runtime.processes.inference import Inference
 from runtime.replay.live_powers import Live
-from runtime.settings import Settings
+from runtime.settings import IndexSettings, Settings
 
 
 @contextlib.asynccontextmanager
@@ -25,7 +24,7 @@ async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
     chosen = msgspec.structs.replace(settings.inference, engine=name)
     made = make_engine(chosen)
     await made.start()
-    index = _Index(Path(settings.index.dir)) if settings.index.dir else None
+    index = _Index(settings.index) if settings.index.dir or settings.index.url else None
     try:
         yield Live(Inference(made, chosen), index.find if index else None)
     finally:
@@ -37,8 +36,8 @@ async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
 class _Index:
     """An index opened by the first search, since most forks begin after retrieval."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, settings: IndexSettings) -> None:
+        self._settings = settings
         self._opening: asyncio.Task[None] | None = None
         self._closing = contextlib.ExitStack()
 
@@ -52,10 +51,11 @@ class _Index:
     async def _open(self) -> None:
         from index.errors import IndexProblem
         from index.searcher import Searcher
+        from runtime.index_of import index_of
         from runtime.processes.search import Threads
 
         try:
-            searcher = await asyncio.to_thread(Searcher.open, self._directory)
+            searcher = await asyncio.to_thread(lambda: Searcher.open(index_of(self._settings)))
         except IndexProblem as problem:
             raise Unavailable(str(problem)) from None
         self._closing.callback(searcher.close)

@@ -1,4 +1,4 @@
-"""Three hosts on one machine: a network namespace each, joined by a bridge, whose links can be cut and whose processes be killed."""
+"""Three hosts on one machine: a network namespace each, joined by a bridge, links that can be cut, processes that can be killed."""
 
 import contextlib
 import os

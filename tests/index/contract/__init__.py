@@ -1,0 +1,1 @@
+"""What every body of an index keeps to, whatever it is built on: the same tests over each."""

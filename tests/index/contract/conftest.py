@@ -1,0 +1,107 @@
+"""The bodies under test, and an index of each: one that no test changes, and an empty one for each test."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from index.build import Build
+from index.model import Document, Metadata
+from index.opening import Index, index_at
+from index.searcher import Searcher
+from index.snapshot import Manifest
+from tests.index.conftest import DOCUMENTS
+
+#: Name of a body to what makes an empty index of it; a body that needs a server takes it from a fixture by `request`.
+BODIES = ("folder",)
+
+_SAME = "The night guard signs the register at the east gate every evening before the lamps are lit in the long hall."
+
+#: Beside those in five languages: documents for some groups only, tagged, dated, and one that says the same as another.
+LIBRARY = (
+    *DOCUMENTS,
+    Document(
+        source_id="board/salary.md",
+        title="Salaries",
+        text="The zirconium bonus of the directors is paid in May. Directors vote on it in April.",
+        language="en",
+        metadata=Metadata(groups=("board",), tags=("Money",), date="2026-03-01"),
+    ),
+    Document(
+        source_id="board/plan.md",
+        title="Plan",
+        text="The directors close the foundry in the year after next. No visitor is told.",
+        language="en",
+        metadata=Metadata(groups=("board", "works"), tags=("plans",), date="2025-01-31"),
+    ),
+    Document(source_id="guard/a.md", title="Guard", text=_SAME, language="en", metadata=Metadata(tags=("Night",))),
+    Document(source_id="guard/b.md", title="Guard", text=_SAME, language="en", metadata=Metadata(date="2024-06-01")),
+    Document(
+        source_id="long.md",
+        title="Long",
+        text="\n\n".join(
+            f"Part {n} of the handbook tells how machine {n} is cleaned, oiled and locked before the shift ends. " * 6
+            for n in range(30)
+        ),
+        language="en",
+        pages=tuple((n * 1800, n + 1) for n in range(10)),
+    ),
+)
+
+
+@pytest.fixture(scope="session", params=BODIES)
+def body(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def empty(body: str, folder: Path) -> Index:
+    """A new index of this body, without a snapshot."""
+    assert body == "folder"
+    return index_at(folder)
+
+
+@pytest.fixture(scope="session")
+def library(body: str, tmp_path_factory: pytest.TempPathFactory) -> Index:
+    index = empty(body, tmp_path_factory.mktemp("contract") / "library")
+    update(index, LIBRARY)
+    return index
+
+
+@pytest.fixture(scope="session")
+def reader(library: Index) -> Iterator[Searcher]:
+    with closing(Searcher.open(library)) as searcher:
+        yield searcher
+
+
+@pytest.fixture
+def index(body: str, tmp_path: Path) -> Index:
+    return empty(body, tmp_path / "index")
+
+
+def update(
+    index: Index,
+    put: Iterable[Document] = (),
+    remove: Iterable[str] = (),
+    move: Mapping[str, str] | None = None,
+    access: Mapping[str, tuple[str, ...] | None] | None = None,
+    *,
+    refit: bool = False,
+) -> Manifest:
+    with index.writing():
+        build = Build(index.sink())
+        try:
+            for source_id in remove:
+                assert build.remove(source_id)
+            build.move(move or {})
+            for document in put:
+                build.put(document)
+            build.regroup(access or {})
+            return build.publish(refit=refit)
+        finally:
+            build.close()
+
+
+def ids(searcher: Searcher, query: str, groups: tuple[str, ...] | None = None) -> list[str]:
+    return [hit.source_id for hit in searcher.search(query, k=10, groups=groups)]

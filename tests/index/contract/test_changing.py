@@ -1,0 +1,177 @@
+"""Documents put, changed, removed, moved and regrouped, and what a search sees of it, when."""
+
+from contextlib import closing
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from index.build import Build
+from index.errors import IndexProblem
+from index.model import Document, Metadata
+from index.opening import Index
+from index.report import Skip, Skipped
+from index.searcher import Searcher
+from tests.index.conftest import DOCUMENTS
+from tests.index.contract.conftest import ids, update
+
+
+def page(name: str, text: str, *groups: str, url: str = "") -> Document:
+    return Document(source_id=name, title="", text=text, language="en", url=url, metadata=Metadata(groups=groups))
+
+
+def test_an_index_without_a_snapshot_is_not_opened(index: Index) -> None:
+    assert not index.exists()
+    assert index.names() == []
+    with pytest.raises(IndexProblem, match="index build"):
+        Searcher.open(index)
+
+
+def test_a_build_without_documents_is_a_snapshot_in_which_nothing_is_found(index: Index) -> None:
+    manifest = update(index)
+    assert (manifest.documents, manifest.passages) == (0, 0)
+    with closing(Searcher.open(index)) as searcher:
+        assert searcher.search("anything") == []
+        assert searcher.sources("", 5) == ([], 0, manifest.snapshot)
+    update(index, [page("a", "an apple fell")])
+    with closing(Searcher.open(index)) as searcher:
+        assert ids(searcher, "apple") == ["a"]
+
+
+def test_what_is_put_changed_and_removed_is_in_the_next_snapshot(index: Index) -> None:
+    first = update(index, [*DOCUMENTS, page("guide", "The kettle is red.")])
+    assert (first.parent, first.documents) == ("", len(DOCUMENTS) + 1)
+    second = update(index, [page("guide", "The kettle is violet."), page("new", "A new trumpet.")], remove=["ship"])
+    assert (second.parent, second.documents) == (first.snapshot, len(DOCUMENTS) + 1)
+    with closing(Searcher.open(index)) as searcher:
+        assert searcher.snapshot == second.snapshot == index.newest()
+        assert "violet" in searcher.search("which colour is the kettle")[0].text
+        assert all("red." not in hit.text for hit in searcher.search("red kettle", k=20))
+        assert ids(searcher, "trumpet")[0] == "new"
+        assert "ship" not in ids(searcher, "배송은 평일")
+        assert searcher.languages() == {name: n for name, n in second.languages.items() if n}
+
+
+def test_the_same_documents_again_make_no_snapshot(index: Index) -> None:
+    first = update(index, DOCUMENTS)
+    assert update(index, DOCUMENTS).snapshot == first.snapshot
+    assert index.names() == [first.snapshot]
+
+
+def test_a_document_put_and_removed_in_one_build_was_never_there(index: Index) -> None:
+    update(index, DOCUMENTS)
+    with index.writing(), closing(Build(index.sink())) as build:
+        build.put(page("brief", "A brief comet."))
+        build.put(page("brief", "A brief comet, again."))
+        assert build.remove("brief")
+        build.put(page("stays", "A lasting comet."))
+        assert build.publish().documents == len(DOCUMENTS) + 1
+    with closing(Searcher.open(index)) as searcher:
+        assert "brief" not in ids(searcher, "comet")
+
+
+def test_moved_documents_keep_their_passages_and_are_found_by_their_old_ids(index: Index) -> None:
+    update(index, [page("a", "An apple fell."), page("b", "A bell rang."), page("c", "A cat slept.")])
+    update(index, move={"a": "b", "b": "a", "c": "deep/c"})
+    with closing(Searcher.open(index)) as searcher:
+        assert [ids(searcher, word)[0] for word in ("apple", "bell", "cat")] == ["b", "a", "deep/c"]
+        moved = searcher.source("c")
+        assert moved is not None
+        assert (moved.source_id, moved.formerly) == ("deep/c", ("c",))
+        found = searcher.stretch("deep/c", 0, 100)
+        assert found is not None
+        assert found[1].text == "A cat slept."
+        assert [entry.source_id for entry in searcher.sources("", 9)[0]] == ["a", "b", "deep/c"]
+
+
+def test_another_url_is_that_of_every_hit(index: Index) -> None:
+    update(index, [page("a", "An apple fell.", url="https://example.org/old")])
+    update(index, [page("a", "An apple fell.", url="https://example.org/new")])
+    with closing(Searcher.open(index)) as searcher:
+        assert searcher.search("apple")[0].url == "https://example.org/new"
+
+
+def test_who_sees_a_document_changes_without_reading_it_again(index: Index) -> None:
+    update(index, [page("a", "An apple fell."), page("b", "A bell rang.", "staff")])
+    before = update(index, access={"a": ("board",)})
+    with closing(Searcher.open(index)) as searcher:
+        assert (ids(searcher, "apple", ()), ids(searcher, "apple", ("board",))) == ([], ["a"])
+        assert [entry.source_id for entry in searcher.entries(("staff",))] == ["b"]
+        update(index, access={"a": None, "b": ("board",)})
+        assert searcher.maybe_reload()
+        assert searcher.access != before.access
+        assert ids(searcher, "apple", ()) == ["a"]
+        assert [entry.source_id for entry in searcher.entries(("staff", "board"))] == ["a"]
+        assert len(searcher.entries()) == 2
+
+
+def test_a_search_goes_on_in_its_snapshot_until_it_reloads(index: Index) -> None:
+    first = update(index, [page("a", "An apple fell."), page("b", "A bell rang.")])
+    with closing(Searcher.open(index)) as searcher, closing(Searcher.open(index, first.snapshot)) as pinned:
+        assert not searcher.maybe_reload()
+        second = update(index, [page("c", "A crimson apple.")], remove=["a"])
+        assert index.names() == [first.snapshot, second.snapshot]
+        for one in (searcher, pinned):
+            assert (one.snapshot, ids(one, "apple")) == (first.snapshot, ["a"])
+        assert searcher.maybe_reload()
+        assert (searcher.snapshot, ids(searcher, "apple")) == (second.snapshot, ["c"])
+        assert not pinned.maybe_reload()
+        assert ids(pinned, "apple") == ["a"]
+        searcher.swap_to(first.snapshot)
+        assert ids(searcher, "apple") == ["a"]
+
+
+def test_nothing_half_is_seen_of_a_build_that_is_not_published(index: Index) -> None:
+    first = update(index, [page("a", "An apple fell."), page("b", "A bell rang.")])
+    with closing(Searcher.open(index)) as searcher:
+        with index.writing(), closing(Build(index.sink())) as build:
+            build.remove("a")
+            build.put(page("c", "A crimson apple."))
+            assert (index.newest(), ids(searcher, "apple")) == (first.snapshot, ["a"])
+        assert index.names() == [first.snapshot]
+        assert not searcher.maybe_reload()
+        assert ids(searcher, "apple") == ["a"]
+    assert update(index, [page("d", "A dove.")]).documents == 3
+
+
+def test_only_one_writes(index: Index) -> None:
+    with index.writing(), pytest.raises(IndexProblem, match="another"), index.writing():
+        pass
+
+
+def test_a_refit_makes_vectors_anew_and_keeps_the_documents(index: Index) -> None:
+    first = update(index, DOCUMENTS)
+    added = update(index, [page("guide", "The kettle is red and boils in two minutes.")])
+    assert (added.embedder, added.folded_in, added.fitted_on) == (first.embedder, 1, first.passages)
+    again = update(index, refit=True)
+    assert (again.embedder.version, again.folded_in) == (again.snapshot, 0)
+    assert (again.documents, again.fitted_on) == (added.documents, added.passages)
+    with closing(Searcher.open(index)) as searcher:
+        assert searcher.search("red kettle", bm25_k=0)[0].source_id == "guide"
+
+
+def test_an_index_that_doubles_is_fitted_again(index: Index) -> None:
+    update(index, DOCUMENTS)
+    more = [msgspec.structs.replace(one, source_id=f"{n}/{one.source_id}") for n in range(2) for one in DOCUMENTS]
+    grown = update(index, more)
+    assert (grown.embedder.version, grown.folded_in) == (grown.snapshot, 0)
+
+
+def test_numbers_are_never_used_twice(index: Index) -> None:
+    update(index, [page("a", "An apple fell."), page("b", "A bell rang.")])
+    seen: list[set[int]] = []
+    for text in ("An apple rose.", "An apple stayed."):
+        manifest = update(index, [page("a", text)])
+        with closing(Searcher.open(index)) as searcher:
+            entries = searcher.entries()
+        seen.append({entry.first for entry in entries})
+        assert max(seen[-1]) < manifest.next_number
+    assert all(max(before) < max(after) for before, after in pairwise(seen))
+
+
+def test_what_could_not_be_read_is_kept_beside_the_index(index: Index) -> None:
+    update(index, [page("a", "An apple fell.")])
+    assert index.skipped() == Skipped()
+    kept = Skipped(read_at="2026-01-01T00:00:00+00:00", count=1, files=[Skip("bad.pdf", "is damaged", failed=True)])
+    index.keep_skipped(kept)
+    assert index.skipped() == kept
