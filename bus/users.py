@@ -96,15 +96,15 @@ ACTORS = User(
 #: Whatever reads an object store: the last message of one of its subjects, and of no other stream's.
 _BUCKETS = ("$JS.API.DIRECT.GET.*.$O.*.C.*", "$JS.API.DIRECT.GET.*.$O.*.M.*")
 
-#: These two only answer: a reply goes to an inbox and nowhere else, whatever a request names.
+#: These two only answer: a reply goes to an inbox and nowhere else, whatever a request names. Each may ask for its own health.
 SEARCHING = User(
     name="search",
-    publish=(EMBED, *_BUCKETS, _INBOXES),
+    publish=(EMBED, *_BUCKETS, "gw.health.search", _INBOXES),
     subscribe=(SEARCH, INDEX, SOURCES, VECTORS, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(
     name="inference",
-    publish=(_INBOXES,),
+    publish=("gw.health.inference", _INBOXES),
     subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.device.view", "gw.health.inference", "gw.metrics.inference"),
 )
 

@@ -31,6 +31,8 @@ PREFIX = "GROUNDWIRE_"
 CONFIG = PREFIX + "CONFIG"
 #: The one with the key of another server, which the client library reads.
 KEY = PREFIX + "KEY"
+#: Begins the passwords that the configuration of `groundwire nats config` reads: nats-server's settings, not ours.
+NATS = PREFIX + "NATS_"
 
 
 class SettingsError(ValueError):
@@ -210,7 +212,7 @@ def refuse_unknown_variables(environ: Mapping[str, str] | None = None) -> None:
     """Raises SettingsError for a variable with our prefix that sets nothing."""
     known = {*variables(), CONFIG, KEY}
     for name in os.environ if environ is None else environ:
-        if name.startswith(PREFIX) and name not in known:
+        if name.startswith(PREFIX) and not name.startswith(NATS) and name not in known:
             raise SettingsError(f"{name} in the environment sets nothing{nearest(name, known)}")
 
 

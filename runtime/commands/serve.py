@@ -1,5 +1,6 @@
-"""`groundwire serve ROLE`: run one process of the stack."""
+"""`groundwire serve ROLE`: run one process of the stack, or with --check ask the one that runs whether it is ready."""
 
+import asyncio
 import os
 from pathlib import Path
 from typing import cast
@@ -11,6 +12,7 @@ import msgspec
 from bus.security import servers, without_user
 from index.languages.toml_check import nearest
 from runtime.commands.options import CONFIG, over_bucket, read_settings
+from runtime.processes.checking import why_not_ready
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
@@ -24,6 +26,9 @@ from runtime.settings import Settings
 @CONFIG
 @click.option("--only", multiple=True, metavar="ACTOR", help="For `actors`: run only this actor; repeatable.")
 @click.option("--bucket", help="For `search`: follow this bucket, as setting index.bucket does.")
+@click.option(
+    "--check", is_flag=True, help="Run nothing: exit 0 if the process of that role is ready, else say why not."
+)
 @click.option("--name", default="", hidden=True, help="Name for its log and health check; its role by default.")
 @click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
 @click.pass_context
@@ -33,11 +38,17 @@ def serve_command(
     config: Path | None,
     only: tuple[str, ...],
     bucket: str | None,
+    check: bool,
     name: str,
     end_with_stdin: bool,
 ) -> None:
     """Run one process of the stack until it is stopped."""
     settings = over_bucket(read_settings(config), bucket)
+    if check:
+        bus = settings.bus if role == "nats" else bus_as(settings, role)
+        if problem := asyncio.run(why_not_ready(name or role, bus)):
+            raise click.ClickException(problem)
+        return
     if role == "nats":
         _become_nats(settings)
     if only:
