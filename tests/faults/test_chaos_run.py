@@ -3,7 +3,7 @@
 At its end every accepted question ended once, none that was refused was run, what the client saw is the record and a replay
 shows the same without a model, no process is left, and `/readyz` told the truth all the while.
 
-    CHAOS_SEED=7 CHAOS_SECONDS=600 uv run pytest tests/faults/test_chaos_run.py -k random -s
+    CHAOS_SEED=7 CHAOS_SECONDS=600 uv run --group dev pytest tests/faults/test_chaos_run.py -k random -s
 
 does the schedule of seed 7 for ten minutes; a seed draws the same faults at the same times, but not the same interleaving.
 Left out: deleting or purging RUNS, which by definition loses accepted questions (tests/faults/test_lost_parts.py), and steps of

@@ -1,0 +1,104 @@
+"""The first command installs what its user needs and no more, and all that the product imports is among it or in an extra."""
+
+import ast
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PARTS = ("actors", "bus", "groundwire", "index", "prompts", "runtime")
+#: Writes the demo's Office files, which are committed.
+RUN_BY_US = "runtime/demo/make_office_files.py"
+#: More packages than this and somebody should ask what they are for.
+MOST_PACKAGES = 100
+
+
+def said_to_need(name: str) -> list[str]:
+    """What a package says that it needs, as corrected in pyproject.toml."""
+    for corrected in PROJECT["tool"]["uv"]["dependency-metadata"]:
+        if corrected["name"] == name:
+            needs: list[str] = corrected["requires-dist"]
+            return needs
+    return metadata.requires(name) or []
+
+
+def installed_with(requirements: list[str]) -> set[str]:
+    """The packages that requirements bring on this machine, with what those need in turn."""
+    found: set[tuple[str, str]] = set()
+    waiting = [(Requirement(text), "") for text in requirements]
+    while waiting:
+        wanted, asked_by = waiting.pop()
+        if wanted.marker is not None and not wanted.marker.evaluate({"extra": asked_by}):
+            continue
+        name = canonicalize_name(wanted.name)
+        for extra in ("", *wanted.extras):
+            if (name, extra) not in found:
+                found.add((name, extra))
+                waiting += [(Requirement(text), extra) for text in said_to_need(name)]
+    return {name for name, _ in found}
+
+
+def imported() -> dict[str, str]:
+    """Each module of others that the product imports, wherever in a file, with a file that does."""
+    found: dict[str, str] = {}
+    for part in PARTS:
+        folder = ROOT / "runtime" / "client-library" / part if part == "groundwire" else ROOT / part
+        for path in folder.rglob("*.py"):
+            if str(path.relative_to(ROOT)) == RUN_BY_US:
+                continue
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    names = [node.module]
+                found |= {name.partition(".")[0]: str(path.relative_to(ROOT)) for name in names}
+    return {name: path for name, path in found.items() if name not in {*sys.stdlib_module_names, *PARTS}}
+
+
+def test_the_first_command_brings_less_than_a_hundred_packages() -> None:
+    packages = installed_with(PROJECT["project"]["dependencies"])
+    assert len(packages) < MOST_PACKAGES, sorted(packages)
+    assert (
+        not packages & {"torch", "transformers", "pandas", "pyarrow", "scikit-learn", "pytest"}
+        or sys.platform == "darwin"
+    )
+    assert PROJECT["tool"]["uv"]["default-groups"] == []
+
+
+def test_all_that_the_product_imports_is_installed_with_it_or_an_extra() -> None:
+    extras = [text for texts in PROJECT["project"]["optional-dependencies"].values() for text in texts]
+    brought = installed_with([*PROJECT["project"]["dependencies"], *(text for text in extras if installed(text))])
+    provided_by = metadata.packages_distributions()
+    missing = {
+        f"{path}: {module}"
+        for module, path in imported().items()
+        if module in provided_by and not brought & {canonicalize_name(name) for name in provided_by[module]}
+    }
+    assert missing == set()
+
+
+def installed(requirement: str) -> bool:
+    try:
+        metadata.version(Requirement(requirement).name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def test_a_wheel_is_installed_with_the_same_corrections() -> None:
+    assert tomllib.loads((ROOT / "install.toml").read_text(encoding="utf-8")) == {
+        "dependency-metadata": PROJECT["tool"]["uv"]["dependency-metadata"]
+    }
+    for corrected in PROJECT["tool"]["uv"]["dependency-metadata"]:
+        assert metadata.version(corrected["name"]) == corrected["version"], "correct what the installed version says"
+
+
+def test_the_readmes_test_command_is_what_ci_runs() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+    assert f"\n    {run.partition(' -m ')[2]}\n" in readme
