@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from index.embedder import Vectors, unit
 from index.lsa import Lsa, saturation
-from index.ngrams import Hashes, encode, placed_grams
+from index.ngrams import Hashes, encode_all, placed_grams
 
 #: Texts whose n-grams are counted together, and those whose vectors are.
 _TOGETHER, BATCH = 48, 1920
@@ -26,7 +26,8 @@ class Folding:
     def __init__(self, model: Lsa) -> None:
         self._model = model
         self._features = _Features(model.features)
-        self._components: Vectors = model.components.astype(np.float32) * model.scales[:, None]
+        self._components: Vectors = model.components.astype(np.float32)
+        self._components *= model.scales[:, None]
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vectors]:
         """The vectors of BATCH texts at a time, in order."""
@@ -41,9 +42,9 @@ class Folding:
 
     def _weigh(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.intp]]:
         """The known features of each text in turn, their weights, and how many each text has."""
-        encoded = [encode(text) for text in texts]
-        hashes, places = placed_grams(np.concatenate(encoded))
-        owners = np.repeat(np.arange(len(texts), dtype=np.uint32), [len(codes) for codes in encoded])[places]
+        encoded = encode_all(texts)
+        hashes, places = placed_grams(encoded.codes)
+        owners = np.repeat(np.arange(len(texts), dtype=np.uint32), np.diff(encoded.starts))[places]
         lengths = np.bincount(owners, minlength=len(texts))
         features, known = self._features.find(hashes)
         keys = (owners[known] << np.uint32(_PLACE)) | features[known].astype(np.uint32)
