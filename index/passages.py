@@ -33,9 +33,12 @@ _LOOKED_AT = 400
 _LONGEST_ROW_NAME = 120
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
 
-_HAN = re.compile(f"[{WIDE}{HAN_MORE}]")
-_HANGUL = re.compile(f"[{HANGUL}]")
-_ARABIC = re.compile(f"[{ARABIC_BLOCK}]")
+#: How much more than a Latin letter the characters of a script weigh.
+_HEAVIER = [
+    (2.0, re.compile(f"[{WIDE}{HAN_MORE}]")),
+    (1.0, re.compile(f"[{HANGUL}]")),
+    (0.15, re.compile(f"[{ARABIC_BLOCK}]")),
+]
 _SPACE = re.compile(r"\s")
 
 
@@ -52,10 +55,23 @@ class Atom(NamedTuple):
 
 def weigh(text: str) -> float:
     """The weight of `text`, in Latin letters."""
-    weight = float(len(text))
-    if not text.isascii():
-        weight += 2.0 * len(_HAN.findall(text)) + len(_HANGUL.findall(text)) + 0.15 * len(_ARABIC.findall(text))
-    return weight
+    return _Weighed(text).between(0, len(text))
+
+
+class _Weighed:
+    """A text of which stretches are weighed; scripts that do not occur in it are not looked for in each."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._scripts = [] if text.isascii() else [(more, one) for more, one in _HEAVIER if one.search(text)]
+
+    def between(self, start: int, end: int) -> float:
+        """The weight of `text[start:end]`."""
+        weight = float(end - start)
+        if self._scripts:
+            stretch = self.text[start:end]
+            weight += sum(more * len(one.findall(stretch)) for more, one in self._scripts)
+        return weight
 
 
 def cut(document: Document, first: int, language: str = "") -> list[Passage]:
@@ -159,9 +175,10 @@ def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterat
 
 
 def _atoms(document: Document) -> Iterator[Atom]:
+    weighed = _Weighed(document.text)
     text = document.text
     path: list[tuple[int, str, str]] = []
-    for run in _runs(document.blocks or (Block(0, len(text)),), text):
+    for run in _runs(document.blocks or (Block(0, len(text)),), weighed):
         headings = tuple(title for _, title, _ in path)
         anchor = next((anchor for _, _, anchor in reversed(path) if anchor), "")
         first, start, end = run[0], run[0].start, run[-1].end
@@ -170,22 +187,22 @@ def _atoms(document: Document) -> Iterator[Atom]:
             path = [above for above in path if above[0] < first.level]
             headings = tuple(name for _, name, _ in path)
             path.append((first.level, title, first.anchor))
-            yield Atom(start, end, weigh(text[start:end]), "heading", headings, first.anchor or anchor)
+            yield Atom(start, end, weighed.between(start, end), "heading", headings, first.anchor or anchor)
         elif first.kind == "prose" and len(run) == 1:
             for begin, stop in split(text[start:end]):
-                yield from _fitting(text, Atom(start + begin, start + stop, 0, "prose", headings, anchor))
-        elif weigh(text[start:end]) <= LIMIT:
-            yield Atom(start, end, weigh(text[start:end]), run[-1].kind, headings, anchor)
+                yield from _fitting(weighed, Atom(start + begin, start + stop, 0, "prose", headings, anchor))
+        elif weighed.between(start, end) <= LIMIT:
+            yield Atom(start, end, weighed.between(start, end), run[-1].kind, headings, anchor)
         else:
             for block in run:
-                yield from _lines(text, Atom(block.start, block.end, 0, block.kind, headings, anchor))
+                yield from _lines(weighed, Atom(block.start, block.end, 0, block.kind, headings, anchor))
 
 
-def _runs(blocks: tuple[Block, ...], text: str) -> Iterator[list[Block]]:
+def _runs(blocks: tuple[Block, ...], weighed: _Weighed) -> Iterator[list[Block]]:
     """Blocks that are kept in one passage if they fit: a list, a table, code, each with a short text that introduces it."""
     run: list[Block] = []
     for block in blocks:
-        if run and not _belongs(run[-1], block, text):
+        if run and not _belongs(run[-1], block, weighed):
             yield run
             run = []
         run.append(block)
@@ -193,32 +210,32 @@ def _runs(blocks: tuple[Block, ...], text: str) -> Iterator[list[Block]]:
         yield run
 
 
-def _belongs(before: Block, block: Block, text: str) -> bool:
+def _belongs(before: Block, block: Block, weighed: _Weighed) -> bool:
     """Whether a block goes on with the one before it: as an item or row of the same, or as what it introduces."""
     if before.kind == "heading" or block.kind in ("heading", "prose"):
         return False
     if block.intro is not None and before.start <= block.intro[0] < before.end:
-        return weigh(text[before.start : before.end]) < LONGEST_INTRO
+        return weighed.between(before.start, before.end) < LONGEST_INTRO
     return before.kind in _SEVERAL and block.kind in _SEVERAL
 
 
-def _lines(text: str, atom: Atom) -> Iterator[Atom]:
+def _lines(weighed: _Weighed, atom: Atom) -> Iterator[Atom]:
     """One block of a run that is too long for one passage, line by line when the block alone is too long."""
-    if weigh(text[atom.start : atom.end]) <= LIMIT:
-        yield from _fitting(text, atom)
+    if weighed.between(atom.start, atom.end) <= LIMIT:
+        yield from _fitting(weighed, atom)
         return
     start = atom.start
-    for line in text[atom.start : atom.end].splitlines(keepends=True):
+    for line in weighed.text[atom.start : atom.end].splitlines(keepends=True):
         if line.strip():
             begin = start + len(line) - len(line.lstrip())
-            yield from _fitting(text, atom._replace(start=begin, end=start + len(line.rstrip())))
+            yield from _fitting(weighed, atom._replace(start=begin, end=start + len(line.rstrip())))
         start += len(line)
 
 
-def _fitting(text: str, atom: Atom) -> Iterator[Atom]:
+def _fitting(weighed: _Weighed, atom: Atom) -> Iterator[Atom]:
     """The atom weighed, or several, cut between cells, at white space, or anywhere, when it alone exceeds the limit."""
-    start, end = atom.start, atom.end
-    weight = weigh(text[start:end])
+    text, start, end = weighed.text, atom.start, atom.end
+    weight = weighed.between(start, end)
     if weight <= LIMIT:
         yield atom._replace(weight=weight)
         return
@@ -229,7 +246,7 @@ def _fitting(text: str, atom: Atom) -> Iterator[Atom]:
             bar = text.rfind(" | ", start + size // 2, stop) if atom.kind == "table_row" else -1
             spaces = (at for at in range(stop, start + size // 2, -1) if _SPACE.match(text, at))
             stop = bar + len(" |") if bar > 0 else next(spaces, stop)
-        yield atom._replace(start=start, end=stop, weight=weigh(text[start:stop]))
+        yield atom._replace(start=start, end=stop, weight=weighed.between(start, stop))
         start = stop
         while start < end and text[start].isspace():
             start += 1
