@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import mdTrim
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
@@ -63,6 +64,8 @@ def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
         markdown.use(footnote_plugin, move_to_end=False)
     if definitions:
         markdown.use(deflist_plugin)
+    else:  # no line that begins with a letter is anything but text
+        markdown.block.ruler.before("table", "plain", _plain)
     markdown.block.ruler.before("fence", "aside", _aside, _ENDS_PARAGRAPH)
     markdown.core.ruler.before("inline", "anchors_and_alerts", _anchors_and_alerts)
     markdown.core.ruler.at("inline", _slow_lines)
@@ -116,6 +119,39 @@ def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     first = state.src[at]
     rule = _RULES.get(first) or (_set_apart if FIRST <= ord(first) <= LAST else None)
     return rule is not None and not state.is_code_block(start) and rule(state, start, end, silent)
+
+
+def _plain(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A paragraph whose lines begin with letters: what no other rule would take is not asked of every rule at every line.
+
+    Where one of its lines may underline a heading or a table's header, it is left to them.
+    """
+    if state.level >= _NESTING - 4 or state.is_code_block(start) or not _first(state, start).isalpha():
+        return False
+    rules, parent, after = state.md.block.ruler.getRules("paragraph"), state.parentType, start + 1
+    state.parentType = "paragraph"
+    while after < state.lineMax and (first := _first(state, after)):
+        if not first.isalpha() and 0 <= state.sCount[after] <= state.blkIndent + 3:
+            if first in "-=|:" and state.sCount[after] >= state.blkIndent:
+                state.parentType = parent
+                return False
+            if any(rule(state, after, state.lineMax, True) for rule in rules):
+                break
+        after += 1
+    state.parentType = parent
+    opening = state.push("paragraph_open", "p", 1)
+    inline = state.push("inline", "", 0)
+    opening.map = inline.map = [start, after]
+    inline.content, inline.children = mdTrim(state.getLines(start, after, state.blkIndent, False)), []
+    state.push("paragraph_close", "p", -1)
+    state.line = after
+    return True
+
+
+def _first(state: StateBlock, line: int) -> str:
+    """The first character of a line that is not white space, if there is one."""
+    at = state.bMarks[line] + state.tShift[line]
+    return state.src[at] if at < state.eMarks[line] else ""
 
 
 def _line(state: StateBlock, line: int) -> str:

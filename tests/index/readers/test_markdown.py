@@ -424,3 +424,17 @@ def test_most_lines_are_quickly_read() -> None:
     assert not any(
         map(is_quick, ("**a**b", "\\*", "[a]", "<b>", "a  \nb", "&amp;", "[a](javascript:b)", "~~a~~", "[^1]"))
     )
+
+
+@given(
+    st.lists(st.sampled_from([*_JUNK, "a\n", "b c\n", "- a\n", "> ", "===\n", "| a |\n", "|---|\n"]), max_size=25).map(
+        "".join
+    )
+)
+@settings(max_examples=300)
+def test_a_plain_paragraph_is_what_all_rules_together_say_it_is(text: str) -> None:
+    markdown = parser(text, mdx=False)
+    quick = markdown.parse(text, {"original": {}})
+    with markdown.reset_rules():
+        markdown.disable("plain", ignoreInvalid=True)
+        assert quick == markdown.parse(text, {"original": {}})
