@@ -26,7 +26,7 @@ from bus.admission import Admission
 from bus.configuration import marked_consumer
 from bus.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.envelope import place_of, set_aside
-from bus.errors import Failure
+from bus.errors import Failure, Unavailable
 from bus.events import Superseded
 from bus.graph import Graph
 from bus.handling import Delivery, Handling, Verdict
@@ -92,7 +92,10 @@ class Worker:
         for each in self.actors:
             self._bind(each)
         self._restorer = Restorer(client, self.settings, self._consumers, self._made_again, self.watch)
-        await self._broker.start()
+        try:
+            await self._broker.start()
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unavailable(f"the actors cannot be bound to their consumers yet ({error})") from None
         for subscriber in self._broker.subscribers:
             if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
                 name = str(subscriber.extra_options["durable"])

@@ -1,7 +1,8 @@
 """The actors process: all stages of the pipeline, or some, on one bus connection."""
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from actors.answer.profile import preload
@@ -10,6 +11,7 @@ from actors.pipeline import pipeline
 from bus.access import groups_named
 from bus.connection import connect, declare_streams
 from bus.delivery import Worker
+from bus.errors import Unavailable
 from bus.health import answer_health
 from bus.janitor import Janitor
 from bus.messages import RunFinished
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
     from runtime.telemetry.otlp import Exporter
 
 
+log = logging.getLogger("groundwire.bus")
+
+#: How long a cluster may take until it has leaders, in seconds.
+PATIENCE_S = 60.0
+
+
 async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
     """Run actors until `stop` is set; `name` identifies this process in health checks.
 
@@ -37,8 +45,9 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
-        worker = Worker(graph, settings.bus, only=only, ungranted=groups_named(settings.access.integrations))
-        await worker.start()
+        worker = await _started(
+            lambda: Worker(graph, settings.bus, only=only, ungranted=groups_named(settings.access.integrations))
+        )
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
@@ -60,6 +69,22 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await pruner.stop()
         await janitor.stop()
         await worker.stop()
+
+
+async def _started(make: Callable[[], Worker]) -> Worker:
+    """A worker at work; a cluster that elects its leaders is waited for. Raises Unavailable."""
+    give_up = asyncio.get_running_loop().time() + PATIENCE_S
+    while True:
+        worker = make()
+        try:
+            await worker.start()
+            return worker
+        except Unavailable as problem:
+            await worker.stop()
+            if asyncio.get_running_loop().time() > give_up:
+                raise
+            log.warning("%s; trying again", problem)
+            await asyncio.sleep(1.0)
 
 
 async def _exporter(settings: Settings, worker: Worker) -> "Exporter | None":

@@ -2,10 +2,13 @@
 
 import pytest
 
+from bus.configuration import streams
 from bus.connection import connect, keep_trying
 from bus.delivery import Worker
+from bus.errors import Unavailable
 from bus.graph import Graph
 from bus.settings import BusSettings
+from bus.subjects import EVENTS, RUNS
 from tests.bus.toys import done, end, intake
 from tests.bus.wires import Server
 from tests.polling import until
@@ -41,3 +44,22 @@ async def test_a_flush_is_not_overtaken_by_its_own_ping(server: Server, monkeypa
     await client.flush()
     assert [data.split()[0] for data in sent] == [b"PUB", b"PING"]
     await client.close()
+
+
+async def test_of_several_servers_the_next_is_taken_where_one_is_away(server: Server) -> None:
+    client = await connect(f"nats://me:secret@127.0.0.1:1, {server.url}", name="test", patience_s=5.0)
+    assert client.is_connected
+    await client.close()
+
+
+async def test_servers_that_are_all_away_are_named_without_a_password() -> None:
+    with pytest.raises(Unavailable, match=r"no nats-server at nats://127.0.0.1:1, nats://127.0.0.1:2 \("):
+        await connect("nats://me:secret@127.0.0.1:1,nats://me:secret@127.0.0.1:2", name="test", patience_s=0.1)
+
+
+def test_a_cluster_keeps_as_many_copies_as_the_settings_say() -> None:
+    assert {name: config.get("num_replicas") for name, config in streams(BusSettings(replicas=3)).items()} == {
+        RUNS: 3,
+        EVENTS: 3,
+    }
+    assert not any("num_replicas" in config for config in streams(BusSettings()).values())

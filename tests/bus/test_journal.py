@@ -67,6 +67,19 @@ async def test_latest_reads_several_filters_at_once_oldest_first(wire: Wire) -> 
     assert [r.key for r in await wire.journal.latest([keys[2].subject, keys[0].subject])] == [keys[0], keys[2]]
 
 
+async def test_a_server_that_lags_behind_a_record_is_not_believed(wire: Wire) -> None:
+    run_id = run()
+    asked, ready = key_of(QuestionAsked, run_id), key_of(QuestionReady, run_id)
+    await wire.journal.write(asked, ASKED)
+    (record,) = await wire.journal.latest([asked.subject])
+    nothing, itself = [ready.subject], [asked.subject]
+    assert await wire.journal.latest(nothing, behind=(asked.subject, record.sequence)) == []
+    assert len(await wire.journal.latest(itself, behind=(asked.subject, record.sequence))) == 1
+    for filters in (nothing, itself):
+        with pytest.raises(Unavailable, match="the stream RUNS cannot be read"):
+            await wire.journal.latest(filters, behind=(asked.subject, record.sequence + 10**9))
+
+
 async def test_what_is_not_there_is_empty_at_once(wire: Wire) -> None:
     run_id = run()
     assert await wire.journal.run(run_id) == []

@@ -1,4 +1,4 @@
-"""Three hosts on one machine: a network namespace each, joined by a bridge, links that can be cut, processes that can be killed."""
+"""Three hosts on one machine: a network namespace each, joined by a bridge; links can be cut, and all of a host be killed."""
 
 import contextlib
 import os
