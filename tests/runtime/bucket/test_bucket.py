@@ -247,6 +247,20 @@ async def test_of_two_pushes_the_one_that_comes_second_does_not_take_the_place_o
     assert now.snapshot == "s000002-00000000"
 
 
+async def test_a_server_without_room_is_said_in_one_line_and_what_was_there_stays(
+    bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
+) -> None:
+    name = snap({"passages/1.bin": noise(1, 100)})
+    await push(bucket, index, quiet, keep=3)
+    js = client.jetstream()
+    config = (await js.stream_info(f"OBJ_{bucket.name}")).config
+    await js.update_stream(config.evolve(max_bytes=3 * PART))
+    snap(FIRST)
+    with pytest.raises(Unavailable, match=rf"the bucket {bucket.name} has no room \(.*\); free disk space where"):
+        await push(bucket, index, quiet, keep=3)
+    assert (await pull(bucket, tmp_path / "cache", quiet)).snapshot == name
+
+
 async def test_an_index_that_replaces_another_leaves_none_of_it_in_the_folder(
     bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
