@@ -7,7 +7,7 @@ import click
 import msgspec
 from rich.table import Table
 
-from index import snapshot
+from index import class_archive, snapshot
 from index.catalogue import read_catalogue
 from index.check import stats, verify
 from index.groups import counts_line
@@ -214,6 +214,7 @@ def _bring_in(
             stdin=sys.stdin.buffer,
             stdin_name=stdin_name,
         )
+    class_archive.make_behind(directory)
     _print_report(report, as_json)
 
 

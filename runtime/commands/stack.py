@@ -8,6 +8,7 @@ from pathlib import Path
 from bus.connection import Inbox, connect, declare_streams, keep_trying
 from bus.journal import Journal
 from bus.runs import Runs
+from index import class_archive
 from runtime.processes.nats_users import bus_at
 from runtime.processes.state_folder import Address, running, state_folder
 from runtime.processes.supervisor import Stack, StackRunning
@@ -54,6 +55,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     finally:
         if stack is not None:
             await stack.stop()
+            await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
 
 
 async def _appears(folder: Path) -> Address | None:

@@ -10,6 +10,7 @@ import anyio
 import click
 
 from bus.errors import Failure, Unavailable
+from index import class_archive
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
 from runtime.commands.terminal import one_line, say
@@ -69,6 +70,7 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             raise
     url = url_of(addresses_of(settings), settings.edge.port)
     tell(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
+    await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
     watching = asyncio.create_task(_watch(settings, tell)) if watches else None
     await stop.wait()
     with console.status("stopping…"):

@@ -37,6 +37,7 @@ async def test_a_lone_question_is_answered_in_this_process(settings: Settings, m
         start(self, role, settings)
 
     monkeypatch.setattr(RoleTasks, "start", noted)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")  # or the class archive is made behind it
     before = set(psutil.Process().children(recursive=True))
     async with stack_for(settings, say=lambda line: None, alone=True) as runs:
         started = {each.name() for each in set(psutil.Process().children(recursive=True)) - before}
