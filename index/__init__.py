@@ -1,4 +1,4 @@
 """Documents in, hits out: readers, passages, languages, BM25, vectors, fusion, snapshots. Synchronous; knows nothing of the bus.
 
-pyserini and usearch are imported here and nowhere else.
+pyserini and hnswlib are imported here and nowhere else.
 """

@@ -1,24 +1,22 @@
 """A segment of the vector index: some passages' vectors, written once and shared by the snapshots that contain it.
 
-`NAME.labels` holds the passage numbers, ascending, and `NAME.rows` the vectors, both to be mapped. `NAME.graph` finds the
-nearest of many: an HNSW graph (usearch) over the vectors rounded to eight bits, which is mapped as well. Its answers are
-candidates, whose cosines are computed from the rows. A small segment has no graph: all its rows are compared.
+`NAME.labels` holds the passage numbers, ascending, and `NAME.rows` the vectors, both to be mapped. A large segment has
+`NAME.graph` in place of the rows, which finds the nearest: an HNSW graph of hnswlib; the rows in its file are
+mapped. Its answers are candidates, whose cosines are computed from the rows. Of a small segment all rows are compared.
 """
 
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import hnswlib
 import numpy as np
 from numpy.typing import NDArray
 
 from index.embedder import Vectors
 from index.snapshot import link
-
-if TYPE_CHECKING:
-    from usearch.index import Index
 
 Labels = NDArray[np.int64]
 Places = NDArray[np.int64]
@@ -29,10 +27,11 @@ Batch = tuple[Labels, Vectors]
 GRAPH_FROM = 1024
 #: Candidates that a graph looks at.
 WIDTH = 120
-_LINKS, _WIDTH_BUILD = 16, 120
+_LINKS, _WIDTH_BUILD, _SEED = 16, 120, 7
 _LABELS, _ROWS, _GRAPH = ".labels", ".rows", ".graph"
 _BLOCK = 4096
-_INT8 = 127
+#: The header of hnswlib 0.8: number of vectors, bytes per entry, offset of an entry's vector.
+_HEADER = struct.Struct("<16xQQ8xQ4x4x24x8x8x")
 #: Below this share of the rows, only those are read; above it, all of them in sequence.
 _GATHER_BELOW = 0.25
 
@@ -45,15 +44,12 @@ class Segment:
         self.name = name
         self._folder = folder
         self.labels = np.asarray(np.memmap(folder / (name + _LABELS), dtype=np.int64, mode="r"))
-        rows = np.asarray(np.memmap(folder / (name + _ROWS), dtype=np.float32, mode="r"))
-        if len(rows) != len(self.labels) * dimension:
-            raise ValueError(f"no vectors of {dimension} numbers")
-        self._rows = rows.reshape(-1, dimension)
-        self.first, self.last = int(self.labels[0]), int(self.labels[-1])
         graph = folder / (name + _GRAPH)
-        self._graph = _graph(dimension) if graph.is_file() else None
-        if self._graph is not None:
-            self._graph.view(str(graph))
+        self._graph = _loaded(graph, dimension) if graph.is_file() else None
+        self._rows = _rows(folder / (name + _ROWS), dimension) if self._graph is None else _rows_in(graph, dimension)
+        if len(self._rows) != len(self.labels):
+            raise ValueError(f"not as many vectors of {dimension} numbers as labels")
+        self.first, self.last = int(self.labels[0]), int(self.labels[-1])
 
     @property
     def has_graph(self) -> bool:
@@ -62,8 +58,15 @@ class Segment:
     def near(self, vector: Vectors) -> tuple[Places, NDArray[np.float32]]:
         """At most WIDTH of the nearest to one row, and how far they are, roughly; nearest first."""
         assert self._graph is not None
-        found = self._graph.search(_rounded(vector)[0], WIDTH, threads=1)
-        return found.keys.astype(np.int64), found.distances
+        wanted = min(WIDTH, len(self.labels))
+        while wanted:
+            try:
+                places, distances = self._graph.knn_query(vector, k=wanted)
+            except RuntimeError:  # fewer than that can be reached, because many are equal
+                wanted //= 2
+                continue
+            return places[0].astype(np.int64), distances[0]
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 
     def places(self, numbers: Labels) -> Places:
         """Where those of these numbers stand that the segment holds; `numbers` ascend."""
@@ -145,31 +148,37 @@ def _write(folder: Path, batches: Iterable[Batch]) -> str:
 
 
 def add_graph(folder: Path, name: str, dimension: int, tell: Callable[[int], None]) -> None:
-    """Give a segment its graph; tells how many rows each block had. One thread: with more, the graph would vary."""
-    graph, done = _graph(dimension), 0
+    """Give a segment its graph; tells how many rows each block had. One thread: with more, the graph would vary.
+
+    A row stands in the graph where it stands in the segment: each is put in as it comes.
+    """
+    graph, done = hnswlib.Index(space="ip", dim=dimension), 0
+    graph.init_index(max_elements=count(name), M=_LINKS, ef_construction=_WIDTH_BUILD, random_seed=_SEED)
     for labels, rows in Segment(folder, name, dimension).batches():
-        places = np.flatnonzero(rows.any(axis=1))  # an empty row is near to nothing
-        graph.add(done + places, _rounded(rows[places]), threads=1)
+        graph.add_items(rows, np.arange(done, done + len(labels)), num_threads=1)
         done += len(labels)
         tell(len(labels))
-    graph.save(str(folder / (name + _GRAPH)))
+    graph.save_index(str(folder / (name + _GRAPH)))
+    (folder / (name + _ROWS)).unlink()
 
 
-def _graph(dimension: int) -> "Index":
-    from usearch.index import Index  # a small index does without
-
-    return Index(
-        ndim=dimension,
-        metric="cos",
-        dtype="i8",
-        connectivity=_LINKS,
-        expansion_add=_WIDTH_BUILD,
-        expansion_search=WIDTH,
-        enable_key_lookups=False,
-    )
+def _loaded(path: Path, dimension: int) -> hnswlib.Index:
+    graph = hnswlib.Index(space="ip", dim=dimension)
+    graph.load_index(str(path))
+    graph.set_ef(WIDTH)
+    graph.set_num_threads(1)
+    return graph
 
 
-def _rounded(rows: Vectors) -> NDArray[np.int8]:
-    """Each row in eight bits, by its own largest number: an angle does not know of lengths."""
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    return np.rint(rows * (_INT8 / np.maximum(largest, 1e-12))).astype(np.int8)
+def _rows(path: Path, dimension: int) -> Vectors:
+    return np.asarray(np.memmap(path, dtype=np.float32, mode="r")).reshape(-1, dimension)
+
+
+def _rows_in(path: Path, dimension: int) -> Vectors:
+    """The vectors in a graph's file. Raises OSError or ValueError."""
+    with path.open("rb") as file:
+        number, size, offset = _HEADER.unpack(file.read(_HEADER.size))
+    if path.stat().st_size < _HEADER.size + number * size or offset + 4 * dimension > size:
+        raise ValueError(f"no vectors of {dimension} numbers")
+    entries = np.memmap(path, dtype=np.uint8, mode="r", offset=_HEADER.size, shape=(number, size))
+    return np.asarray(np.ndarray((number, dimension), "<f4", entries, offset, (size, 4)))
