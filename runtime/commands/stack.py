@@ -10,9 +10,13 @@ from bus.journal import Journal
 from bus.runs import Runs
 from index import class_archive
 from runtime.processes.nats_users import bus_at
+from runtime.processes.roles import Role
 from runtime.processes.state_folder import Address, running, state_folder
 from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
+
+#: The processes that a question takes.
+ROLES: tuple[Role, ...] = ("search", "inference", "actors")
 
 
 @contextlib.asynccontextmanager
@@ -27,14 +31,11 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     stack: Stack | None = None
     if there is None:
         say("starting nats-server, search, inference and actors…")
-        stack = Stack(settings, folder, ("search", "inference", "actors"), say=say, alone=alone)
         try:
-            await stack.start()
+            stack = await _started(Stack(settings, folder, ROLES, say=say, alone=alone))
         except StackRunning:
-            stack, there = None, await _appears(folder)
-            if there is None:  # the running stack was shutting down
-                stack = Stack(settings, folder, ("search", "inference", "actors"), alone=alone)
-                await stack.start()
+            if (there := await _appears(folder)) is None:  # the running stack was shutting down
+                stack = await _started(Stack(settings, folder, ROLES, alone=alone))
     try:
         if stack is not None:
             await stack.ready()
@@ -56,6 +57,18 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
         if stack is not None:
             await stack.stop()
             await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
+
+
+async def _started(stack: Stack) -> Stack:
+    """The stack, started; of one that cannot be, nothing is left. Raises StackRunning, NoServer, Unavailable."""
+    try:
+        await stack.start()
+    except StackRunning:
+        raise
+    except BaseException:
+        await stack.stop()
+        raise
+    return stack
 
 
 async def _appears(folder: Path) -> Address | None:

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal
 
-import uvloop
-
 from actors.answer.profile import PROFILES, preload
 from bus.errors import Failure, Poison
 from bus.graph import GraphError
@@ -44,6 +42,8 @@ def run(
         level=settings.log,
         handlers=[handler],
     )
+    import uvloop  # not for who only asks which roles there are
+
     gc.set_threshold(*GARBAGE)
     PROFILES.use(settings.profiles)
     try:

@@ -93,6 +93,7 @@ class Stack:
         self.sync_always = sync_always
         self._alone = alone
         self._tasks: RoleTasks | None = None
+        self._nats_begun = asyncio.Event()
         self.port = nats_server.free_port()
         bus = msgspec.structs.replace(settings.bus, url=f"nats://127.0.0.1:{self.port}")
         self.settings = _with_bus(settings, bus)  #: for the operator, once it has started
@@ -130,8 +131,7 @@ class Stack:
         await self._repair()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         self._keepers.append(asyncio.create_task(self._mend_nats()))
-        await asyncio.sleep(0)  # nats-server starts while the roles' modules are loaded
-        here = self._share_process() if self._alone else set[Role]()
+        here = await self._share_process() if self._alone else set[Role]()
         client = await connect(self.settings.bus, name="groundwire-supervisor")
         if self.roles:
             await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
@@ -195,8 +195,10 @@ class Stack:
         if self._lock is not None:
             self._lock.close()
 
-    def _share_process(self) -> set[Role]:
-        """The roles that run in this process, ready to be started."""
+    async def _share_process(self) -> set[Role]:
+        """The roles that run in this process, ready to be started; nats-server starts while their modules are loaded."""
+        with anyio.move_on_after(5.0):  # asyncio never comes back from a Ctrl-C while it starts a process
+            await self._nats_begun.wait()
         from runtime.processes import role_tasks
 
         here = {role for role in self.roles if role_tasks.fits(self.settings, role)}
@@ -255,6 +257,7 @@ class Stack:
                 continue
             self.processes[name] = process
             if name == "nats":
+                self._nats_begun.set()
                 self._note_nats(process.pid, command[len(TETHER) :])
             status = await process.wait()
             if self._stopping:

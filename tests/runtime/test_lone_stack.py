@@ -1,9 +1,12 @@
 """A lone question is answered by one process beside nats-server, with the same stages and the same users as by several."""
 
 import asyncio
+import os
+import signal
 import sys
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
@@ -14,7 +17,10 @@ from runtime.commands.stack import stack_for
 from runtime.processes import role_tasks
 from runtime.processes.role_tasks import RoleTasks
 from runtime.processes.roles import Role
+from runtime.processes.state_folder import state_folder
+from runtime.processes.supervisor import NatsProcess
 from runtime.settings import IndexSettings, InferenceSettings, Settings
+from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent
 ALONE: tuple[Role, ...] = ("search", "inference", "actors")
@@ -83,6 +89,24 @@ async def test_a_role_that_breaks_is_started_again_and_logged(tmp_path: Path, mo
     assert "search: a bug" in log
     assert "ZeroDivisionError" in log
     assert (tmp_path / "roles.log").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("reached", ["nats.pid", "stack.json"])
+async def test_ctrl_c_at_any_time_of_the_start_leaves_nothing(settings: Settings, tmp_path: Path, reached: str) -> None:
+    state = state_folder(msgspec.structs.replace(settings, state=str(tmp_path)))
+    asking = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "runtime", "ask", "--index", settings.index.dir, "When are refunds paid?"),
+        cwd=ROOT,
+        env={**os.environ, "GROUNDWIRE_STATE": str(tmp_path)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    await until((state / reached).exists)
+    noted = msgspec.json.decode((state / "nats.pid").read_bytes(), type=NatsProcess)
+    asking.send_signal(signal.SIGINT)
+    shown, said = await asyncio.wait_for(asking.communicate(), 60)
+    assert (asking.returncode, shown, said.decode().split()) == (1, b"", ["stopped"])
+    await until(lambda: not psutil.pid_exists(noted.pid))
 
 
 @pytest.mark.parametrize(
