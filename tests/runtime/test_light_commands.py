@@ -56,3 +56,18 @@ def test_help_and_wrong_arguments_load_nothing_that_takes_long(arguments: list[s
     found = told.stderr.splitlines()[-1].split()
     assert found[0] == str(status), told.stderr
     assert HEAVY & set(found) == set()
+
+
+def test_the_roles_of_a_question_load_no_web_server_and_no_parser_of_prompts() -> None:
+    code = (
+        "import sys, runtime.processes.actors, runtime.processes.search, runtime.processes.inference\n"
+        "print(*sys.modules)\n"
+        "import aiohttp\n"
+        "assert 'aiohttp.client' not in sys.modules\n"
+        "import nats.aio.transport\n"
+        "assert nats.aio.transport.aiohttp.ClientSession is aiohttp.ClientSession\n"
+        "from aiohttp import web\n"
+        "assert web.Application.__module__ == 'aiohttp.web_app'"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {"aiohttp.client", "dotpromptz", "rich", "structlog", "openai"} & set(loaded.split()) == set()
