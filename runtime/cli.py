@@ -31,6 +31,8 @@ COMMANDS = {
     "top": ("top", "top_command", "Watch the inference devices live."),
     "graph": ("graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
     "doctor": ("doctor", "doctor_command", "Check this machine and say how to get what is missing."),
+    "backup": ("backup", "backup_command", "Copy index, journal, keys, profiles and settings, also while it serves."),
+    "restore": ("backup", "restore_command", "Put a backup back."),
     "nats": ("nats", "nats_group", "Print how to connect to NATS, and the users of a server of your own."),
     "serve": ("serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."),
 }

@@ -1,0 +1,78 @@
+"""The list of what a backup holds, and files that are copied with their digests."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from bus.errors import Failure
+
+FORMAT = 1
+LIST = "backup.json"
+#: In the folder `state` of a backup.
+KEYS_FILE, SETTINGS_FILE, PROFILES = "keys.json", "groundwire.toml", "profiles"
+
+
+class BackupProblem(Failure):
+    """A backup cannot be written or read; the message says why and what to do."""
+
+
+class Contents(msgspec.Struct, frozen=True, kw_only=True):
+    """`files` maps each file's path in the backup to its size and SHA-256. `streams`: names of the streams of the journal."""
+
+    format: int
+    created: str
+    snapshot: str
+    streams: tuple[str, ...]
+    files: dict[str, tuple[int, str]]
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, readable by its owner alone, and have it on disk. Raises OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with source.open("rb") as from_, open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as to:
+        while data := from_.read(1 << 20):
+            to.write(data)
+        to.flush()
+        os.fsync(to.fileno())
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy every file below a folder. Raises OSError."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file():
+            copy(path, target / path.relative_to(source))
+
+
+def digests(folder: Path) -> dict[str, tuple[int, str]]:
+    return {
+        path.relative_to(folder).as_posix(): digest(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path != folder / LIST
+    }
+
+
+def digest(path: Path) -> tuple[int, str]:
+    with path.open("rb") as file:
+        return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read(folder: Path) -> Contents:
+    """The list of a whole and undamaged backup. Raises BackupProblem."""
+    try:
+        found = msgspec.json.decode((folder / LIST).read_bytes(), type=Contents)
+    except FileNotFoundError:
+        raise BackupProblem(f"{folder} holds no finished backup; make one with `groundwire backup`") from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise BackupProblem(f"{folder / LIST} cannot be read ({error}); take another backup") from None
+    if found.format != FORMAT:
+        raise BackupProblem(f"{folder} is of format {found.format}, made by another version; restore it with that one")
+    for name, (size, sha) in found.files.items():
+        try:
+            intact = digest(folder / name) == (size, sha)
+        except OSError:
+            intact = False
+        if not intact:
+            raise BackupProblem(f"{folder / name} is missing or damaged; take another backup")
+    return found

@@ -1,0 +1,76 @@
+"""`groundwire backup` and `groundwire restore`: all that cannot be made again, in one folder."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import click
+
+from bus.errors import Failure
+from bus.runs import NoSuchRun
+from index.errors import IndexProblem
+from runtime.backup.contents import SETTINGS_FILE, Contents
+from runtime.backup.restore import restore
+from runtime.backup.save import save
+from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, over_index, read_settings
+from runtime.commands.run_sources import journal_of
+from runtime.commands.terminal import one_line, say
+from runtime.processes.nats_server import NoServer
+from runtime.processes.supervisor import StackRunning
+from runtime.settings import Settings
+
+_FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+_PROBLEMS = (Failure, IndexProblem, NoServer, StackRunning)
+
+
+@click.command("backup")
+@_FOLDER
+@BUILT_INDEX
+@CONFIG
+def backup_command(folder: Path, index: Path, config: Path | None) -> None:
+    """Copy the index, its journal of runs, keys, users, profiles and settings into FOLDER, also while it is served.
+
+    The copy holds secrets and documents: only you may read it. Each file's digest is in its list, which restoring checks.
+    """
+    settings = read_settings(config, index=check_index(index))
+
+    async def work() -> Contents:
+        try:
+            async with journal_of(settings) as journal:
+                return await save(folder, settings, journal, config)
+        except NoSuchRun:  # nothing was ever asked
+            return await save(folder, settings, None, config)
+
+    try:
+        contents = asyncio.run(work())
+    except _PROBLEMS as problem:
+        raise click.ClickException(one_line(str(problem))) from None
+    say(f"{folder}: {contents.snapshot} of {index}, {_journal(contents)}, {_size(contents) / 1e6:.1f} MB")
+
+
+@click.command("restore")
+@_FOLDER
+@click.option("--index", type=click.Path(path_type=Path), required=True, help="Where the index goes.")
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@CONFIG
+def restore_command(folder: Path, index: Path, force: bool, config: Path | None) -> None:
+    """Put a backup back: its index as --index, its journal, users and keys where that index's are looked for.
+
+    Settings are put where --config says if there is no such file yet, profiles into the folder that the settings name.
+    """
+    if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
+        shutil.copy(folder / "state" / SETTINGS_FILE, config)
+    settings: Settings = over_index(read_settings(config), index)
+    try:
+        contents = asyncio.run(restore(folder, settings, force=force))
+    except _PROBLEMS as problem:
+        raise click.ClickException(one_line(str(problem))) from None
+    say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}")
+
+
+def _journal(contents: Contents) -> str:
+    return "with its journal" if contents.streams else "without a journal, as nothing was asked"
+
+
+def _size(contents: Contents) -> int:
+    return sum(size for size, _ in contents.files.values())
