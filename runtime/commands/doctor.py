@@ -65,12 +65,12 @@ def java() -> Finding:
 
 
 def search() -> Finding:
-    for package in ("pyserini", "hnswlib"):
+    for package in ("pyserini", "usearch"):
         try:
             metadata.version(package)
         except metadata.PackageNotFoundError:
-            return "missing", package, f"`pip install {package}` (hnswlib needs a C++ compiler)"
-    return "ok", f"pyserini {metadata.version('pyserini')}, hnswlib {metadata.version('hnswlib')}", ""
+            return "missing", package, f"`pip install {package}`"
+    return "ok", f"pyserini {metadata.version('pyserini')}, usearch {metadata.version('usearch')}", ""
 
 
 def model() -> Finding:

@@ -12,6 +12,7 @@ from index.catalogue import read_catalogue
 from index.check import stats, verify
 from index.groups import counts_line
 from index.ingest import bring_in, take_out
+from index.migrating import migrate
 from index.report import Report
 from index.roots import Rules
 from runtime.commands.consoles import plain_console
@@ -183,6 +184,22 @@ def verify_command(directory: Path, name: str | None) -> None:
     say(f"{held} has no faults")
     if found is not None and found.groups:
         say(f"documents by group: {counts_line(found.groups)}")
+
+
+@index_group.command("migrate")
+@INDEX_FOLDER
+@embedder_options
+def migrate_command(directory: Path, embed_url: str | None, embed_model: str) -> None:
+    """Bring an index of an older version forward without its documents; vectors are made again.
+
+    It needs the space of a second index. What served the old one goes on until it is started again.
+    """
+    with one_line_errors(), embedder(embed_url, embed_model) as model, bars() as tell:
+        done = migrate(directory, model, tell)
+    if done is None:
+        say(f"{directory} is of this version's format already")
+    else:
+        say(f"{directory}: {done.snapshot}, {done.documents} documents, {done.passages} passages")
 
 
 index_group.add_command(show_command)
