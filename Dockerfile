@@ -4,8 +4,10 @@
 #     docker compose up                # see compose.yaml
 
 FROM python:3.12.12-slim-bookworm AS build
+RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 RUN pip install --no-cache-dir uv==0.13.9
-ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never
+# hnswlib is compiled for any processor of this kind, not for the one that builds.
+ENV HNSWLIB_NO_NATIVE=1 UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never
 WORKDIR /groundwire
 COPY pyproject.toml README.md LICENSE ./
 RUN uv sync --no-install-project

@@ -65,12 +65,12 @@ def java() -> Finding:
 
 
 def search() -> Finding:
-    for package in ("pyserini", "usearch"):
+    for package in ("pyserini", "hnswlib"):
         try:
             metadata.version(package)
         except metadata.PackageNotFoundError:
-            return "missing", package, f"`pip install {package}`"
-    return "ok", f"pyserini {metadata.version('pyserini')}, usearch {metadata.version('usearch')}", ""
+            return "missing", package, f"`pip install {package}` (hnswlib needs a C++ compiler)"
+    return "ok", f"pyserini {metadata.version('pyserini')}, hnswlib {metadata.version('hnswlib')}", ""
 
 
 def model() -> Finding:
