@@ -202,7 +202,8 @@ class Runs:
             # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
             if created or not (repeatable or question.idempotency_key is not None):
                 return placed
-        there = readable((await self._latest([key.subject]))[0])
+        # It is there, whatever a server of a cluster says that lags behind.
+        there = readable((await self._latest([key.subject], behind=(key.subject, 1)))[0])
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
             raise KeyReused("the key belongs to another question; use a new idempotency_key")
         return Submitted(placed.run_id, created=False)
@@ -280,7 +281,17 @@ class Runs:
 
     async def access(self, run_id: str) -> Access | None:
         """Who asked the run; None when no key did, or there is no such run. Raises BadId, Unavailable."""
-        return access_in(await self._latest([access_key(check_id(run_id)).subject]))
+        asked = key_of(QuestionAsked, check_id(run_id)).subject
+        found = await self._latest([access_key(run_id).subject, asked])
+        if not any(record.key.subject == asked for record in found):
+            await self._check_missing(asked)
+        return access_in(found)
+
+    async def _check_missing(self, subject: str) -> None:
+        """Raises Unavailable for a record that the stream's leader has: whoever was asked lags behind."""
+        async with self._patience():
+            if await self.journal.subjects(subject):
+                raise Unavailable("the nats-server here lags behind the others of its cluster; ask again in a moment")
 
     # ------------------------------------------------------------ end
 
@@ -327,9 +338,9 @@ class Runs:
         async with self._patience():
             return await self.journal.write(key, message, headers=headers, patience_s=math.inf)
 
-    async def _latest(self, filters: Sequence[str]) -> list[Record]:
+    async def _latest(self, filters: Sequence[str], behind: tuple[str, int] | None = None) -> list[Record]:
         async with self._patience():
-            return await self.journal.latest(filters)
+            return await self.journal.latest(filters, behind=behind)
 
     @contextlib.asynccontextmanager
     async def _patience(self) -> AsyncIterator[None]:

@@ -22,7 +22,7 @@ from bus.messages import (
     Settled,
     WithheldSentence,
 )
-from bus.records import AskRecord, Stage
+from bus.records import AskRecord, Record, Stage
 from bus.router import WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
 from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs
 from bus.settings import BusSettings
@@ -174,6 +174,20 @@ async def test_what_is_not_there(runs: Runs) -> None:
         for call in (runs.record(bad), runs.cancel(bad), collect(runs, bad)):
             with pytest.raises(BadId):
                 await call
+
+
+async def test_a_server_that_lags_behind_is_no_proof_that_there_is_no_run(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = await runs.submit(QuestionAsked(question="Is it there?"))
+
+    async def nothing(filters: object, behind: object = None) -> list[Record]:
+        return []
+
+    monkeypatch.setattr(runs.journal, "latest", nothing)
+    with pytest.raises(Unavailable, match="lags behind the others of its cluster; ask again"):
+        await runs.access(submitted.run_id)
+    assert await runs.access("never-asked") is None
 
 
 async def test_a_run_whose_events_expired_is_gone_but_has_its_record(runs: Runs) -> None:
