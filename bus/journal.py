@@ -165,6 +165,8 @@ class Journal:
             page = await self._api(
                 f"STREAM.INFO.{RUNS}", {"subjects_filter": subject, "offset": len(found)}, patience_s=10.0
             )
+            if page.error is not None:  # as while a cluster elects its leaders
+                raise Unavailable(f"the stream {RUNS} cannot be looked at ({page.error.description})")
             names = page.state.subjects or {}
             found += names
             if not names or len(found) >= page.total:
