@@ -5,6 +5,8 @@ PassagesJudged, all lanes of a round -> QueryDecomposed (round 2) | PassagesRead
 When this cannot be judged, the run goes on with what it has.
 """
 
+from msgspec import UNSET
+
 from actors.answer.profile import profile_of
 from actors.evidence.lanes import usable_lanes
 from actors.evidence.prompt_shapes import analysis_to_prompt
@@ -41,7 +43,14 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
         tuple((q.id, q.statement, q.focus) for q in reply.additional_sub_queries), "sq_add", MOST_ADDED
     )
     if last.round == 1 and added and profile_of(last.question.profile).second_round:
-        return QueryDecomposed(lane=ROUND_2, question=last.question, sub_queries=added, earlier=last.plan, round=2)
+        return QueryDecomposed(
+            lane=ROUND_2,
+            question=last.question,
+            sub_queries=added,
+            earlier=last.plan,
+            round=2,
+            snapshot=lanes[0].snapshot or UNSET,
+        )
     return ready(lanes, reply.missing_critical_aspects)
 
 

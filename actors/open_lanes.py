@@ -11,6 +11,13 @@ from bus.messages import QueryDecomposed, SubQueryPlanned
 async def open_lanes(message: QueryDecomposed) -> tuple[SubQueryPlanned, ...]:
     plan = message.earlier + message.sub_queries
     return tuple(
-        SubQueryPlanned(question=message.question, sub_query=lane, plan=plan, round=message.round, judged=True)
+        SubQueryPlanned(
+            question=message.question,
+            sub_query=lane,
+            plan=plan,
+            round=message.round,
+            judged=True,
+            snapshot=message.snapshot,
+        )
         for lane in message.sub_queries
     )

@@ -47,6 +47,7 @@ async def retrieve(
                 filter=only,
                 rerank=wanted.rerank,
                 topic=question.topic,
+                snapshot=message.snapshot or "",
             )
         )
         if only is not None and hits.none_passes:

@@ -59,7 +59,7 @@ async def execute(
     fallback = ""
     for tried in range(retries + 1):
         ask = Asker(services.answer, key.run_id, actor.name, deadline, actor.priority, actor.prompts, profile, began)
-        search = Finder(services.find, groups, began)
+        search = Finder(services.find, groups, began, key.run_id)
         if attempt > 1 or tried:
             await emit.progress()
         await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="start"))

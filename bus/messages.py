@@ -192,7 +192,8 @@ class ComplexQuestionFound(Message, frozen=True, kw_only=True):
 class QueryDecomposed(Message, frozen=True, kw_only=True):
     """The lanes to open, all those of a round in one record. -> open_lanes
 
-    `round` is 1, or 2 for lanes that judge_sufficiency adds; the record's lane is `main` or `round2`.
+    `round` is 1, or 2 for lanes that judge_sufficiency adds; the record's lane is `main` or `round2`. `snapshot`: of the index,
+    that the round before was found in.
     """
 
     lane_key: ClassVar[str] = "lane"
@@ -201,12 +202,13 @@ class QueryDecomposed(Message, frozen=True, kw_only=True):
     sub_queries: tuple[SubQuery, ...]
     earlier: tuple[SubQuery, ...] = ()
     round: Annotated[int, Meta(ge=1, le=2)] = 1
+    snapshot: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubQueryPlanned(Message, frozen=True, kw_only=True):
     """One retrieval to run. `judged` is false on the simple path. -> retrieve
 
-    `plan` lists all the lanes that must arrive before the round is over.
+    `plan` lists all the lanes that must arrive before the round is over. `snapshot`: as in QueryDecomposed.
     """
 
     lane_key: ClassVar[str] = "sub_query.id"
@@ -215,6 +217,7 @@ class SubQueryPlanned(Message, frozen=True, kw_only=True):
     plan: tuple[SubQuery, ...]
     round: int
     judged: bool
+    snapshot: str | msgspec.UnsetType = msgspec.UNSET
 
 
 # ---------------------------------------------------------------- reading

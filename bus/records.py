@@ -74,6 +74,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     rerank: bool = True
     topic: str = ""
     groups: tuple[str, ...] | None = None
+    snapshot: str = ""  # the one that was asked for
     began_s: float = 0.0
     took_s: float = 0.0
 

@@ -28,12 +28,15 @@ LARGEST_K = 1000
 type Candidates = Annotated[int, Meta(ge=0, le=LARGEST_K)]
 
 
-class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+class SearchRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`k` is the number of hits after fusion; `bm25_k` and `vector_k` are the candidates that each search contributes, at most
     LARGEST_K.
 
     Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
-    conversation, which count less than the query's. `groups`: see `bus.access`; whoever runs the actor sets it.
+    conversation, which count less than the query's. `groups`: see `bus.access`; whoever runs the actor sets it, and `run`.
+
+    All searches of a run find what one snapshot holds: the one named, else the one that the run's first search was answered from,
+    while that is open; a reply names its own.
     """
 
     query: str
@@ -45,6 +48,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     rerank: bool = True
     topic: str = ""
     groups: tuple[str, ...] | None = None
+    snapshot: str = ""
+    run: str = ""
 
 
 class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,14 +75,15 @@ type Find = Callable[[SearchRequest], Awaitable[tuple[SearchReply, SearchRecord]
 def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord:
     """The trace's record of a search; `began` is on the monotonic clock."""
     took_s = round(time.monotonic() - began, 6)
-    return SearchRecord(hits=msgspec.Raw(hits), took_s=took_s, **msgspec.structs.asdict(request))
+    asked = {name: value for name, value in msgspec.structs.asdict(request).items() if name != "run"}
+    return SearchRecord(hits=msgspec.Raw(hits), took_s=took_s, **asked)
 
 
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
-    """Whether this record answers that search, for whomever it was made. Old records hold the query alone."""
+    """Whether this record answers that search, for whomever and in whichever snapshot. Old records hold the query alone."""
     if record.k == 0:
         return record.query == request.query
-    names = (field.name for field in msgspec.structs.fields(request) if field.name != "groups")
+    names = (field.name for field in msgspec.structs.fields(request) if field.name not in ("groups", "snapshot", "run"))
     return all(getattr(record, name) == getattr(request, name) for name in names)
 
 
@@ -97,18 +103,19 @@ def found_in(record: SearchRecord) -> tuple[str, int]:
 
 @dataclass(slots=True)
 class Finder:
-    """The body of `search` for one delivery, as whoever may see these `groups`. `records` are the replies it got; `began`, when
-    the stage began, is on the monotonic clock.
+    """The body of `search` for one delivery of a run, as whoever may see these `groups`. `records` are the replies it got;
+    `began`, when the stage began, is on the monotonic clock.
     """
 
     find: Find
     groups: tuple[str, ...] | None = None
     began: float = field(default_factory=time.monotonic)
+    run: str = ""
     records: list[SearchRecord] = field(default_factory=list)
 
     async def __call__(self, request: SearchRequest) -> SearchReply:
         began_s = round(time.monotonic() - self.began, 6)
-        reply, record = await self.find(msgspec.structs.replace(request, groups=self.groups))
+        reply, record = await self.find(msgspec.structs.replace(request, groups=self.groups, run=self.run))
         self.records.append(msgspec.structs.replace(record, began_s=record.began_s or began_s))
         return reply
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -35,21 +36,31 @@ class _Held:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self.users = 1  # the searcher itself
+        self.asked_at = time.monotonic()
 
 
 class Searcher:
     """`open`, then `search` from any thread; each thread calls `detach` before it ends."""
 
     def __init__(
-        self, snapshots: Snapshots, name: str | None, embedder: Embedder | None, reranker: Reranker | None
+        self,
+        snapshots: Snapshots,
+        held: _Held,
+        embedder: Embedder | None,
+        reranker: Reranker | None,
+        *,
+        follows: bool = False,
+        earlier: int = 0,
     ) -> None:
         self._snapshots = snapshots
         self._embedder = embedder
         self._reranker = reranker
-        self._follows = name is None
+        self._follows = follows
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
-        self._held: _Held | None = _Held(snapshots.open(name, embedder))
+        self._held: _Held | None = held
+        self._earlier: list[_Held] = []  # oldest first
+        self._most_earlier = earlier
         #: Why callers in groups are told nothing: who may see what is not known here. Empty: it is known.
         self.withheld = ""
 
@@ -61,9 +72,47 @@ class Searcher:
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
+        earlier: int = 0,
     ) -> "Searcher":
-        """Open the current snapshot of an index or its folder, or a named one, which then stays open. Raises IndexProblem."""
-        return cls(LocalSnapshots(index) if isinstance(index, Path) else index, snapshot, embedder, reranker)
+        """Open the current snapshot of an index or its folder, or a named one, which then stays open. Raises IndexProblem.
+
+        `earlier`: so many snapshots stay open for `pinned` when it goes on with newer ones.
+        """
+        snapshots = LocalSnapshots(index) if isinstance(index, Path) else index
+        held = _Held(snapshots.open(snapshot, embedder))
+        return cls(snapshots, held, embedder, reranker, follows=snapshot is None, earlier=earlier)
+
+    @contextlib.contextmanager
+    def pinned(self, name: str = "", groups: Groups = None) -> Iterator["Searcher"]:
+        """One snapshot for several questions of a caller in `groups`: that of this name while it is open, else the current one.
+
+        Once who sees what has changed, callers in groups get the current one.
+        """
+        with self._lock:
+            current = self._current()
+            allowed = (
+                one
+                for one in self._earlier
+                if one.backend.snapshot == name and (groups is None or one.backend.access == current.backend.access)
+            )
+            held = next(allowed, current)
+            held.users += 1
+            held.asked_at = time.monotonic()
+        try:
+            fixed = Searcher(self._snapshots, held, self._embedder, self._reranker)
+            fixed._lock, fixed.withheld = self._lock, self.withheld
+            yield fixed
+        finally:
+            self._leave(held)
+
+    def forget(self, unasked_s: float = 0.0) -> None:
+        """Close earlier snapshots that nobody asked for so long."""
+        before = time.monotonic() - unasked_s
+        with self._lock:
+            old = [one for one in self._earlier if one.asked_at <= before]
+            self._earlier = [one for one in self._earlier if one.asked_at > before]
+        for one in old:
+            self._leave(one)
 
     @property
     def backend(self) -> Backend:
@@ -252,7 +301,14 @@ class Searcher:
             fresh = _Held(self._snapshots.open(name, self._embedder))
             with self._lock:
                 old, self._held = self._current(), fresh
-            self._leave(old)
+                old.asked_at = time.monotonic()
+                kept = [one for one in self._earlier if one.backend.snapshot != fresh.backend.snapshot]
+                if old.backend.snapshot != fresh.backend.snapshot:
+                    kept.append(old)
+                before, self._earlier = self._earlier, kept[-self._most_earlier :] if self._most_earlier else []
+                dropped = [one for one in (*before, old) if one not in self._earlier]
+            for one in dropped:
+                self._leave(one)
 
     def detach(self) -> None:
         self._snapshots.detach()
@@ -262,6 +318,7 @@ class Searcher:
             old, self._held = self._held, None
         if old is not None:
             self._leave(old)
+        self.forget()
 
 
 def _terms(query: str, language: str, seen: Seen, *, variants: bool) -> list[tuple[str, str]]:

@@ -30,8 +30,11 @@ class KeptIndex:
     `problem`: what is wrong; empty for nothing.
     """
 
-    def __init__(self, directory: Path, open_snapshot: Callable[[str], Searcher]) -> None:
-        """`open_snapshot`: opens a snapshot by its name. Raises IndexProblem."""
+    def __init__(self, directory: Path, open_snapshot: Callable[[str], Searcher], unasked_s: float = 120.0) -> None:
+        """`open_snapshot`: opens a snapshot by its name. Raises IndexProblem. An earlier one is closed when it was not asked for so
+        long.
+        """
+        self._unasked_s = unasked_s
         self._directory = directory
         self._open = open_snapshot
         self._searcher: Searcher | None = None
@@ -76,6 +79,7 @@ class KeptIndex:
         except IndexProblem as problem:
             self._told(" ".join(str(problem).split()))
         if self._searcher is not None:
+            self._searcher.forget(self._unasked_s)
             self._searcher.withheld = self._withheld(self._searcher)
         return self.snapshot != before
 
@@ -165,6 +169,7 @@ class KeptIndex:
             self._searcher = self._open(name)
         else:
             self._searcher.swap_to(name)
+            self._searcher.forget()  # what is open of earlier ones may be what broke
 
     def _seen(self, name: str) -> _Seen:
         folder = self._directory / "snapshots" / name

@@ -44,8 +44,29 @@ log = logging.getLogger(__name__)
 
 #: How often a newer snapshot is looked for: a look reads one line.
 RELOAD_S = 0.2
+#: So many earlier snapshots stay open for runs that began in them.
+EARLIER = 2
 #: How often an index is tried again that cannot be opened.
 REOPEN_S = 1.0
+
+
+class Pins:
+    """In which snapshot the first search of each of the last runs was answered here; for any number of threads."""
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._names: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def of(self, run: str, current: str) -> str:
+        """The run's; `current` from now on, if this is its first search. A search of no run has none."""
+        if not run:
+            return current
+        with self._lock:
+            name = self._names.setdefault(run, current)
+            if len(self._names) > self._most:
+                del self._names[next(iter(self._names))]
+            return name
 
 
 class Threads:
@@ -56,6 +77,7 @@ class Threads:
     ) -> None:
         """`searcher` gives the one to search with, or raises IndexProblem; `on_broken` is called when a search breaks."""
         self._searcher = searcher
+        self._pins = Pins()
         self._on_broken = on_broken
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._run, name=f"search-{n}", daemon=True) for n in range(count)]
@@ -64,7 +86,7 @@ class Threads:
 
     async def find(self, request: SearchRequest) -> SearchReply:
         """The hits from the current snapshot. Raises Unavailable."""
-        return await self.run(lambda searcher: self._search(searcher, request))
+        return await self.run(lambda searcher: self._search(searcher, self._pins, request))
 
     async def embed(self, request: VectorsRequest) -> VectorsReply:
         """The vectors that the current snapshot's embedder makes. Raises Unavailable."""
@@ -115,7 +137,13 @@ class Threads:
         search_engines.TERMS.detach()
 
     @staticmethod
-    def _search(searcher: Searcher, request: SearchRequest) -> SearchReply:
+    def _search(newest: Searcher, pins: Pins, request: SearchRequest) -> SearchReply:
+        name = request.snapshot or pins.of(request.run, newest.snapshot)
+        with newest.pinned(name, request.groups) as searcher:
+            return Threads._reply(searcher, request)
+
+    @staticmethod
+    def _reply(searcher: Searcher, request: SearchRequest) -> SearchReply:
         hits = searcher.search(
             request.query,
             topic=request.topic,
@@ -160,7 +188,7 @@ def _opening(
         index = index_at(index_folder(settings)) if settings.index.bucket else index_of(settings.index)
     except IndexProblem as problem:
         raise Unavailable(str(problem)) from None
-    return lambda name: Searcher.open(index, name, embedder=embedder, reranker=reranker)
+    return lambda name: Searcher.open(index, name, embedder=embedder, reranker=reranker, earlier=EARLIER)
 
 
 def index_folder(settings: Settings) -> Path:
@@ -185,7 +213,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     await answer_health(client, "search", lambda: health(state, reranker))
     opening = await loop.run_in_executor(None, _opening, settings, client, loop, reranker)
     following = Following(settings) if settings.index.bucket else None
-    kept = KeptIndex(index_folder(settings), opening)
+    kept = KeptIndex(index_folder(settings), opening, unasked_s=settings.bus.deadline_s)
 
     def look() -> bool:
         return heeded(following, kept) if following is not None else kept.look()
