@@ -24,8 +24,10 @@ from index.errors import IndexProblem
 from index.vector_segments import GRAPH_FROM, WIDTH, Batch, Labels, Places, Segment
 
 FILE = "segments.msgpack"
-#: A full segment: many graphs can be built at once and merged cheaply, and few answer sooner.
-_FULL, _MOST = 65_536, 8
+#: One graph of so many is searched soonest; of more, so many at most are built, each on a core of its own.
+_ALONE, _MOST = 131_072, 4
+#: Merging goes up to so many, or to this part of the index, so that no update takes long.
+_MERGED, _PART = 65_536, 16
 #: Removed vectors still cost time and space; a segment with a larger share of them is written again.
 _REWRITE_ABOVE = 0.3
 #: Beside twice as many as are wanted, so many candidates get their cosine; a graph knows distances roughly.
@@ -42,7 +44,8 @@ class _List(msgspec.Struct, frozen=True):
 
 def build(path: Path, dimension: int, batches: Iterable[Batch], total: int, tell: Tell) -> int:
     """Write an index of `total` vectors, whose labels ascend; returns their number."""
-    names = vector_segments.write(path.parent, batches, -(-total // max(1, min(_MOST, -(-total // _FULL)))) or 1)
+    segments = max(1, min(_MOST, -(-total // _ALONE)))
+    names = vector_segments.write(path.parent, batches, max(1, -(-total // segments)))
     _add_graphs(path.parent, names, dimension, tell)
     path.write_bytes(msgspec.msgpack.encode(_List(dimension, names)))
     return sum(map(vector_segments.count, names))
@@ -97,7 +100,7 @@ def merges(sizes: Sequence[int], full: int) -> list[tuple[int, int]]:
 
 
 def _full(total: int) -> int:
-    return max(_FULL, -(-total // _MOST))
+    return max(_MERGED, total // _PART)
 
 
 def _kept(segment: Segment, gone: Labels) -> NDArray[np.bool_]:

@@ -161,7 +161,7 @@ def test_an_update_that_breaks_off_harms_nothing(held: Held) -> None:
 
 
 def test_the_same_vectors_make_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_FULL", 1500)
+    monkeypatch.setattr(vectors, "_ALONE", 1500)
     made = []
     for name in "ab":
         held = Held(tmp_path / name)
