@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent.parent
 HEAVY = {
     "aiohttp",
     "faststream",
-    "hnswlib",
+    "usearch",
     "jnius",
     "nats",
     "numpy",
