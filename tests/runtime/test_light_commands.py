@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent.parent
 HEAVY = {
     "aiohttp",
     "faststream",
-    "usearch",
+    "hnswlib",
     "jnius",
     "nats",
     "numpy",
