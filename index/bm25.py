@@ -23,7 +23,7 @@ _PLAIN = ["-stemmer", "none", "-keepStopwords"]
 _BATCH = 1000
 #: What Lucene gathers in memory before it writes a segment, in megabytes; Java takes two to three times as much.
 _BUFFER_MB = 128
-_OTHER_LANGUAGE = 0.7
+OTHER_LANGUAGE = 0.7
 # Lucene refuses queries of more than 1,024 clauses; the longest question allowed has 4,000 characters.
 _QUERY_CHARS = 1200
 #: Lucene keeps which documents pass a filter; this many bytes of it per language.
@@ -148,7 +148,7 @@ class Bm25:
         about = query_text(topic) if topic else ""
         hits: list[tuple[int, float]] = []
         for name, reader in self._readers.items():
-            weight = 1.0 if name == language or len(self._readers) == 1 else _OTHER_LANGUAGE
+            weight = 1.0 if name == language or len(self._readers) == 1 else OTHER_LANGUAGE
             hits.extend((number, score * weight) for number, score in reader.search(text, k, allowed, about))
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]

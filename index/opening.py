@@ -11,7 +11,6 @@ from index.backend import Snapshots
 from index.build_job import Tell, no_progress
 from index.catalogue import read_catalogue
 from index.embedder import Embedder
-from index.errors import IndexProblem
 from index.local_backend import LocalSnapshots
 from index.report import Skipped, read_skipped, write_skipped
 from index.sink import Sink
@@ -118,5 +117,10 @@ def is_url(address: str) -> bool:
 def index_at(address: str | Path, credentials: Credentials = _NONE) -> Index:
     """The index in a folder or at a URL. Raises IndexProblem."""
     if isinstance(address, str) and is_url(address):
-        raise IndexProblem(f"{address}: an index at a URL cannot be opened yet; use one in a folder (index.dir)")
+        from index.opensearch.client import located  # a folder needs none of it
+        from index.opensearch.opening import OpenSearchIndex
+
+        return OpenSearchIndex(
+            located(address, user=credentials.user, password=credentials.password, ca=credentials.ca)
+        )
     return LocalIndex(Path(address))

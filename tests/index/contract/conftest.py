@@ -1,20 +1,26 @@
 """The bodies under test, and an index of each: one that no test changes, and an empty one for each test."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, nullcontext
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from index.build import Build
 from index.model import Document, Metadata
 from index.opening import Index, index_at
+from index.opensearch.opening import OpenSearchIndex
 from index.searcher import Searcher
 from index.snapshot import Manifest
 from tests.index.conftest import DOCUMENTS
+from tests.opensearch.building import place
+from tests.opensearch.cluster import Cluster, shared
 
-#: Name of a body to what makes an empty index of it; a body that needs a server takes it from a fixture by `request`.
-BODIES = ("folder",)
+Empty = Callable[[Path], Index]
+
+#: The bodies; one that needs a server has it from a fixture, which is asked for only then.
+BODIES = ("folder", "opensearch")
 
 _SAME = "The night guard signs the register at the east gate every evening before the lamps are lit in the long hall."
 
@@ -56,15 +62,30 @@ def body(request: pytest.FixtureRequest) -> str:
     return name
 
 
-def empty(body: str, folder: Path) -> Index:
-    """A new index of this body, without a snapshot."""
-    assert body == "folder"
-    return index_at(folder)
+@pytest.fixture(scope="session")
+def running_cluster(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Cluster]:
+    yield from shared(tmp_path_factory, worker_id)
 
 
 @pytest.fixture(scope="session")
-def library(body: str, tmp_path_factory: pytest.TempPathFactory) -> Index:
-    index = empty(body, tmp_path_factory.mktemp("contract") / "library")
+def empty(body: str, request: pytest.FixtureRequest) -> Empty:
+    """What makes a new index of this body, without a snapshot."""
+    if body == "folder":
+        return index_at
+    cluster: Cluster = request.getfixturevalue("running_cluster")
+    return lambda folder: OpenSearchIndex(place(cluster, uuid4().hex))
+
+
+@pytest.fixture(autouse=True)
+def nodes_stay(body: str, request: pytest.FixtureRequest) -> Iterator[None]:
+    """No other test kills a node meanwhile."""
+    with request.getfixturevalue("running_cluster").together() if body == "opensearch" else nullcontext():
+        yield
+
+
+@pytest.fixture(scope="session")
+def library(empty: Empty, tmp_path_factory: pytest.TempPathFactory) -> Index:
+    index = empty(tmp_path_factory.mktemp("contract") / "library")
     update(index, LIBRARY)
     return index
 
@@ -76,8 +97,8 @@ def reader(library: Index) -> Iterator[Searcher]:
 
 
 @pytest.fixture
-def index(body: str, tmp_path: Path) -> Index:
-    return empty(body, tmp_path / "index")
+def index(empty: Empty, tmp_path: Path) -> Index:
+    return empty(tmp_path / "index")
 
 
 def update(

@@ -1,0 +1,226 @@
+"""A snapshot over OpenSearch, open for searching: the body of `Backend` (../backend.py)."""
+
+import functools
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index import bm25
+from index.allowed import REMEMBERED
+from index.backend import Asked, Candidate, Found, Key, Place, chosen, places
+from index.coverage import rarity
+from index.duplicates import SKETCH_WIDTH
+from index.embedder import Embedder
+from index.filters import Filter
+from index.groups import Groups, group_name
+from index.model import Entry, Passage
+from index.opensearch import analysis, counts, queries
+from index.opensearch.client import Client
+from index.opensearch.layout import Held, Names, State, row_of, sees, set_of, unpacked
+from index.roots import Root
+
+type Json = dict[str, Any]
+
+#: How many documents of a listing come in one reply.
+_PAGE = 1000
+_HELD_PAGE = 100
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class View:
+    """What callers in some groups see, as a sum over the classes of documents that they see."""
+
+    documents: int
+    languages: Mapping[str, int]
+    rarity: NDArray[np.float32]
+    phrase_rarity: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Hit:
+    number: int
+    score: float
+    held: Held
+
+
+class OpenSearchBackend:
+    """`close` leaves the client, which is the snapshots', open."""
+
+    def __init__(self, client: Client, state: State, embedder: Embedder) -> None:
+        self._client = client
+        self.state = state
+        self.embedder = embedder
+        self.names = Names(client.address, state.generation)
+        self._named = frozenset[str]().union(*(one.groups or () for one in state.classes))
+        self._counts = functools.lru_cache(REMEMBERED)(functools.partial(counts.read, client, self.names.documents))
+        self._view = functools.lru_cache(REMEMBERED)(self._make_view)
+
+    @property
+    def snapshot(self) -> str:
+        return self.state.manifest.snapshot
+
+    @property
+    def access(self) -> str:
+        return self.state.manifest.access
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        return self.state.manifest.roots
+
+    @property
+    def threshold(self) -> float:
+        return self.state.manifest.embedder.threshold
+
+    def seen(self, groups: Groups) -> View:
+        return self._view(None if groups is None else self._named & {*map(group_name, groups)})
+
+    def _make_view(self, groups: frozenset[str] | None) -> View:
+        asked = None if groups is None else tuple(groups)
+        classes = [one for one in self.state.classes if sees(asked, one.groups)]
+        languages: dict[str, int] = {}
+        for one in classes:
+            for language, passages in one.languages.items():
+                languages[language] = languages.get(language, 0) + passages
+        total = counts.total(self._counts(one.counts) for one in classes)
+        passages = sum(languages.values())
+        return View(
+            documents=sum(one.documents for one in classes),
+            languages={language: found for language, found in languages.items() if found},
+            rarity=rarity(total.grams, passages),
+            phrase_rarity=rarity(total.phrases, passages),
+        )
+
+    def candidates(self, asked: Asked) -> Found:
+        among = queries.among_passages(self.state, asked.groups, asked.filter)
+        depth = asked.bm25_depth
+        searches = [(self.names.passages, body, True) for body in self._term_searches(asked, depth, among)]
+        terms = len(searches)
+        if asked.vector is not None and asked.vector_k > 0 and asked.vector.any():
+            searches.append((self.names.passages, queries.by_vector(asked.vector, asked.vector_k, among), False))
+        replies = self._client.find_all(searches) if searches else []
+        by_bm25 = _best(map(_read, itertools.chain(*replies[:terms])))[:depth]
+        near = map(_read, itertools.chain(*replies[terms:]))
+        by_vector = _best(_scored(hit, _cosine(hit, asked)) for hit in near)[: asked.vector_k]
+        hits = {hit.number: hit for hit in (*by_bm25, *by_vector)}
+        bm25_ranking = [(hit.number, hit.score) for hit in by_bm25]
+        vector_ranking = [(hit.number, hit.score) for hit in by_vector]
+        bm25_places, vector_places = places(bm25_ranking), places(vector_ranking)
+        return Found(
+            candidates=[
+                _candidate(hits[number], asked, bm25_places.get(number), vector_places.get(number))
+                for number in chosen(asked, bm25_ranking, vector_ranking)
+            ],
+            best_cosine=vector_ranking[0][1] if vector_ranking else 0.0,
+        )
+
+    def _term_searches(self, asked: Asked, depth: int, among: list[Json]) -> Iterator[Json]:
+        """As Bm25.search: the question goes to the field of each language, and those of others count for less."""
+        present = self.state.manifest.languages
+        about = bm25.query_text(asked.topic) if asked.topic else ""
+        for question, own in asked.terms if depth > 0 else ():
+            text = bm25.query_text(question)
+            languages = {
+                language: (
+                    1.0 if language == own or len(present) == 1 else bm25.OTHER_LANGUAGE,
+                    analysis.weights(text, language),
+                    analysis.weights(about, language) if about else {},
+                )
+                for language in present
+            }
+            yield from queries.by_terms(languages, depth, among)
+
+    def passing(self, wanted: Filter, groups: Groups) -> int:
+        body = {"query": {"bool": {"filter": queries.among_entries(self.state, groups, wanted)}}}
+        return self._client.count(self.names.documents, body)
+
+    def entries(self, groups: Groups) -> Iterator[Entry]:
+        after = ""
+        while page := self.sources(after, _PAGE, groups):
+            yield from page
+            after = page[-1].source_id
+
+    def source(self, source_id: str, groups: Groups) -> Entry | None:
+        by_id = [{"term": {"source_id": source_id}}]
+        formerly = [{"term": {"formerly": source_id}}]
+        found = self._entries(groups, by_id, 1) or self._entries(groups, formerly, 1)
+        return found[0] if found else None
+
+    def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
+        return self._entries(groups, [{"range": {"source_id": {"gt": after}}}] if after else [], most)
+
+    def _entries(self, groups: Groups, among: list[Json], most: int) -> list[Entry]:
+        body = {
+            "size": most,
+            "query": {"bool": {"filter": [*among, *queries.among_entries(self.state, groups)]}},
+            "sort": [{"source_id": "asc"}],
+        }
+        return [unpacked(hit["_source"]["held"], Entry) for hit in self._client.find(self.names.documents, body)]
+
+    def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
+        end = entry.count if count is None else min(start + count, entry.count)
+        found: list[Passage] = []
+        for first in range(entry.first + start, entry.first + end, _HELD_PAGE):
+            behind = min(first + _HELD_PAGE, entry.first + end)
+            among = [
+                {"range": {"number": {"gte": first, "lt": behind}}},
+                *queries.among_passages(self.state, None, None),
+            ]
+            body = {
+                "size": _HELD_PAGE,
+                "_source": ["held"],
+                "query": {"bool": {"filter": among}},
+                "sort": [{"number": "asc"}],
+            }
+            found += [_held(hit).passage for hit in self._client.find(self.names.passages, body)]
+        return found
+
+    def close(self) -> None:
+        self._counts.cache_clear()
+
+
+def _held(hit: Json) -> Held:
+    return unpacked(hit["_source"]["held"], Held)
+
+
+def _read(hit: Json) -> _Hit:
+    """A hit, whose sort values are its score and the passage's number."""
+    score, number = hit["sort"]
+    return _Hit(int(number), float(score), _held(hit))
+
+
+def _best(hits: Iterable[_Hit]) -> list[_Hit]:
+    """Each passage once with its best score, best first, equal ones by number."""
+    best: dict[int, _Hit] = {}
+    for hit in hits:
+        if hit.number not in best or hit.score > best[hit.number].score:
+            best[hit.number] = hit
+    return sorted(best.values(), key=lambda hit: (-hit.score, hit.number))
+
+
+def _scored(hit: _Hit, score: float) -> _Hit:
+    return _Hit(hit.number, score, hit.held)
+
+
+def _cosine(hit: _Hit, asked: Asked) -> float:
+    return 0.0 if asked.vector is None else float(row_of(hit.held) @ asked.vector[0])
+
+
+def _candidate(hit: _Hit, asked: Asked, bm25: Place | None, vector: Place | None) -> Candidate:
+    held = hit.held
+    return Candidate(
+        key=Key(held.passage.source_id, held.ordinal),
+        passage=held.passage,
+        metadata=held.metadata,
+        grams=set_of(held.grams),
+        phrases=set_of(held.phrases),
+        lead=set_of(held.lead),
+        sketch=np.frombuffer(held.sketch, dtype=np.uint32).reshape(SKETCH_WIDTH),
+        begins=held.ordinal == 0,
+        cosine=_cosine(hit, asked),
+        bm25=bm25,
+        vector=vector,
+    )

@@ -1,0 +1,83 @@
+"""What a build changes of a generation, from the catalogue before it and the one after."""
+
+from collections.abc import Container, Iterable
+from typing import NamedTuple
+
+from index.model import Entry
+from index.opensearch.layout import asked_of, edition_of
+
+
+class Known(NamedTuple):
+    """A document of the catalogue before: its entry, the edition of its passages, and the id of what holds the entry."""
+
+    entry: Entry
+    edition: str
+    name: str
+
+
+class Change(NamedTuple):
+    """A document of the catalogue after, and the edition of its passages.
+
+    `before` is what it takes the place of. `entered`: the entry is to be written. `fresh`: its passages are new ones.
+    `again`: they are those of `before`, to be written again, as something is asked of them that is another now.
+    """
+
+    entry: Entry
+    edition: str
+    before: Known | None
+    entered: bool = False
+    fresh: bool = False
+    again: bool = False
+
+
+class Plan(NamedTuple):
+    """`dead` are the entries that another takes the place of, or none; `gone` those whose passages go, too."""
+
+    changes: list[Change]
+    dead: list[Known]
+    gone: list[Known]
+
+
+def plan(known: Iterable[Known], after: Iterable[Entry], fresh: Container[int], build: int, *, afresh: bool) -> Plan:
+    """`fresh`: the first numbers of documents whose passages are new. `afresh`: everything is written again."""
+    before = list(known)
+    by_number = {one.entry.first: one for one in before if one.entry.count}
+    by_id = {one.entry.source_id: one for one in before}
+    changes: list[Change] = []
+    kept: set[str] = set()
+    staying: set[str] = set()
+    for entry in after:
+        change = _change(entry, by_number, by_id, fresh, build, afresh=afresh)
+        changes.append(change)
+        if change.before is not None:
+            if not change.entered:
+                staying.add(change.before.name)
+            if change.edition == change.before.edition:
+                kept.add(change.edition)
+    return Plan(
+        changes,
+        [one for one in before if one.name not in staying],
+        [one for one in before if one.entry.count and one.edition not in kept],
+    )
+
+
+def _change(
+    entry: Entry,
+    by_number: dict[int, Known],
+    by_id: dict[str, Known],
+    fresh: Container[int],
+    build: int,
+    *,
+    afresh: bool,
+) -> Change:
+    edition = edition_of(entry, build)
+    before = by_number.get(entry.first) if entry.count else by_id.get(entry.source_id)
+    if before is None or entry.first in fresh or before.entry.count != entry.count:
+        return Change(entry, edition, None, entered=True, fresh=entry.count > 0)
+    if afresh or _shown(entry) != _shown(before.entry):
+        return Change(entry, edition, before, entered=True, again=entry.count > 0)
+    return Change(entry, before.edition, before, entered=entry != before.entry)
+
+
+def _shown(entry: Entry) -> object:
+    return entry.title, entry.url, entry.metadata, asked_of(entry)

@@ -1,0 +1,240 @@
+"""Requests to an OpenSearch cluster: all that was asked, or an IndexProblem that says why not. opensearch-py's only home.
+
+A search that lost a shard, a node that went away and a node that is too busy are asked again until the time is over; an answer
+over part of the shards never leaves here.
+"""
+
+import contextlib
+import logging
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from index.errors import IndexProblem
+
+DEFAULT_NAME = "groundwire"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_NODE = re.compile(r"https?://(?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
+_PAUSE_S = 0.1
+#: So long a node that did not answer is asked last, up to four times as long when that happens again.
+_AWAY_S = 2.0
+_BUSY = (429, 502, 503, 504)
+
+_NO_PARAMS: Mapping[str, str | float] = MappingProxyType({})
+
+type Json = dict[str, Any]
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an index is: the nodes to ask, and its name among the indexes of the cluster.
+
+    `ca` is a file of certificates, empty for those that the system trusts; `timeout_s` is the longest wait for a search.
+    """
+
+    nodes: tuple[str, ...]
+    name: str = DEFAULT_NAME
+    user: str = ""
+    password: str = ""
+    ca: str = ""
+    timeout_s: float = 5.0
+
+    def __str__(self) -> str:
+        return f"{','.join(self.nodes)}/{self.name}"
+
+
+def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeout_s: float = 5.0) -> Address:
+    """`https://search.example.org:9200/handbook`; more nodes before it with commas, without a path it is DEFAULT_NAME.
+
+    Raises IndexProblem.
+    """
+    *others, last = (part.strip() for part in url.split(","))
+    name = urlsplit(last).path.strip("/")
+    nodes = tuple(part.rstrip("/") for part in (*others, last.removesuffix("/").removesuffix(f"/{name}")))
+    for node in nodes:
+        if "@" in node:
+            raise IndexProblem("user and password do not belong into index.url; set index.user")
+        if not _NODE.fullmatch(node):
+            raise IndexProblem(f"{node}: no address of OpenSearch; write it like https://search.example.org:9200")
+    if name and not _NAME.fullmatch(name):
+        raise IndexProblem(f"{name}: no name of an index; it is of small letters, digits, '-' and '_'")
+    if ca and not Path(ca).is_file():
+        raise IndexProblem(f"{ca} is no file; index.ca names one with the certificates of who signed the cluster's")
+    return Address(nodes=nodes, name=name or DEFAULT_NAME, user=user, password=password, ca=ca, timeout_s=timeout_s)
+
+
+class Refused(IndexProblem):
+    """The cluster understood what was asked and does not do it; `status` is HTTP's."""
+
+    def __init__(self, line: str, status: int) -> None:
+        super().__init__(line)
+        self.status = status
+
+
+class Client:
+    """Safe for any number of threads."""
+
+    def __init__(self, address: Address, connections: int = 8) -> None:
+        """Raises IndexProblem when opensearch-py is not installed."""
+        try:
+            import opensearchpy
+        except ImportError:
+            raise IndexProblem(
+                "an index over OpenSearch needs opensearch-py; install Groundwire as groundwire[opensearch]"
+            ) from None
+        logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # what fails is said by who asked
+        self.address = address
+        self._errors = opensearchpy.exceptions
+        security: Json = {"ca_certs": address.ca} if address.ca else {}
+        if address.user:
+            security["http_auth"] = (address.user, address.password)
+        self._transport = opensearchpy.OpenSearch(
+            hosts=list(address.nodes),
+            pool_maxsize=connections,
+            timeout=address.timeout_s,
+            max_retries=0,  # `_until` asks again
+            retry_on_timeout=True,  # so that a node that does not answer is asked last
+            dead_timeout=_AWAY_S,
+            timeout_cutoff=2,  # or it would be left out for half an hour in the end
+            **security,
+        ).transport
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        timeout_s: float | None = None,
+        **params: str | float,
+    ) -> Json:
+        """The reply, asked again while nodes are away or busy. Raises IndexProblem, Refused for any other status than 2xx."""
+        sent = body if body is None or isinstance(body, str) else msgspec.json.encode(body).decode()
+        for left in self._until(timeout_s):
+            with left:
+                return self.once(method, path, sent, left.seconds, params)
+        raise AssertionError("never without an answer")
+
+    def find(self, index: str, body: object, *, exact_rarity: bool = False) -> list[Json]:
+        """The hits of one search."""
+        return self.find_all([(index, body, exact_rarity)])[0]
+
+    def find_all(self, searches: Sequence[tuple[str, object, bool]]) -> list[list[Json]]:
+        """The hits of several searches, (index, body, exact rarity), in one request; all of them over all shards.
+
+        `exact rarity`: how rare a term is, over all shards and not in each.
+        """
+        lines: list[bytes] = []
+        for index, body, exact in searches:
+            head = {"index": index, "search_type": "dfs_query_then_fetch" if exact else "query_then_fetch"}
+            lines += [msgspec.json.encode(head), b"\n", msgspec.json.encode(body), b"\n"]
+        sent = b"".join(lines).decode()
+        for left in self._until(None):
+            with left:
+                # Half of what is left, so that another node is asked when this one is silent.
+                replies = self.once("POST", "/_msearch", sent, left.seconds / 2)["responses"]
+                for reply in replies:
+                    self._check(reply)
+                return [reply["hits"]["hits"] for reply in replies]
+        raise AssertionError("never without an answer")
+
+    def refresh(self, index: str, timeout_s: float = 180.0) -> None:
+        """Let searches find what was written, on every copy that is in service."""
+        for left in self._until(timeout_s):
+            with left:
+                self._check(self.once("POST", f"/{index}/_refresh", None, left.seconds))
+                return
+
+    def count(self, index: str, body: object) -> int:
+        """How many documents the query finds."""
+        sent = msgspec.json.encode(body).decode()
+        for left in self._until(None):
+            with left:
+                reply = self.once("POST", f"/{index}/_count", sent, left.seconds)
+                self._check(reply)
+                return int(reply["count"])
+        raise AssertionError("never without an answer")
+
+    def _check(self, reply: Json) -> None:
+        """Raises Again for a search that lost a shard, Refused for one that is none."""
+        status = reply.get("status", 200)
+        if status in (400, 404):
+            raise Refused(f"{self.address}: {_reason(reply)}", status)
+        shards = reply.get("_shards", {"failed": 1})
+        if status != 200 or shards["failed"] or reply.get("timed_out"):
+            raise Again(_reason(reply))
+
+    def once(
+        self, method: str, path: str, body: str | None, timeout_s: float, params: Mapping[str, str | float] = _NO_PARAMS
+    ) -> Json:
+        """Ask once. Raises IndexProblem, Refused, and Again where another try may go well."""
+        errors = self._errors
+        try:
+            reply = self._transport.perform_request(method, path, params=dict(params), body=body, timeout=timeout_s)
+        except errors.SSLError as error:
+            raise IndexProblem(
+                f"{self.address}: the certificate is not trusted ({error.error}); name who signed it with index.ca"
+            ) from error
+        except errors.ConnectionError as error:
+            raise Again(str(error.error).split(":", 1)[0]) from error
+        except errors.TransportError as error:
+            status = int(error.status_code)
+            if status in _BUSY:
+                raise Again(f"status {status}", busy=status == 429) from error
+            if status in (401, 403):
+                raise IndexProblem(
+                    f"{self.address} does not admit user '{self.address.user}'; set index.user and index.password"
+                ) from error
+            raise Refused(f"{self.address}: {_reason(error.info)}", status) from error
+        except errors.SerializationError as error:
+            raise IndexProblem(f"{self.address} does not answer as OpenSearch does; correct index.url") from error
+        return reply if isinstance(reply, dict) else {"reply": reply}
+
+    def _until(self, timeout_s: float | None) -> Iterator["_Left"]:
+        """Try after try, until the time is over; the last problem is raised then."""
+        limit = self.address.timeout_s if timeout_s is None else timeout_s
+        end = time.monotonic() + limit
+        while True:
+            left = _Left(max(end - time.monotonic(), 0.05))
+            yield left
+            if time.monotonic() + _PAUSE_S > end:
+                raise IndexProblem(f"timeout: {self.address} did not answer in {limit:g} s ({left.problem})")
+            time.sleep(_PAUSE_S)
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._transport.close()
+
+
+class Again(Exception):
+    """Not now: a node is away, or it has too much to do (`busy`)."""
+
+    def __init__(self, line: str, *, busy: bool = False) -> None:
+        super().__init__(line)
+        self.busy = busy
+
+
+class _Left(contextlib.AbstractContextManager[None]):
+    """One try, in which `Again` is caught; `seconds` are left for it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.problem = ""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        self.problem = str(error)
+        return isinstance(error, Again)
+
+
+def _reason(reply: object) -> str:
+    """What a reply says of its failure, in some words."""
+    error = reply.get("error", reply) if isinstance(reply, dict) else reply
+    if isinstance(error, dict):
+        causes = error.get("root_cause") or [error]
+        error = causes[0].get("reason", "") or error.get("type", "") or "a shard did not answer"
+    return str(error)[:300]

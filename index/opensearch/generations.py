@@ -1,0 +1,80 @@
+"""The generations of an index: making one, putting one into service, deleting those that nobody reads."""
+
+import re
+from collections.abc import Container
+
+from index.errors import IndexProblem
+from index.opensearch.bulk import PATIENCE_S
+from index.opensearch.client import Client, Refused
+from index.opensearch.layout import DOCUMENTS, PASSAGES, Names, alias, documents_index, passages_index
+
+_EXISTS, _MISSING = 400, 404
+_MOST_SHARDS = 12
+
+
+def create(client: Client, generation: int, dimension: int) -> Names:
+    """Both of its indices: a shard of passages for every node, and a copy of each shard where there is a second node."""
+    names = Names(client.address, generation)
+    nodes = int(client.ask("GET", "/_cluster/health")["number_of_data_nodes"])
+    replicas = min(1, nodes - 1)
+    bodies = {
+        names.passages: passages_index(dimension, min(max(nodes, 1), _MOST_SHARDS), replicas),
+        names.documents: documents_index(replicas),
+    }
+    for index, body in bodies.items():
+        try:
+            client.ask("PUT", f"/{index}", body, timeout_s=PATIENCE_S)
+        except Refused as refused:
+            if refused.status != _EXISTS or "already exists" not in str(refused):
+                raise
+    return names
+
+
+def serving(client: Client) -> int | None:
+    """The generation in service. Raises IndexProblem."""
+    wanted = alias(client.address, DOCUMENTS)
+    try:
+        found = client.ask("GET", f"/_alias/{wanted}")
+    except Refused as refused:
+        if refused.status != _MISSING:
+            raise
+        return None
+    (index,) = found
+    match = _pattern(client).fullmatch(index)
+    if match is None:
+        raise IndexProblem(f"{client.address}: the alias {wanted} is not Groundwire's; name another index")
+    return int(match[1])
+
+
+def point_at(client: Client, generation: int, before: int | None) -> None:
+    """Put a generation into service in place of the one before, with one call. Raises IndexProblem when another is there."""
+    actions: list[dict[str, dict[str, str | bool]]] = []
+    for what in (PASSAGES, DOCUMENTS):
+        name = alias(client.address, what)
+        if before is not None:
+            index = getattr(Names(client.address, before), what)
+            actions.append({"remove": {"index": index, "alias": name, "must_exist": True}})
+        actions.append({"add": {"index": getattr(Names(client.address, generation), what), "alias": name}})
+    try:
+        client.ask("POST", "/_aliases", {"actions": actions}, timeout_s=PATIENCE_S)
+    except Refused:
+        if serving(client) != generation:  # or it was done, and only the reply was lost
+            raise
+
+
+def delete_but(client: Client, kept: Container[int]) -> None:
+    """Delete the other generations, those that a dead build left among them."""
+    pattern = _pattern(client)
+    listed = client.ask("GET", f"/_cat/indices/{client.address.name}-g*", format="json", h="index")["reply"]
+    for row in listed:
+        match = pattern.fullmatch(row["index"])
+        if match is not None and int(match[1]) not in kept:
+            try:
+                client.ask("DELETE", f"/{row['index']}", timeout_s=PATIENCE_S)
+            except Refused as refused:
+                if refused.status != _MISSING:
+                    raise
+
+
+def _pattern(client: Client) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(client.address.name)}-g(\d+)-(?:{PASSAGES}|{DOCUMENTS})")

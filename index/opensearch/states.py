@@ -1,0 +1,173 @@
+"""The snapshots of an index over OpenSearch: which there are, what each is, and the model that travels with a generation."""
+
+import base64
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from index import jvm, lsa
+from index.embedder import Embedder, check_match
+from index.errors import IndexProblem
+from index.model import FORMAT
+from index.opensearch import generations
+from index.opensearch.backend import OpenSearchBackend
+from index.opensearch.bulk import PATIENCE_S, Bulk
+from index.opensearch.client import Address, Client, Refused
+from index.opensearch.layout import DOCUMENTS, STATE, Names, State, alias, packed, unpacked
+
+_ID = re.compile(r"g(\d{6,})-u\d{6,}-[0-9a-f]{8}")
+#: Far below what a cluster takes in one request.
+_CHUNK_BYTES = 4 * 2**20
+_MISSING, _CONFLICT = 404, 409
+
+
+class Current(NamedTuple):
+    """The state in service, and which version of its document that is."""
+
+    state: State
+    version: tuple[int, int]
+
+
+class OpenSearchSnapshots:
+    """Those of one index; as a string its address."""
+
+    def __init__(self, address: Address, connections: int = 8) -> None:
+        """Raises IndexProblem."""
+        self.client = Client(address, connections)
+        self._models: dict[int, lsa.Lsa] = {}
+
+    def __str__(self) -> str:
+        return str(self.client.address)
+
+    def newest(self) -> str:
+        index = alias(self.client.address, DOCUMENTS)
+        return str(_document(self.client, index, STATE, _source_includes="snapshot")["snapshot"])
+
+    def names(self) -> list[str]:
+        """What a state keeps was whole when it was published; a passage that is gone since is purged some time later."""
+        found = current(self.client)
+        return [*found.state.kept, found.state.manifest.snapshot] if found is not None else []
+
+    def open(self, name: str | None, embedder: Embedder | None) -> OpenSearchBackend:
+        state = read_state(self.client, name)
+        spec = state.manifest.embedder
+        if embedder is None:
+            if spec.name != lsa.NAME:
+                raise IndexProblem(f"the index was built with embedder {spec.name} {spec.version}; configure it")
+            embedder = self._model(state)
+        check_match(spec, embedder.spec)
+        return OpenSearchBackend(self.client, state, embedder)
+
+    def _model(self, state: State) -> lsa.Lsa:
+        if state.generation not in self._models:
+            self._models = {state.generation: read_model(self.client, state)}
+        return self._models[state.generation]
+
+    def detach(self) -> None:
+        jvm.detach()
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def read_state(client: Client, name: str | None = None) -> State:
+    """Of a snapshot, by default of the current one. Raises IndexProblem."""
+    if name is None:
+        return _state(client, _document(client, alias(client.address, DOCUMENTS), STATE))
+    try:
+        return _state(client, _document(client, Names(client.address, generation_of(name)).documents, name))
+    except Refused as refused:
+        if refused.status != _MISSING:
+            raise
+    newest = read_state(client)
+    kept = ", ".join([*newest.kept, newest.manifest.snapshot])
+    raise IndexProblem(f"no snapshot {name} in {client.address} (there is: {kept}); name one of these")
+
+
+def current(client: Client) -> Current | None:
+    """None where there is no index. Raises IndexProblem."""
+    generation = generations.serving(client)
+    if generation is None:
+        return None
+    found = client.ask("GET", f"/{Names(client.address, generation).documents}/_doc/{STATE}")
+    return Current(_state(client, found["_source"]), (found["_seq_no"], found["_primary_term"]))
+
+
+def replace(client: Client, index: str, document: dict[str, str], before: Current | None) -> None:
+    """Write the state over the one that was read before. Raises IndexProblem when that is not there any more."""
+    if before is None:
+        raise IndexProblem(f"{client.address}: there is no state to replace; build again")
+    only: dict[str, Any] = {"if_seq_no": before.version[0], "if_primary_term": before.version[1]}
+    try:
+        client.ask("PUT", f"/{index}/_doc/{STATE}", document, timeout_s=PATIENCE_S, **only)
+    except Refused as refused:
+        # A reply that was lost, and the second try, look like a conflict.
+        if refused.status != _CONFLICT or _document(client, index, STATE)["snapshot"] != document["snapshot"]:
+            raise
+
+
+def generation_of(name: str) -> int:
+    """0, which is none, for what is no snapshot's name."""
+    found = _ID.fullmatch(name)
+    return int(found[1]) if found else 0
+
+
+def snapshot_name(generation: int, build: int) -> str:
+    return f"g{generation:06d}-u{build:06d}-{os.urandom(4).hex()}"
+
+
+def _state(client: Client, found: dict[str, Any]) -> State:
+    if int(found["format"]) != FORMAT:
+        raise IndexProblem(
+            f"{client.address} is of format {found['format']}, this version reads {FORMAT};"
+            " build it again with 'groundwire index build'"
+        )
+    return unpacked(found["held"], State)
+
+
+def _document(client: Client, index: str, name: str, **params: str | float) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = client.ask("GET", f"/{index}/_doc/{name}", None, timeout_s=None, **params)["_source"]
+    except Refused as refused:
+        if refused.status == _MISSING and name == STATE:
+            raise no_index(client) from None
+        raise
+    return found
+
+
+def no_index(client: Client) -> IndexProblem:
+    return IndexProblem(f"no index at {client.address}; build one with 'groundwire index build PATH'")
+
+
+def state_document(state: State) -> dict[str, str]:
+    return {"snapshot": state.manifest.snapshot, "format": str(FORMAT), "held": packed(state)}
+
+
+def write_model(bulk: Bulk, index: str, folder: Path) -> int:
+    """Keep a model's files in the index; returns in how many documents."""
+    raw = msgspec.msgpack.encode({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
+    chunks = [raw[start : start + _CHUNK_BYTES] for start in range(0, len(raw), _CHUNK_BYTES)]
+    for place, chunk in enumerate(chunks):
+        bulk.put(index, f"model-{place}", {"held": base64.b64encode(chunk).decode("ascii")})
+    return len(chunks)
+
+
+def lay_out_model(client: Client, state: State, folder: Path) -> None:
+    """Write the model's files of a generation into a folder. Raises IndexProblem."""
+    index = Names(client.address, state.generation).documents
+    chunks = [_document(client, index, f"model-{place}")["held"] for place in range(state.model_chunks)]
+    files = msgspec.msgpack.decode(b"".join(map(base64.b64decode, chunks)), type=dict[str, bytes])
+    for name, content in files.items():
+        (folder / Path(name).name).write_bytes(content)
+
+
+def read_model(client: Client, state: State) -> lsa.Lsa:
+    """Raises IndexProblem."""
+    # Once mapped, a file is read though its name is gone.
+    with tempfile.TemporaryDirectory(prefix="groundwire-model-") as folder:
+        lay_out_model(client, state, Path(folder))
+        return lsa.Lsa(Path(folder), state.manifest.embedder.version)

@@ -1,0 +1,225 @@
+"""What cannot be had is said to be missing: no answer is over part of the shards, and a cluster away never means "nothing"."""
+
+import base64
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from index.errors import IndexProblem
+from index.opensearch.bulk import Bulk
+from index.opensearch.client import Client, located
+from runtime.processes.nats_server import free_port
+
+WHOLE = {"status": 200, "_shards": {"failed": 0}, "timed_out": False, "hits": {"hits": [{"_id": "1"}]}}
+HALF = WHOLE | {"_shards": {"failed": 1, "failures": [{"reason": "a node left"}]}}
+LATE = WHOLE | {"timed_out": True}
+
+Answer = Callable[["Asked"], tuple[int, object]]
+
+
+class Asked:
+    """One request that a cluster of the tests got."""
+
+    def __init__(self, path: str, headers: dict[str, str], body: bytes, times: int) -> None:
+        self.path, self.headers, self.body, self.times = path, headers, body, times
+
+
+@contextmanager
+def cluster_that(answers: Answer, context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """An address that gives these answers: real clusters do not fail when a test wants it."""
+    times = 0
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None: ...
+
+        def do_POST(self) -> None:
+            nonlocal times
+            times += 1
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            status, said = answers(Asked(self.path, dict(self.headers), body, times))
+            raw = json.dumps(said).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
+
+        do_GET = do_PUT = do_POST
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"{'https' if context else 'http'}://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def client_of(url: str, **options: Any) -> Iterator[Client]:
+    client = Client(located(url, **({"timeout_s": 0.5} | options)))
+    yield client
+    client.close()
+
+
+@pytest.mark.parametrize("reply", [HALF, LATE, {"status": 503, "error": {"reason": "no such shard now"}}])
+def test_an_answer_over_part_of_the_shards_is_none(reply: dict[str, Any]) -> None:
+    with (
+        cluster_that(lambda asked: (200, {"responses": [WHOLE, reply]})) as url,
+        client_of(url) as client,
+        pytest.raises(IndexProblem, match="timeout: "),
+    ):
+        client.find_all([("a", {}, True), ("a", {}, False)])
+
+
+def test_a_shard_that_comes_back_in_time_is_waited_for() -> None:
+    def answers(asked: Asked) -> tuple[int, object]:
+        return 200, {"responses": [HALF if asked.times < 3 else WHOLE]}
+
+    with cluster_that(answers) as url, client_of(url, timeout_s=20) as client:
+        assert client.find("a", {}) == [{"_id": "1"}]
+
+
+def test_a_cluster_that_is_away_times_out() -> None:
+    with client_of(f"http://127.0.0.1:{free_port()}") as client, pytest.raises(IndexProblem, match="timeout: "):
+        client.find("a", {})
+
+
+def test_another_node_answers_for_one_that_is_away() -> None:
+    with (
+        cluster_that(lambda asked: (200, {"responses": [WHOLE]})) as url,
+        client_of(f"http://127.0.0.1:{free_port()},{url}", timeout_s=20) as client,
+    ):
+        assert [client.find("a", {}) for _ in range(4)] == 4 * [[{"_id": "1"}]]
+
+
+def test_who_asks_says_the_user_and_is_told_when_that_is_not_one() -> None:
+    known = base64.b64encode(b"reader:open sesame").decode()
+
+    def answers(asked: Asked) -> tuple[int, object]:
+        admitted = asked.headers.get("authorization", asked.headers.get("Authorization")) == f"Basic {known}"
+        return (200, {"responses": [WHOLE]}) if admitted else (401, {"error": "Unauthorized"})
+
+    with cluster_that(answers) as url:
+        with client_of(url, user="reader", password="open sesame", timeout_s=20) as client:
+            assert client.find("a", {}) == [{"_id": "1"}]
+        with client_of(url) as client, pytest.raises(IndexProblem, match=r"set index\.user") as told:
+            client.find("a", {})
+        assert "sesame" not in str(told.value)
+
+
+def test_a_certificate_is_trusted_when_it_is_named(tmp_path: Path) -> None:
+    certificate, context = signed_by_itself(tmp_path)
+    with cluster_that(lambda asked: (200, {"responses": [WHOLE]}), context) as url:
+        with client_of(url, ca=str(certificate), timeout_s=20) as client:
+            assert client.find("a", {}) == [{"_id": "1"}]
+        with client_of(url) as client, pytest.raises(IndexProblem, match=r"index\.ca"):
+            client.find("a", {})
+
+
+def signed_by_itself(folder: Path) -> tuple[Path, ssl.SSLContext]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "search")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, private = folder / "certificate.pem", folder / "key.pem"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    pem = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    private.write_bytes(key.private_bytes(*pem))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, private)
+    return certificate, context
+
+
+def test_a_busy_cluster_gets_less_at_a_time_and_everything_in_the_end() -> None:
+    sizes: list[int] = []
+    held: dict[str, int] = {}
+
+    def answers(asked: Asked) -> tuple[int, object]:
+        lines = asked.body.splitlines()
+        sizes.append(len(asked.body))
+        if asked.times == 1:
+            return 429, {"error": {"reason": "too many requests"}}
+        items = []
+        for place, action in enumerate(lines[::2]):
+            name = json.loads(action)["index"]["_id"]
+            busy = asked.times == 2 and place % 2 == 0
+            held[name] = held.get(name, 0) + (not busy)
+            items.append({"index": {"status": 429 if busy else 201}})
+        return 200, {"errors": asked.times == 2, "items": items}
+
+    with cluster_that(answers) as url, client_of(url) as client:
+        bulk = Bulk(client)
+        for number in range(50):
+            bulk.put("a", str(number), {"held": "x" * 100_000})
+        bulk.finish()
+    assert held == {str(number): 1 for number in range(50)}
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_what_the_cluster_refuses_is_said() -> None:
+    refused = {"errors": True, "items": [{"index": {"status": 400, "error": {"reason": "no such field"}}}]}
+    with cluster_that(lambda asked: (200, refused)) as url, client_of(url) as client:
+        bulk = Bulk(client)
+        bulk.put("a", "1", {})
+        with pytest.raises(IndexProblem, match="no such field"):
+            bulk.finish()
+
+
+@pytest.mark.parametrize(
+    ("url", "nodes", "name"),
+    [
+        ("https://search.example.org:9200", ("https://search.example.org:9200",), "groundwire"),
+        ("https://search.example.org:9200/", ("https://search.example.org:9200",), "groundwire"),
+        ("https://a:1,https://b:2/hand-book", ("https://a:1", "https://b:2"), "hand-book"),
+        ("http://a", ("http://a",), "groundwire"),
+    ],
+)
+def test_an_address_names_nodes_and_an_index(url: str, nodes: tuple[str, ...], name: str) -> None:
+    found = located(url)
+    assert (found.nodes, found.name) == (nodes, name)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("search.example.org", "no address of OpenSearch"),
+        ("https://me:secret@a:9200", r"set index\.user"),
+        ("https://a:9200/Hand Book", "small letters"),
+        ("https://a/x/y", "small letters|no address"),
+        ("ftp://a", "no address of OpenSearch"),
+        ("https://a:x", "no address of OpenSearch"),
+    ],
+)
+def test_what_is_no_address_is_said(url: str, told: str) -> None:
+    with pytest.raises(IndexProblem, match=told) as problem:
+        located(url)
+    assert "secret" not in str(problem.value)
