@@ -15,6 +15,7 @@ from index.backend import Asked, Candidate, Found, Key, Place, chosen, places
 from index.coverage import rarity
 from index.duplicates import SKETCH_WIDTH
 from index.embedder import Embedder
+from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups, group_name
 from index.model import Entry, Passage
@@ -50,10 +51,10 @@ class _Hit:
 class OpenSearchBackend:
     """`close` leaves the client, which is the snapshots', open."""
 
-    def __init__(self, client: Client, state: State, embedder: Embedder) -> None:
+    def __init__(self, client: Client, state: State, embedder: Embedder | None) -> None:
         self._client = client
         self.state = state
-        self.embedder = embedder
+        self._embedder = embedder
         self.names = Names(client.address, state.generation)
         self._named = frozenset[str]().union(*(one.groups or () for one in state.classes))
         self._counts = functools.lru_cache(REMEMBERED)(functools.partial(counts.read, client, self.names.documents))
@@ -70,6 +71,13 @@ class OpenSearchBackend:
     @property
     def roots(self) -> tuple[Root, ...]:
         return self.state.manifest.roots
+
+    @property
+    def embedder(self) -> Embedder:
+        """Raises IndexProblem where it was opened only to be looked at."""
+        if self._embedder is None:
+            raise IndexProblem(f"{self.snapshot} was opened without what makes its vectors; open it again")
+        return self._embedder
 
     @property
     def threshold(self) -> float:

@@ -76,5 +76,16 @@ def delete_but(client: Client, kept: Container[int]) -> None:
                     raise
 
 
+def sizes(client: Client) -> dict[int, int]:
+    """The bytes of each generation, of all copies."""
+    pattern = _pattern(client)
+    rows = client.ask("GET", f"/_cat/indices/{client.address.name}-g*", format="json", bytes="b", h="index,store.size")
+    found: dict[int, int] = {}
+    for row in rows["reply"]:
+        if match := pattern.fullmatch(row["index"]):
+            found[int(match[1])] = found.get(int(match[1]), 0) + int(row["store.size"] or 0)
+    return found
+
+
 def _pattern(client: Client) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(client.address.name)}-g(\d+)-(?:{PASSAGES}|{DOCUMENTS})")

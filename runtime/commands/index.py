@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -9,10 +10,12 @@ from rich.table import Table
 
 from index import class_archive, snapshot
 from index.catalogue import read_catalogue
-from index.check import stats, verify
+from index.check import Stats, stats, verify
 from index.groups import counts_line
 from index.ingest import bring_in, take_out
 from index.migrating import migrate
+from index.model import Entry
+from index.opening import Index
 from index.report import Report
 from index.roots import Rules
 from runtime.commands.consoles import plain_console
@@ -20,10 +23,13 @@ from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
-from runtime.commands.options import INDEX_FOLDER, INDEX_PLACE, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 from runtime.commands.terminal import one_line, say, say_json
+
+if TYPE_CHECKING:
+    from index.opensearch.opening import OpenSearchIndex
 
 _SHOWN_SKIPS = 20
 
@@ -40,7 +46,9 @@ def index_group() -> None:
 
 @index_group.command("build")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--out", "directory", type=INDEX_PLACE, required=True, help="Folder of the index.")
+@click.option(
+    "--out", "directory", type=INDEX_ADDRESS, required=True, help="Folder of the index, or its URL on OpenSearch."
+)
 @source_options
 @embedder_options
 @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
@@ -53,7 +61,7 @@ def index_group() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build_command(
     paths: tuple[str, ...],
-    directory: Path,
+    directory: Path | Index,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     base_url: str | None,
@@ -82,7 +90,7 @@ def build_command(
 
 @index_group.command("add")
 @click.argument("paths", nargs=-1, required=True)
-@INDEX_FOLDER
+@INDEX_ANYWHERE
 @source_options
 @embedder_options
 @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
@@ -95,7 +103,7 @@ def build_command(
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def add_command(
     paths: tuple[str, ...],
-    directory: Path,
+    directory: Path | Index,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     base_url: str | None,
@@ -120,9 +128,9 @@ def add_command(
 
 @index_group.command("remove")
 @click.argument("source_ids", nargs=-1, required=True)
-@INDEX_FOLDER
+@INDEX_ANYWHERE
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def remove_command(source_ids: tuple[str, ...], directory: Path, as_json: bool) -> None:
+def remove_command(source_ids: tuple[str, ...], directory: Path | Index, as_json: bool) -> None:
     """Remove documents by SOURCE_ID; an unknown id removes nothing."""
     with one_line_errors(), bars() as tell:
         report = take_out(directory, source_ids, tell)
@@ -130,15 +138,13 @@ def remove_command(source_ids: tuple[str, ...], directory: Path, as_json: bool) 
 
 
 @index_group.command("list")
-@INDEX_FOLDER
+@INDEX_ANYWHERE
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document.")
-def list_command(directory: Path, name: str | None, as_json: bool) -> None:
+def list_command(directory: Path | Index, name: str | None, as_json: bool) -> None:
     """List the documents of an index."""
     with one_line_errors():
-        handle = snapshot.hold(directory, name)
-        entries = sorted(read_catalogue(handle.directory).values(), key=lambda entry: entry.source_id)
-        handle.close()
+        entries = sorted(_entries(directory, name), key=lambda entry: entry.source_id)
     for entry in entries:
         if as_json:
             row = {"source_id": entry.source_id, "title": entry.title, "url": entry.url, "passages": entry.count,
@@ -151,13 +157,13 @@ def list_command(directory: Path, name: str | None, as_json: bool) -> None:
 
 
 @index_group.command("stats")
-@INDEX_FOLDER
+@INDEX_ANYWHERE
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
+def stats_command(directory: Path | Index, name: str | None, as_json: bool) -> None:
     """Print an index's contents, size and whether to refit its vectors."""
     with one_line_errors():
-        found = stats(directory, name)
+        found = _stats(directory, name)
     if as_json:
         say_json(found)
         return
@@ -169,14 +175,14 @@ def stats_command(directory: Path, name: str | None, as_json: bool) -> None:
 
 
 @index_group.command("verify")
-@INDEX_FOLDER
+@INDEX_ANYWHERE
 @SNAPSHOT
-def verify_command(directory: Path, name: str | None) -> None:
+def verify_command(directory: Path | Index, name: str | None) -> None:
     """Check every file and passage of a snapshot; exits 1 on any fault."""
     with one_line_errors():
-        problems = verify(directory, name)
-        found = stats(directory, name) if not problems else None
-        held = name or snapshot.current(directory)
+        problems = _verify(directory, name)
+        found = _stats(directory, name) if not problems else None
+        held = name or (found.snapshot if found is not None else _newest(directory))
     for problem in problems[:_SHOWN_SKIPS]:
         say(one_line(problem), err=True)
     if problems:
@@ -208,8 +214,44 @@ index_group.add_command(push_command)
 index_group.add_command(pull_command)
 
 
+def _on_opensearch(place: Index) -> "OpenSearchIndex":
+    from index.opensearch.opening import OpenSearchIndex
+
+    assert isinstance(place, OpenSearchIndex)  # the only one that is no folder
+    return place
+
+
+def _entries(place: Path | Index, name: str | None) -> list[Entry]:
+    if not isinstance(place, Path):
+        return list(_on_opensearch(place).open_state(name).entries(None))
+    handle = snapshot.hold(place, name)
+    entries = list(read_catalogue(handle.directory).values())
+    handle.close()
+    return entries
+
+
+def _stats(place: Path | Index, name: str | None) -> Stats:
+    if isinstance(place, Path):
+        return stats(place, name)
+    from index.opensearch import checks
+
+    return checks.stats(_on_opensearch(place), name)
+
+
+def _verify(place: Path | Index, name: str | None) -> list[str]:
+    if isinstance(place, Path):
+        return verify(place, name)
+    from index.opensearch import checks
+
+    return checks.verify(_on_opensearch(place), name)
+
+
+def _newest(place: Path | Index) -> str:
+    return snapshot.current(place) if isinstance(place, Path) else place.newest()
+
+
 def _bring_in(
-    directory: Path,
+    directory: Path | Index,
     paths: tuple[str, ...],
     rules: Rules,
     server: tuple[str | None, str],
@@ -231,7 +273,8 @@ def _bring_in(
             stdin=sys.stdin.buffer,
             stdin_name=stdin_name,
         )
-    class_archive.make_behind(directory)
+    if isinstance(directory, Path):
+        class_archive.make_behind(directory)
     _print_report(report, as_json)
 
 

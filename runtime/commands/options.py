@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -14,29 +15,49 @@ from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
 
+if TYPE_CHECKING:
+    from index.opening import Index
+
 _PATH = click.Path(path_type=Path)
+_WEB = ("http://", "https://")
 
 
 class IndexPlace(click.ParamType[Path]):
-    """Where an index is: a folder, or a URL, whose user and password are settings."""
+    """Where an index is, of commands that want a folder."""
 
     name = "folder"
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        if isinstance(value, str) and value.startswith(("http://", "https://")):
-            from index.opening import index_at
-
-            try:
-                index_at(value)
-            except IndexProblem as problem:
-                self.fail(str(problem), param, ctx)
+        if isinstance(value, str) and value.startswith(_WEB):
+            self.fail(f"{value} is no folder; an index over OpenSearch is named by the setting index.url", param, ctx)
         return Path(value)
 
 
-INDEX_PLACE = IndexPlace()
+class IndexAddress(click.ParamType["Path | Index"]):
+    """Where an index is: a folder, or a URL of OpenSearch, whose user, password and CA are settings."""
+
+    name = "folder or url"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Path | Index":
+        if not isinstance(value, str) or not value.startswith(_WEB):
+            return Path(str(value))
+        from runtime.index_of import index_of
+
+        settings = msgspec.structs.replace(read_settings().index, url=value)
+        try:
+            return index_of(settings)
+        except IndexProblem as problem:
+            self.fail(str(problem), param, ctx)
+
+
+INDEX_PLACE, INDEX_ADDRESS = IndexPlace(), IndexAddress()
 CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
 #: For commands that work on the index itself.
 INDEX_FOLDER = click.option("--index", "directory", type=INDEX_PLACE, required=True, help="Folder of the index.")
+#: For those that work on one over OpenSearch, too.
+INDEX_ANYWHERE = click.option(
+    "--index", "directory", type=INDEX_ADDRESS, required=True, help="Folder of the index, or its URL on OpenSearch."
+)
 SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
 #: For commands that ask questions.
 BUILT_INDEX = click.option("--index", type=INDEX_PLACE, required=True, help="Folder made by `index build`.")
