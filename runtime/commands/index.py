@@ -23,7 +23,7 @@ from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
-from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, INDEX_FOLDER, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 from runtime.commands.terminal import one_line, say, say_json
