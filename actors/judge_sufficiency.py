@@ -8,14 +8,13 @@ When this cannot be judged, the run goes on with what it has.
 from msgspec import UNSET
 
 from actors.answer.profile import profile_of
-from actors.evidence.lanes import usable_lanes
+from actors.evidence.lanes import merge, usable_lanes
 from actors.evidence.prompt_shapes import analysis_to_prompt
 from actors.outcome.closest import MOST
 from bus.actor import actor
 from bus.errors import Failure
-from bus.messages import Collection, Passage, PassagesJudged, PassagesReady, QueryDecomposed
+from bus.messages import Collection, PassagesJudged, PassagesReady, QueryDecomposed
 from bus.powers import Ask
-from index.fusion import reciprocal_rank
 from prompts import contracts
 
 ROUND_2 = "round2"
@@ -77,13 +76,3 @@ def known(lanes: tuple[PassagesJudged, ...]) -> Collection:
         rarity={term: rare for each in said for term, rare in each.rarity.items()},
         variants={language: text for each in said for language, text in each.variants.items()},
     )
-
-
-def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
-    """Every passage once, by reciprocal rank over the lanes; ties go to earlier lanes."""
-    first: dict[tuple[str, int, int], Passage] = {}
-    rankings = [[(p.source_id, p.char_start, p.char_end) for p in lane] for lane in lanes]
-    for ranking, lane in zip(rankings, lanes, strict=True):
-        for key, passage in zip(ranking, lane, strict=True):
-            first.setdefault(key, passage)
-    return tuple(first[key] for key in reciprocal_rank(rankings))

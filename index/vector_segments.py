@@ -6,10 +6,12 @@ mapped. Its answers are candidates, whose cosines are computed from the rows. Of
 """
 
 import struct
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import hnswlib
 import numpy as np
@@ -32,6 +34,9 @@ _LABELS, _ROWS, _GRAPH = ".labels", ".rows", ".graph"
 _BLOCK = 4096
 #: The header of hnswlib 0.8: number of vectors, bytes per entry, offset of an entry's vector.
 _HEADER = struct.Struct("<16xQQ8xQ4x4x24x8x8x")
+#: The graphs that are in memory, by file.
+_GRAPHS: WeakValueDictionary[tuple[int, int, int, int], hnswlib.Index] = WeakValueDictionary()
+_LOADING = threading.Lock()
 #: Below this share of the rows, only those are read; above it, all of them in sequence.
 _GATHER_BELOW = 0.25
 
@@ -45,15 +50,17 @@ class Segment:
         self._folder = folder
         self.labels = np.asarray(np.memmap(folder / (name + _LABELS), dtype=np.int64, mode="r"))
         graph = folder / (name + _GRAPH)
-        self._graph = _loaded(graph, dimension) if graph.is_file() else None
-        self._rows = _rows(folder / (name + _ROWS), dimension) if self._graph is None else _rows_in(graph, dimension)
+        self.has_graph = graph.is_file()
+        self._graph: hnswlib.Index | None = None
+        self._rows = _rows_in(graph, dimension) if self.has_graph else _rows(folder / (name + _ROWS), dimension)
         if len(self._rows) != len(self.labels):
             raise ValueError(f"not as many vectors of {dimension} numbers as labels")
         self.first, self.last = int(self.labels[0]), int(self.labels[-1])
 
-    @property
-    def has_graph(self) -> bool:
-        return self._graph is not None
+    def load(self) -> None:
+        """Load the graph, if there is one; `near` needs it. Raises OSError or RuntimeError."""
+        if self.has_graph:
+            self._graph = _loaded(self._folder / (self.name + _GRAPH), self._rows.shape[1])
 
     def near(self, vector: Vectors) -> tuple[Places, NDArray[np.float32]]:
         """At most WIDTH of the nearest to one row, and how far they are, roughly; nearest first."""
@@ -163,10 +170,17 @@ def add_graph(folder: Path, name: str, dimension: int, tell: Callable[[int], Non
 
 
 def _loaded(path: Path, dimension: int) -> hnswlib.Index:
-    graph = hnswlib.Index(space="ip", dim=dimension)
-    graph.load_index(str(path))
-    graph.set_ef(WIDTH)
-    graph.set_num_threads(1)
+    """The graph in a file; the same object for every snapshot that is open here and links the file."""
+    status = path.stat()
+    file = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    with _LOADING:
+        graph = _GRAPHS.get(file)
+        if graph is None:
+            graph = hnswlib.Index(space="ip", dim=dimension)
+            graph.load_index(str(path))
+            graph.set_ef(WIDTH)
+            graph.set_num_threads(1)
+            _GRAPHS[file] = graph
     return graph
 
 

@@ -129,7 +129,7 @@ class VectorIndex:
     """Safe for any number of threads."""
 
     def __init__(self, path: Path, dimension: int, live: int) -> None:
-        """`live`: the number of vectors that are not removed. Raises IndexProblem."""
+        """`live`: the number of vectors that are not removed. Its graphs are not loaded yet. Raises IndexProblem."""
         try:
             held = msgspec.msgpack.decode(path.read_bytes(), type=_List)
             self.segments = [Segment(path.parent, name, dimension) for name in held.segments]
@@ -218,4 +218,10 @@ def _best(labels: Labels, cosines: Vectors, k: int) -> dict[int, float]:
 
 def open_index(path: Path, dimension: int, live: int) -> VectorIndex:
     """Raises IndexProblem."""
-    return VectorIndex(path, dimension, live)
+    opened = VectorIndex(path, dimension, live)
+    try:
+        for segment in opened.segments:
+            segment.load()
+    except (RuntimeError, OSError) as error:
+        raise IndexProblem(f"vectors {path} cannot be read ({error}); build the index again") from error
+    return opened

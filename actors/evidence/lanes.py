@@ -1,7 +1,8 @@
-"""The lanes of a round: the model's proposed searches, made usable."""
+"""The lanes of a round: the model's proposed searches, made usable, and what they found, as one ranking."""
 
-from bus.messages import SubQuery
+from bus.messages import Passage, SubQuery
 from bus.subjects import BadId, check_id
+from index.fusion import reciprocal_rank
 
 
 def usable_lanes(found: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
@@ -16,6 +17,16 @@ def usable_lanes(found: tuple[tuple[str, str, str], ...], prefix: str, most: int
             name = f"{prefix}_{len(lanes) + 1}x"
         lanes.append(SubQuery(id=name, statement=text, focus=focus.strip()))
     return tuple(lanes[:most])
+
+
+def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
+    """Every passage once, by reciprocal rank over the lanes; ties go to earlier lanes."""
+    first: dict[tuple[str, int, int], Passage] = {}
+    rankings = [[(p.source_id, p.char_start, p.char_end) for p in lane] for lane in lanes]
+    for ranking, lane in zip(rankings, lanes, strict=True):
+        for key, passage in zip(ranking, lane, strict=True):
+            first.setdefault(key, passage)
+    return tuple(first[key] for key in reciprocal_rank(rankings))
 
 
 def _is_id(value: str) -> bool:

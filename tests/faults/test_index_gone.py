@@ -62,11 +62,17 @@ def files(index: Path, name: str) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and path.name not in ("readers", "manifest.json")]
 
 
+def flipped(whole: bytes) -> bytes:
+    """The same with the bytes of its second half flipped: what opening looks at stands before."""
+    middle = len(whole) // 2
+    return whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle:])
+
+
 def damage(path: Path) -> Callable[[], None]:
     """Flip bytes of a file in place, apart from its hard links; returns what mends it."""
     whole = path.read_bytes()
     path.unlink()
-    path.write_bytes(bytes(byte ^ 0xFF for byte in whole))
+    path.write_bytes(flipped(whole))
 
     def mend() -> None:
         path.unlink()
@@ -106,7 +112,7 @@ def test_the_older_whole_snapshot_is_served_where_the_current_one_cannot_be_open
     whole = passages.read_bytes()
     passages.unlink()
     if what != "removed":
-        passages.write_bytes(whole[: len(whole) // 2] if what == "cut" else bytes(byte ^ 0xFF for byte in whole))
+        passages.write_bytes(whole[: len(whole) // 2] if what == "cut" else flipped(whole))
     assert kept.look()
     if what == "flipped":  # which is seen when the files are read through, right after they were opened
         assert kept.look()

@@ -215,6 +215,13 @@ def test_a_damaged_segment_is_refused(held: Held, ending: str) -> None:
         vectors.open_index(held.path, WIDE, 2000)
 
 
+def test_snapshots_that_link_a_graph_share_it_in_memory(held: Held) -> None:
+    older, newer = held.change(add=2000), held.change(add=10)
+    assert older.segments[0]._graph is not None
+    assert newer.segments[0]._graph is older.segments[0]._graph
+    assert held.found(newer) > 0.9
+
+
 def test_many_texts_at_once_get_the_vectors_that_they_get_alone(tmp_path: Path) -> None:
     texts = [f"{document.title} {document.text}" for document in DOCUMENTS]
     texts += [
