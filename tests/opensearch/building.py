@@ -40,7 +40,7 @@ def update(
 def searching(place: Address, snapshot: str | None = None) -> Iterator[Searcher]:
     snapshots = OpenSearchSnapshots(place)
     try:
-        searcher = Searcher(snapshots, snapshot, None, None)
+        searcher = Searcher.open(snapshots, snapshot)
         yield searcher
         searcher.close()
     finally:
