@@ -13,7 +13,6 @@ from index import lsa, search_engines
 from index.build_job import Job, Tell
 from index.embedder import Vectors
 from index.lsa_folding import BATCH, Folding
-from index.model import indexed_text
 from index.segment import Segment
 from index.snapshot import link
 from index.store import PassageStore
@@ -39,14 +38,14 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
     rows: Iterable[Vectors]
     if job.lsa:
         if whole:
-            sample = list(_texts(store, labels[:: lsa.sample_step(len(labels))]))
+            sample = list(store.texts(labels[:: lsa.sample_step(len(labels))]))
             lsa.fit(sample, folder, lambda done: tell("fit", done, len(sample)))
         else:
             for name in _MODEL_FILES:
                 link(Path(job.parent) / "vectors" / name, folder / name)
         model = lsa.Lsa(folder, "")
-        dimension, rows = model.spec.dimension, Folding(model).embed(_texts(store, labels))
-        known = [model.coverage(text) for text in _texts(store, labels[:: max(1, len(labels) // _COVERAGE_OF)])]
+        dimension, rows = model.spec.dimension, Folding(model).embed(store.texts(labels))
+        known = [model.coverage(text) for text in store.texts(labels[:: max(1, len(labels) // _COVERAGE_OF)])]
         coverage = float(np.mean(known)) if known else 1.0
     elif ready.is_file():
         made: Vectors = np.load(ready, mmap_mode="r")
@@ -63,10 +62,6 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         size = search_engines.VECTORS.update(old, path, dimension, removed, batches, len(labels), tell)
     ready.unlink(missing_ok=True)
     return {"dimension": dimension, "graph_size": size, "coverage": coverage}
-
-
-def _texts(store: PassageStore, labels: Labels) -> Iterator[str]:
-    return (indexed_text(store.get(number)) for number in labels.tolist())
 
 
 def _batches(labels: Labels, rows: Iterable[Vectors], tell: Tell) -> Iterator[tuple[Labels, Vectors]]:

@@ -54,12 +54,14 @@ def _in_language(
 ) -> Iterator[tuple[Passage, str]]:
     done = 0
     for segment, path in zip(segments, paths, strict=True):
-        places = segment.in_language(language)
-        codes = read_codes(path) if len(places) else []
-        for place in places.tolist():
+        if language not in segment.languages:
+            continue
+        opened = Segment(path)  # again, so that its pages do not stay in memory
+        codes = read_codes(path)
+        for place in opened.in_language(language).tolist():
             if done % 500 == 0:
                 tell(done)
-            yield segment.read(place), codes[place]
+            yield opened.read(place), codes[place]
             done += 1
 
 

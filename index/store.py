@@ -6,7 +6,7 @@ passages were written.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from index.coverage import SLOTS, GramSet, rarity
 from index.duplicates import SKETCH_WIDTH
 from index.errors import IndexProblem
-from index.model import Passage
+from index.model import Passage, indexed_text
 from index.segment import SUFFIX, Segment, merge_segments
 
 _encoder = msgspec.msgpack.Encoder()
@@ -124,6 +124,20 @@ class PassageStore:
             now = self._renamed[at]
             return msgspec.structs.replace(passage, source_id=now.source_id, url=now.url)
         return passage
+
+    def texts(self, numbers: NDArray[np.int64]) -> Iterator[str]:
+        """What both searches index of these passages, ascending; no more than a segment's pages stay in memory.
+
+        Raises IndexProblem for a number that no segment holds.
+        """
+        done = 0
+        for segment in self.segments:
+            opened = Segment(segment.path)
+            places = opened.places(numbers).tolist()
+            yield from (indexed_text(opened.read(place)) for place in places)
+            done += len(places)
+        if done < len(numbers):
+            raise IndexProblem("passages are missing from the index; run 'groundwire index verify'")
 
     def sketches(self, numbers: Iterable[int]) -> NDArray[np.uint32]:
         """One row per number, in that order."""

@@ -161,10 +161,11 @@ def add_graph(folder: Path, name: str, dimension: int, tell: Callable[[int], Non
     """
     graph, done = hnswlib.Index(space="ip", dim=dimension), 0
     graph.init_index(max_elements=count(name), M=_LINKS, ef_construction=_WIDTH_BUILD, random_seed=_SEED)
-    for labels, rows in Segment(folder, name, dimension).batches():
-        graph.add_items(rows, np.arange(done, done + len(labels)), num_threads=1)
-        done += len(labels)
-        tell(len(labels))
+    with (folder / (name + _ROWS)).open("rb") as file:  # mapped, the rows would count as memory a second time
+        while len(rows := np.fromfile(file, dtype=np.float32, count=_BLOCK * dimension).reshape(-1, dimension)):
+            graph.add_items(rows, np.arange(done, done + len(rows)), num_threads=1)
+            done += len(rows)
+            tell(len(rows))
     graph.save_index(str(folder / (name + _GRAPH)))
     (folder / (name + _ROWS)).unlink()
 
