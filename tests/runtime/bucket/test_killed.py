@@ -1,0 +1,92 @@
+"""`index push` and `index pull` as processes that are killed while bytes are on their way: what arrived is not sent again."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bus.bucket import PART, SNAPSHOTS, Bucket
+from bus.connection import Client, Msg
+from bus.settings import BusSettings
+from index import snapshot
+from index.errors import IndexProblem
+from tests.runtime.bucket.conftest import Snap, noise, same
+
+PARTS = 80
+#: Requests on their way at a time, of either command.
+AT_ONCE = 8
+
+
+class Watched:
+    """The command, with every part that it sends or asks for counted on the wire."""
+
+    def __init__(self, client: Client, bucket: Bucket, url: str, folder: Path) -> None:
+        self._client, self._bucket, self._folder = client, bucket, folder
+        self._environ = os.environ | {"GROUNDWIRE_BUS_URL": url, "GROUNDWIRE_STATE": str(folder / "state")}
+        self.parts = 0
+
+    async def run(self, command: str, index: Path, *, kill_after: int = 0) -> int:
+        """The exit status; killed at so many parts, counted anew."""
+        self.parts = 0
+        enough = asyncio.Event()
+
+        async def count(_: Msg) -> None:
+            self.parts += 1
+            if self.parts == kill_after:
+                process.kill()
+                enough.set()
+
+        sent, asked = f"$O.{self._bucket.name}.C.*", f"$JS.API.DIRECT.GET.*.$O.{self._bucket.name}.C.*"
+        listening = await self._client.subscribe(sent if command == "push" else asked, cb=count)
+        await self._client.flush()
+        arguments = ["index", command, "--bucket", self._bucket.name, "--index", str(index)]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "runtime", *arguments],
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            code = await asyncio.to_thread(process.wait)
+        finally:
+            process.kill()
+            await self._client.flush()
+            await listening.unsubscribe()
+        assert enough.is_set() == bool(kill_after)
+        return code
+
+
+@pytest.fixture
+def watched(client: Client, bucket: Bucket, bus_settings: BusSettings, tmp_path: Path) -> Watched:
+    return Watched(client, bucket, bus_settings.url, tmp_path)
+
+
+async def test_push_and_pull_go_on_where_they_were_killed(
+    watched: Watched, bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
+) -> None:
+    name = snap({"passages/1.bin": noise(1, 5000), "vectors/graph.bin": noise(2, PARTS * PART)})
+    there = 0
+    await bucket.declare(0)
+    for after in (3, 20):
+        assert await watched.run("push", index, kill_after=after) == -9
+        before, there = there, len(await bucket.digests())
+        assert before < there < PARTS
+        assert await bucket.current() is None
+    assert await watched.run("push", index) == 0
+    # What is left of the graph and the small file, then the list of the parts and the manifest, which also is the current one's.
+    assert PARTS - there <= watched.parts <= PARTS - there + 6
+    assert SNAPSHOTS + name in await bucket.names()
+
+    cache, got = tmp_path / "cache", 0
+    for after in (12, 30):
+        assert await watched.run("pull", cache, kill_after=after) == -9
+        got += after - AT_ONCE - 4  # of which four may be of the manifest, the list and the small file
+        with pytest.raises(IndexProblem, match="holds no finished index"):
+            snapshot.current(cache)
+    assert await watched.run("pull", cache) == 0
+    assert watched.parts <= PARTS + 4 - got
+    assert same(index, cache)
+    assert not (cache / "arriving").exists()
