@@ -147,7 +147,7 @@ class Client:
         """Let searches find what was written, on every copy that is in service."""
         for left in self._until(timeout_s):
             with left:
-                self._check(self.once("POST", f"/{index}/_refresh", None, left.seconds))
+                self._check(self.once("POST", f"/{index}/_refresh", None, left.seconds), every=False)
                 return
 
     def count(self, index: str, body: object) -> int:
@@ -160,13 +160,15 @@ class Client:
                 return int(reply["count"])
         raise AssertionError("never without an answer")
 
-    def _check(self, reply: Json) -> None:
-        """Raises Again for a search that lost a shard, Refused for one that is none."""
+    def _check(self, reply: Json, *, every: bool = True) -> None:
+        """Raises Again for a search that lost a shard, Refused for one that is none. `every`: none may be missing."""
         status = reply.get("status", 200)
         if status in (400, 404):
             raise Refused(f"{self.address}: {_reason(reply)}", status)
         shards = reply.get("_shards", {"failed": 1})
-        if status != 200 or shards["failed"] or reply.get("timed_out"):
+        # A shard without any copy left counts neither as failed nor as successful.
+        whole = not shards["failed"] and (not every or shards["successful"] == shards["total"])
+        if status != 200 or not whole or reply.get("timed_out"):
             raise Again(_reason(reply))
 
     def once(

@@ -8,7 +8,8 @@ from index.opensearch.bulk import PATIENCE_S
 from index.opensearch.client import Client, Refused
 from index.opensearch.layout import DOCUMENTS, PASSAGES, Names, alias, documents_index, passages_index
 
-_EXISTS, _MISSING = 400, 404
+_EXISTS, _MISSING, _LATE = 400, 404, 408
+_COPIES_S = 60
 _MOST_SHARDS = 12
 
 
@@ -28,6 +29,21 @@ def create(client: Client, generation: int, dimension: int) -> Names:
             if refused.status != _EXISTS or "already exists" not in str(refused):
                 raise
     return names
+
+
+def wait_for_copies(client: Client, index: str) -> None:
+    """Until the copies of its shards that are being made are there: what has no second copy goes with its node."""
+    try:
+        client.ask(
+            "GET",
+            f"/_cluster/health/{index}",
+            timeout_s=PATIENCE_S,
+            wait_for_no_initializing_shards="true",
+            timeout=f"{_COPIES_S}s",
+        )
+    except Refused as refused:
+        if refused.status != _LATE:  # a copy that takes longer than that is not waited for
+            raise
 
 
 def serving(client: Client) -> int | None:

@@ -264,6 +264,7 @@ class Writing:
     def _check(self, names: Names, expected: Mapping[str, int]) -> None:
         """All of it can be found, once. Raises IndexProblem."""
         for index in (names.passages, names.documents):
+            generations.wait_for_copies(self._client, index)
             self._client.refresh(index)
             found = self._client.count(index, {"query": {"term": {"born": self._build}}})
             if found != expected[index]:

@@ -23,8 +23,15 @@ from index.opensearch.bulk import Bulk
 from index.opensearch.client import Client, located
 from runtime.processes.nats_server import free_port
 
-WHOLE = {"status": 200, "_shards": {"failed": 0}, "timed_out": False, "hits": {"hits": [{"_id": "1"}]}}
-HALF = WHOLE | {"_shards": {"failed": 1, "failures": [{"reason": "a node left"}]}}
+WHOLE = {
+    "status": 200,
+    "_shards": {"total": 2, "successful": 2, "failed": 0},
+    "timed_out": False,
+    "hits": {"hits": [{"_id": "1"}]},
+}
+HALF = WHOLE | {"_shards": {"total": 2, "successful": 1, "failed": 1, "failures": [{"reason": "a node left"}]}}
+#: A shard of which no copy is left: the engine counts it neither as failed nor as successful.
+GONE = WHOLE | {"_shards": {"total": 2, "successful": 1, "failed": 0}}
 LATE = WHOLE | {"timed_out": True}
 
 Answer = Callable[["Asked"], tuple[int, object]]
@@ -79,7 +86,7 @@ def client_of(url: str, **options: Any) -> Iterator[Client]:
     client.close()
 
 
-@pytest.mark.parametrize("reply", [HALF, LATE, {"status": 503, "error": {"reason": "no such shard now"}}])
+@pytest.mark.parametrize("reply", [HALF, GONE, LATE, {"status": 503, "error": {"reason": "no such shard now"}}])
 def test_an_answer_over_part_of_the_shards_is_none(reply: dict[str, Any]) -> None:
     with (
         cluster_that(lambda asked: (200, {"responses": [WHOLE, reply]})) as url,
