@@ -16,7 +16,7 @@ from index.embedder import Embedder, Vectors
 from index.filters import Filter
 from index.groups import Groups
 from index.model import Entry, Metadata, Passage
-from index.roots import Root
+from index.snapshot import Manifest
 
 
 class Key(NamedTuple):
@@ -118,12 +118,9 @@ class Backend(Protocol):
     def snapshot(self) -> str: ...
 
     @property
-    def access(self) -> str:
-        """Which groups see which document, as a digest."""
+    def manifest(self) -> Manifest:
+        """What the snapshot says of itself."""
         ...
-
-    @property
-    def roots(self) -> tuple[Root, ...]: ...
 
     @property
     def embedder(self) -> Embedder: ...

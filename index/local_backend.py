@@ -12,7 +12,7 @@ from index.filters import Filter
 from index.groups import Groups
 from index.model import Entry, Passage
 from index.opened import Opened, open_snapshot
-from index.roots import Root
+from index.snapshot import Manifest
 from index.views import View
 
 type _Numbered = list[tuple[int, float]]
@@ -29,12 +29,8 @@ class LocalBackend:
         return self.opened.handle.manifest.snapshot
 
     @property
-    def access(self) -> str:
-        return self.opened.handle.manifest.access
-
-    @property
-    def roots(self) -> tuple[Root, ...]:
-        return self.opened.handle.manifest.roots
+    def manifest(self) -> Manifest:
+        return self.opened.handle.manifest
 
     @property
     def embedder(self) -> Embedder:

@@ -90,10 +90,11 @@ class Searcher:
         """
         with self._lock:
             current = self._current()
+            access = current.backend.manifest.access
             allowed = (
                 one
                 for one in self._earlier
-                if one.backend.snapshot == name and (groups is None or one.backend.access == current.backend.access)
+                if one.backend.snapshot == name and (groups is None or one.backend.manifest.access == access)
             )
             held = next(allowed, current)
             held.users += 1
@@ -126,12 +127,12 @@ class Searcher:
     @property
     def access(self) -> str:
         """Which groups see which document, as a digest."""
-        return self.backend.access
+        return self.backend.manifest.access
 
     @property
     def roots(self) -> tuple[Root, ...]:
         """The folders that the snapshot was built from."""
-        return self.backend.roots
+        return self.backend.manifest.roots
 
     def _current(self) -> _Held:
         if self._held is None:

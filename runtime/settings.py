@@ -77,6 +77,11 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     rerank_api_key: str = ""  #: better set as GROUNDWIRE_INDEX_RERANK_API_KEY
     rerank_timeout_s: Annotated[float, Meta(gt=0, le=2.5)] = 2.0  #: after which a search goes on without
 
+    @property
+    def place(self) -> str:
+        """The folder or the URL; empty where none is named."""
+        return self.url or self.dir
+
 
 class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[actors]`: how the stages are spread over processes."""

@@ -22,7 +22,7 @@ from index.model import Entry, Passage
 from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
 from index.opensearch.layout import Held, Names, State, row_of, sees, set_of, unpacked
-from index.roots import Root
+from index.snapshot import Manifest
 
 type Json = dict[str, Any]
 
@@ -65,12 +65,8 @@ class OpenSearchBackend:
         return self.state.manifest.snapshot
 
     @property
-    def access(self) -> str:
-        return self.state.manifest.access
-
-    @property
-    def roots(self) -> tuple[Root, ...]:
-        return self.state.manifest.roots
+    def manifest(self) -> Manifest:
+        return self.state.manifest
 
     @property
     def embedder(self) -> Embedder:

@@ -17,6 +17,7 @@ from runtime.commands.options import (
     CONFIG,
     PATIENCE_S,
     URL,
+    Place,
     check_index,
     check_place,
     check_profile,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 @CONFIG
 @click.pass_context
 def ask_command(
-    ctx: click.Context, /, question: str, index: Path | None, url: str | None, config: Path | None, **options: Any
+    ctx: click.Context, /, question: str, index: Place | None, url: str | None, config: Path | None, **options: Any
 ) -> None:
     """Ask QUESTION and stream the checked answer with its sources.
 
@@ -95,7 +96,7 @@ def _ask_server(url: str, asked: "QuestionAsked", *, as_json: bool, timings: boo
 def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *, as_json: bool, timings: bool) -> int:
     """Ask the stack that runs, or one of this process, whose Java starts beside the imports."""
     with contextlib.suppress(Failure):  # told below
-        if running(state_folder(settings)) is None:
+        if settings.index.dir and running(state_folder(settings)) is None:
             warm_up.begin(Path(settings.index.dir))
     from runtime.commands.answer_shown import at_once, run, show
     from runtime.commands.asked_over import OverBus

@@ -12,7 +12,7 @@ import anyio
 import click
 
 from runtime.commands.filter_options import taken_groups
-from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
+from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
 from runtime.commands.terminal import one_line, say
 from runtime.mcp.home import Home
 from runtime.mcp.stdio import LONGEST_LINE, Stdio
@@ -21,7 +21,7 @@ _CHUNK = 64 * 1024
 
 
 @click.command("mcp")
-@BUILT_INDEX
+@SERVED_INDEX
 @click.option(
     "--group",
     multiple=True,
@@ -30,7 +30,7 @@ _CHUNK = 64 * 1024
 )
 @CONFIG
 @click.pass_context
-def mcp_command(ctx: click.Context, /, index: Path, config: Path | None, **options: tuple[str, ...]) -> None:
+def mcp_command(ctx: click.Context, /, index: Place, config: Path | None, **options: tuple[str, ...]) -> None:
     """Speak the Model Context Protocol over standard input and output, for a desktop client that starts it.
 
     It uses the stack that runs over the index, or starts its own, and ends when its input does.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from bus.security import without_user
 from index.errors import IndexProblem
 from index.groups import Groups
 from runtime.measure.lines import BadLine
@@ -22,15 +23,28 @@ _PATH = click.Path(path_type=Path)
 _WEB = ("http://", "https://")
 
 
-class IndexPlace(click.ParamType[Path]):
+#: The folder of an index, or its URL on OpenSearch.
+type Place = Path | str
+
+
+class IndexFolder(click.ParamType[Path]):
     """Where an index is, of commands that want a folder."""
 
     name = "folder"
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         if isinstance(value, str) and value.startswith(_WEB):
-            self.fail(f"{value} is no folder; an index over OpenSearch is named by the setting index.url", param, ctx)
+            self.fail(f"{without_user(value)} is no folder, which this command needs", param, ctx)
         return Path(value)
+
+
+class IndexPlace(click.ParamType["Place"]):
+    """Where an index is, of commands that ask it."""
+
+    name = "folder or url"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> "Place":
+        return value if isinstance(value, str) and value.startswith(_WEB) else Path(value)
 
 
 class IndexAddress(click.ParamType["Path | Index"]):
@@ -50,19 +64,22 @@ class IndexAddress(click.ParamType["Path | Index"]):
             self.fail(str(problem), param, ctx)
 
 
-INDEX_PLACE, INDEX_ADDRESS = IndexPlace(), IndexAddress()
+INDEX_FOLDER_PLACE, INDEX_PLACE, INDEX_ADDRESS = IndexFolder(), IndexPlace(), IndexAddress()
 CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
 #: For commands that work on the index itself.
-INDEX_FOLDER = click.option("--index", "directory", type=INDEX_PLACE, required=True, help="Folder of the index.")
+INDEX_FOLDER = click.option("--index", "directory", type=INDEX_FOLDER_PLACE, required=True, help="Folder of the index.")
 #: For those that work on one over OpenSearch, too.
 INDEX_ANYWHERE = click.option(
     "--index", "directory", type=INDEX_ADDRESS, required=True, help="Folder of the index, or its URL on OpenSearch."
 )
 SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
+#: For commands that want a folder, beside which the journal is.
+BUILT_INDEX = click.option("--index", type=INDEX_FOLDER_PLACE, required=True, help="Folder made by `index build`.")
+_ANY_PLACE = "Folder made by `index build`, or its URL on OpenSearch."
 #: For commands that ask questions.
-BUILT_INDEX = click.option("--index", type=INDEX_PLACE, required=True, help="Folder made by `index build`.")
+SERVED_INDEX = click.option("--index", type=INDEX_PLACE, required=True, help=_ANY_PLACE)
 #: For commands that ask a server, or an index of this machine.
-ASKED_INDEX = click.option("--index", type=INDEX_PLACE, help="Folder made by `index build`.")
+ASKED_INDEX = click.option("--index", type=INDEX_PLACE, help=_ANY_PLACE)
 URL = click.option("--url", metavar="URL", help="Ask the server there, as http://127.0.0.1:8080, in place of --index.")
 #: For how long a server that does not answer is asked again, in seconds.
 PATIENCE_S = 15.0
@@ -71,7 +88,7 @@ ASKED_OVER = click.option("--index", type=INDEX_PLACE, help="Index that the run 
 
 
 def read_settings(
-    config: Path | None = None, *, index: Path | None = None, host: str | None = None, port: int | None = None
+    config: Path | None = None, *, index: "Place | None" = None, host: str | None = None, port: int | None = None
 ) -> Settings:
     """The settings in force, with the command line's on top. Raises click.UsageError."""
     try:
@@ -90,9 +107,10 @@ def read_settings(
     return settings
 
 
-def over_index(settings: Settings, index: Path) -> Settings:
+def over_index(settings: Settings, index: "Place") -> Settings:
     """The same settings with another index."""
-    return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, dir=str(index.resolve())))
+    where = {"url": index, "dir": ""} if isinstance(index, str) else {"url": "", "dir": str(index.resolve())}
+    return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, **where))
 
 
 def over_bucket(settings: Settings, bucket: str | None) -> Settings:
@@ -114,7 +132,7 @@ def check_profile(name: str, settings: Settings) -> None:
         raise click.UsageError(str(error)) from None
 
 
-def check_place(index: Path | None, url: str | None, config: Path | None, groups: Groups) -> None:
+def check_place(index: "Place | None", url: str | None, config: Path | None, groups: Groups) -> None:
     """Raises click.UsageError unless it is either an index or a server that is asked."""
     if (index is None) == (url is None):
         raise click.UsageError("say what to ask: --index FOLDER for an index, or --url URL for a server")
@@ -126,8 +144,10 @@ def check_place(index: Path | None, url: str | None, config: Path | None, groups
         raise click.UsageError("--config and --group are for an index; a server has its own, and a key its groups")
 
 
-def check_index(directory: Path) -> Path:
-    """The folder, if it holds an index. Raises click.UsageError, naming the command that builds one."""
+def check_index(directory: "Place") -> "Place":
+    """The folder, if it holds an index; a URL is asked later. Raises click.UsageError, naming the command that builds one."""
+    if isinstance(directory, str):
+        return directory
     if not (directory / "current").exists():
         what = "does not exist" if not directory.exists() else "holds no index"
         raise click.UsageError(f"{directory} {what}; build one with `groundwire index build PATH --out {directory}`")

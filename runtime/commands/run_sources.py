@@ -13,6 +13,7 @@ from bus.connection import Inbox, connect
 from bus.errors import Failure, Poison
 from bus.journal import Journal
 from bus.runs import NoSuchRun
+from bus.security import without_user
 from bus.subjects import BadId
 from bus.users import OPERATOR
 from runtime.commands.consoles import plain_console
@@ -68,13 +69,15 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
     Without an index, the journal at `bus.url`. Raises Unavailable, NoServer, StackRunning, or NoSuchRun if nothing ever ran.
     """
     bus, stack = bus_as(settings, OPERATOR.name), None
-    if settings.index.dir:
+    if settings.index.place:
         folder = state_folder(settings)
         there = running(folder)
         if there is not None:
             bus = bus_at(folder, there.nats_url, settings.bus)
         elif not (folder / "jetstream").exists():
-            raise NoSuchRun(f"no question has been asked over {settings.index.dir} yet; ask one with `groundwire ask`")
+            raise NoSuchRun(
+                f"no question has been asked over {without_user(settings.index.place)} yet; ask one with `groundwire ask`"
+            )
         else:
             stack = await _nats_alone(settings, folder)
             bus = stack.settings.bus

@@ -10,7 +10,16 @@ from index import warm_up
 from index.languages import LANGUAGES
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
-from runtime.commands.options import ASKED_INDEX, PATIENCE_S, SNAPSHOT, URL, check_place, one_line_errors, read_settings
+from runtime.commands.options import (
+    ASKED_INDEX,
+    PATIENCE_S,
+    SNAPSHOT,
+    URL,
+    Place,
+    check_place,
+    one_line_errors,
+    read_settings,
+)
 from runtime.commands.terminal import one_line, say, say_json
 
 if TYPE_CHECKING:
@@ -35,7 +44,7 @@ _MAX_QUERY = 4000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per hit.")
 def search_command(
     query: str,
-    index: Path | None,
+    index: Place | None,
     url: str | None,
     k: int,
     language: str | None,
@@ -59,14 +68,15 @@ def search_command(
         _print_remote(url, query, k, language, only, as_json=as_json)
         return
     assert index is not None, "either an index or a server is asked"
-    warm_up.begin(index)
+    if isinstance(index, Path):
+        warm_up.begin(index)
     _print_local(
         index, name, (embed_url, embed_model), query, k, language=language, only=only, groups=groups, as_json=as_json
     )
 
 
 def _print_local(
-    index: Path,
+    index: Place,
     snapshot: str | None,
     embed: tuple[str | None, str],
     query: str,
@@ -82,16 +92,19 @@ def _print_local(
     from index.filters import words_of
     from index.searcher import Searcher
     from runtime.engines.rerankers import reranking
+    from runtime.index_of import index_of
     from runtime.processes.hits import about_of
 
     with one_line_errors(), embedder(*embed) as vectors:
-        reranker = reranking(read_settings().index, lambda line: say(line, err=True))
-        searcher = Searcher.open(index, snapshot, embedder=vectors, reranker=reranker)
+        settings = read_settings(index=index).index
+        reranker = reranking(settings, lambda line: say(line, err=True))
+        searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
         depth = max(2 * k, 10)
         hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only, groups=groups)
         none_passes = only is not None and not searcher.passing(only, groups)
         searcher.close()
-        class_archive.make_behind(index)
+        if isinstance(index, Path):
+            class_archive.make_behind(index)
     for number, hit in enumerate(hits, 1):
         if as_json:
             say_json(hit)

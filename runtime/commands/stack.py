@@ -56,7 +56,8 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     finally:
         if stack is not None:
             await stack.stop()
-            await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
+            if settings.index.dir:
+                await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
 
 
 async def _started(stack: Stack) -> Stack:

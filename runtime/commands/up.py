@@ -12,7 +12,7 @@ import click
 from bus.errors import Failure, Unavailable
 from index import class_archive
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, read_settings
+from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
 from runtime.commands.terminal import one_line, say
 from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
@@ -23,7 +23,7 @@ from runtime.settings import Settings, child_environ
 
 
 @click.command("up")
-@BUILT_INDEX
+@SERVED_INDEX
 @click.option(
     "--watch", "watches", is_flag=True, help="Keep the index up to date with the folders that it was built from."
 )
@@ -32,9 +32,11 @@ from runtime.settings import Settings, child_environ
 @CONFIG
 @click.pass_context
 def up_command(
-    ctx: click.Context, index: Path, watches: bool, host: str | None, port: int | None, config: Path | None
+    ctx: click.Context, index: Place, watches: bool, host: str | None, port: int | None, config: Path | None
 ) -> None:
     """Run nats-server, search, inference, actors and the edge; restart what crashes; stop with Ctrl-C."""
+    if watches and isinstance(index, str):
+        raise click.UsageError("--watch is for an index in a folder; add what changes with `groundwire index add`")
     settings = read_settings(config, index=check_index(index), host=host, port=port)
     try:
         addresses = addresses_of(settings)
@@ -70,7 +72,8 @@ async def _up(settings: Settings, *, watches: bool) -> int:
             raise
     url = url_of(addresses_of(settings), settings.edge.port)
     tell(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
-    await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
+    if settings.index.dir:
+        await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
     watching = asyncio.create_task(_watch(settings, tell)) if watches else None
     await stop.wait()
     with console.status("stopping…"):

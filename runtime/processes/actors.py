@@ -52,7 +52,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await janitor.start()
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
         pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
-        if settings.index.dir and any(reports(state_folder(settings))):
+        if settings.index.place and any(reports(state_folder(settings))):
             pruner.tell_damage(lost(state_folder(settings)))
         await pruner.start()
         counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)

@@ -9,7 +9,6 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import anyio
 import msgspec
@@ -27,7 +26,7 @@ from index import search_engines, snapshot
 from index.embedder import Embedder
 from index.errors import IndexProblem
 from index.languages import FALLBACK
-from index.opening import index_at
+from index.opening import Index, index_at
 from index.reranker import Reranking
 from index.searcher import Searcher
 from runtime.bucket.follow import Following, cache_folder
@@ -35,6 +34,7 @@ from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
 from runtime.index_of import index_of
 from runtime.processes.hits import collection_of, passage_of
+from runtime.processes.kept_cluster import KeptCluster
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import Served, held
 from runtime.processes.source_reading import Sources
@@ -176,7 +176,7 @@ class Threads:
 
 
 def _opening(
-    settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None
+    index: Index, settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None
 ) -> Callable[[str], Searcher]:
     """What opens a snapshot with the embedder that the settings name. Raises IndexProblem, Unavailable."""
     embedder: Embedder | None = None
@@ -184,16 +184,15 @@ def _opening(
         embedder = over_http(settings.index)
     elif settings.index.embedder == "mlx":
         embedder = embedder_over(over_bus(client, loop), settings.index)
-    try:
-        index = index_at(index_folder(settings)) if settings.index.bucket else index_of(settings.index)
-    except IndexProblem as problem:
-        raise Unavailable(str(problem)) from None
     return lambda name: Searcher.open(index, name, embedder=embedder, reranker=reranker, earlier=EARLIER)
 
 
-def index_folder(settings: Settings) -> Path:
-    """Where the snapshots stand that are searched."""
-    return cache_folder(settings) if settings.index.bucket else Path(settings.index.dir)
+def _index(settings: Settings) -> Index:
+    """Where the snapshots are that are searched. Raises Unavailable."""
+    try:
+        return index_at(cache_folder(settings)) if settings.index.bucket else index_of(settings.index)
+    except IndexProblem as problem:
+        raise Unavailable(str(problem)) from None
 
 
 def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[str, object]:
@@ -211,9 +210,15 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
     await answer_health(client, "search", lambda: health(state, reranker))
-    opening = await loop.run_in_executor(None, _opening, settings, client, loop, reranker)
+    index = await loop.run_in_executor(None, _index, settings)
+    opening = await loop.run_in_executor(None, _opening, index, settings, client, loop, reranker)
     following = Following(settings) if settings.index.bucket else None
-    kept = KeptIndex(index_folder(settings), opening, unasked_s=settings.bus.deadline_s)
+    longest_s = settings.bus.deadline_s
+    kept = (
+        KeptCluster(index, opening, longest_s)
+        if index.folder is None
+        else KeptIndex(index.folder, opening, unasked_s=longest_s)
+    )
 
     def look() -> bool:
         return heeded(following, kept) if following is not None else kept.look()
@@ -225,7 +230,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     close = await serve_search(client, threads.find)
     close_vectors = await serve_index_vectors(client, threads.embed)
     close_sources = await answer_sources(client, Sources(threads.run, originals=settings.index.originals).find)
-    served = Served(index_folder(settings), kept.snapshot)
+    served = Served(kept.searcher, index.skipped, kept.snapshot)
 
     async def found_for(groups: Groups) -> Held:
         try:
@@ -251,7 +256,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     await client.close()
 
 
-def heeded(following: Following, kept: KeptIndex) -> bool:
+def heeded(following: Following, kept: KeptIndex | KeptCluster) -> bool:
     """As `kept.look`: what is wrong with the bucket is what is wrong with the index, until there is one; what is damaged is
     fetched again.
     """
@@ -264,7 +269,7 @@ def heeded(following: Following, kept: KeptIndex) -> bool:
     return other
 
 
-def state_of(kept: KeptIndex) -> dict[str, object]:
+def state_of(kept: KeptIndex | KeptCluster) -> dict[str, object]:
     """What the health check says: it is ready with any snapshot, and says why it is not the current one."""
     if kept.snapshot:
         return {"ready": True, "detail": "; ".join(filter(None, (kept.snapshot, kept.problem))), "problem": ""}

@@ -1,17 +1,15 @@
 """What the search process says of the index that it serves."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bus.access import Groups
 from bus.errors import Unavailable
 from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
-from index import snapshot
-from index.catalogue import read_catalogue
 from index.check import formats_of
 from index.errors import IndexProblem
 from index.examples import examples
-from index.report import read_skipped
+from index.report import Skipped
 from index.searcher import Searcher
 
 _MOST_SKIPPED = 200
@@ -42,8 +40,10 @@ def held(searcher: Searcher, groups: Groups) -> Held:
 class Served:
     """Says what is served; `take_up` when that is another snapshot."""
 
-    def __init__(self, index: Path, name: str) -> None:
-        self._index = index
+    def __init__(self, searcher: Callable[[], Searcher], skipped: Callable[[], Skipped], name: str) -> None:
+        """Both raise IndexProblem."""
+        self._searcher = searcher
+        self._skipped = skipped
         self._formats: tuple[str, dict[str, int]] = ("", {})  # of which snapshot
         self.take_up(name)
 
@@ -51,21 +51,18 @@ class Served:
         self._now = (name, datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     def say(self) -> ServedIndex:
-        """Reads files. Raises Unavailable."""
+        """Reads files, or asks a cluster. Raises Unavailable."""
         name, since = self._now
         of, formats = self._formats
         try:
-            handle = snapshot.hold(self._index, name)
-            try:
-                manifest = handle.manifest
+            with self._searcher().pinned(name) as searcher:
+                manifest = searcher.backend.manifest
                 if of != name:
-                    formats = formats_of(read_catalogue(handle.directory).values())
+                    formats = formats_of(searcher.entries())
                     self._formats = (name, formats)
-            finally:
-                handle.close()
+            skipped = self._skipped()
         except IndexProblem as problem:
             raise Unavailable(str(problem)) from problem
-        skipped = read_skipped(self._index)
         named = sorted(skipped.files, key=lambda skip: not skip.failed)[:_MOST_SKIPPED]
         return ServedIndex(
             snapshot=manifest.snapshot,

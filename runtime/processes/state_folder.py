@@ -9,6 +9,7 @@ from typing import IO
 import msgspec
 
 from bus.errors import Unavailable
+from bus.security import without_user
 from runtime.settings import Settings
 
 #: Bytes of an index's name in that of its state folder; names of folders end at 255.
@@ -34,9 +35,11 @@ def state_home(settings: Settings) -> Path:
 
 def state_folder(settings: Settings) -> Path:
     """The folder of the journal, logs and lock of a stack over the settings' index."""
+    url = without_user(settings.index.url)
     index = Path(settings.index.dir).resolve()
-    name = hashlib.blake2b(os.fsencode(index), digest_size=6).hexdigest()
-    return state_home(settings) / f"{os.fsdecode(os.fsencode(index.name)[:LONGEST_NAME])}-{name}"
+    name = hashlib.blake2b(os.fsencode(url or index), digest_size=6).hexdigest()
+    called = url.rstrip("/").rpartition("/")[2].replace(":", "-") if url else index.name
+    return state_home(settings) / f"{os.fsdecode(os.fsencode(called)[:LONGEST_NAME])}-{name}"
 
 
 def running(folder: Path) -> Address | None:

@@ -24,7 +24,7 @@ async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
     chosen = msgspec.structs.replace(settings.inference, engine=name)
     made = make_engine(chosen)
     await made.start()
-    index = _Index(settings.index) if settings.index.dir or settings.index.url else None
+    index = _Index(settings.index) if settings.index.place else None
     try:
         yield Live(Inference(made, chosen), index.find if index else None)
     finally:
