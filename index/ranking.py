@@ -1,17 +1,18 @@
 """From the candidates of a backend to hits: fusion, near-duplicates merged, and what a hit says. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from itertools import batched
 
 import msgspec
 import numpy as np
 
 from index.backend import Asked, Candidate, Found, Key, Seen
 from index.codes import with_codes
-from index.coverage import GramSet, cover, gram_set, hash_sets
+from index.coverage import GramSet, cover, gram_set, hash_sets, sets_of
 from index.duplicates import SKETCH_WIDTH, groups
 from index.fusion import Covers, mean_of_shares
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
+from index.ngrams import encode_all
 from index.reranker import Reranker
 
 
@@ -55,30 +56,30 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
 
 def _covers(candidates: Sequence[Candidate], askings: Iterable[str], topic: str, seen: Seen) -> dict[Key, Covers]:
     rarity, phrase_rarity = seen.rarity, seen.phrase_rarity
+    if not candidates:
+        return {}
     grams, phrases = [one.grams for one in candidates], [one.phrases for one in candidates]
-    around = (
-        [one.lead for one in candidates],
-        [_heading_set(all_headings(one.passage)) for one in candidates],
-        [_heading_set(own_headings(one.passage)) for one in candidates],
-    )
+    leads = [one.lead for one in candidates]
+    headings = _gram_sets([told(one.passage) for told in (all_headings, own_headings) for one in candidates])
     about = gram_set(with_codes(topic)) if topic else None
     covers: dict[Key, Covers] = {}
     for asking in askings:
         wanted, wanted_phrases = hash_sets(with_codes(asking))
         text = cover(wanted, rarity, grams, about)
-        lead, headings, own = (cover(wanted, rarity, held) for held in around)
         together = cover(wanted_phrases, phrase_rarity, phrases)
-        for one, *shares in zip(candidates, text, together, lead, headings, own, strict=True):
+        beside = batched(cover(wanted, rarity, [*leads, *headings]), len(candidates))
+        for one, *shares in zip(candidates, text, together, *beside, strict=True):
             covered = Covers(*shares)
             if one.key not in covers or covered.text > covers[one.key].text:
                 covers[one.key] = covered
     return covers
 
 
-@lru_cache(maxsize=16_384)
-def _heading_set(headings: str) -> GramSet:
-    """Remembered, since few headings stand above many passages, and hashing them would be half of a search."""
-    return gram_set(with_codes(headings))
+def _gram_sets(texts: Sequence[str]) -> list[GramSet]:
+    """Hashed together, which takes a tenth of the time that one after the other takes."""
+    distinct = dict.fromkeys(texts)
+    sets = dict(zip(distinct, sets_of(encode_all([with_codes(text) for text in distinct]))[0], strict=True))
+    return [sets[text] for text in texts]
 
 
 def _hits(
