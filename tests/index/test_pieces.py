@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.codes import code_words
-from index.coverage import cover, gram_set, hash_sets, rarity
+from index.coverage import cover, gram_set, hash_sets, rarity, sets_of
 from index.duplicates import groups, sketch
 from index.errors import IndexProblem
 from index.fusion import Covers, mean_of_shares, reciprocal_rank
 from index.lsa import Lsa, fit
 from index.model import Block, Document, Passage, first_places
-from index.ngrams import encode, grams
+from index.ngrams import encode, encode_all, grams
 from index.passages import LIMIT, cut, language_of, weigh
 from index.prepared import hashes
 from index.question_words import without_question_words
@@ -354,3 +354,10 @@ def test_a_passage_leaves_its_documents_language_on_strong_evidence() -> None:
     assert {language for language, text in found if text.startswith("Le portail")} == {"fr"}
     assert {language for language, text in found if text.startswith("The gate")} == {"en"}
     assert {language for language, text in found if text.startswith("Name: ")} == {"fr"}
+
+
+def test_sets_are_the_same_whether_texts_are_hashed_together_or_alone() -> None:
+    texts = ["", "Costs", "Costs  of a visa", "서울 특별시", "", "签证费用 2024", "Café ist teuer"]
+    grams, phrases = sets_of(encode_all(texts))
+    for text, *together in zip(texts, grams, phrases, strict=True):
+        assert [each.tolist() for each in together] == [each.tolist() for each in hash_sets(text)]

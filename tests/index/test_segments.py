@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from index.errors import IndexProblem
-from index.model import Document
+from index.model import Document, indexed_text
 from index.passages import cut
 from index.prepared import hashes
 from index.segment import Segment, write_segment
@@ -96,6 +96,18 @@ def test_a_segment_that_is_cut_short_is_named(tmp_path: Path, length: int) -> No
         Segment(path)
     with pytest.raises(IndexProblem, match="build the index again"):
         open_segments(tmp_path)
+
+
+def test_texts_are_those_of_the_passages_asked_for_and_one_that_is_missing_is_named(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    firsts = [0]
+    for _ in range(4):
+        firsts.append(firsts[-1] + add(tmp_path, firsts[-1], dice))
+    store = PassageStore(tmp_path)
+    some = np.array([0, firsts[2], firsts[-1] - 1])
+    assert list(store.texts(some)) == [indexed_text(store.get(number)) for number in some.tolist()]
+    with pytest.raises(IndexProblem, match="missing"):
+        list(store.texts(np.array([0, firsts[-1]])))
 
 
 def test_counts_that_are_gone_are_named(tmp_path: Path) -> None:
