@@ -38,8 +38,8 @@ def searching(index: Path, questions: Path) -> dict[str, float]:
     }
     found |= in_turns(calls, planted)
     found["ndcg"] = found.pop("hybrid_ndcg")
-    held = psutil.Process().memory_full_info()
-    found |= {"memory_mb": held.rss / 1e6, "private_mb": held.uss / 1e6}
+    held = psutil.Process().memory_info()
+    found |= {"memory_mb": held.rss / 1e6, "private_mb": (held.rss - getattr(held, "shared", 0)) / 1e6}
     began = time.perf_counter()
     searcher.swap_to(None)
     found["again_s"] = time.perf_counter() - began
