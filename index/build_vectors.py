@@ -40,6 +40,7 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         if whole:
             sample = list(store.texts(labels[:: lsa.sample_step(len(labels))]))
             lsa.fit(sample, folder, lambda done: tell("fit", done, len(sample)))
+            del sample
         else:
             for name in _MODEL_FILES:
                 link(Path(job.parent) / "vectors" / name, folder / name)
