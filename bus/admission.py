@@ -134,8 +134,13 @@ class Admission:
             self.forget(run_id)
             raise
 
+    def under_way(self, for_s: float) -> list[str]:
+        """The runs that have been under way for so long, the oldest first."""
+        before = self._clock() - for_s
+        return [run_id for run_id, run in self.limit.runs.items() if run.began <= before]
+
     def forget(self, run_id: str) -> None:
-        """A run was let in and did not begin: the next may."""
+        """A run was let in and did not begin, or ended unheard: the next may."""
         self.limit.forget(run_id)
         self._admit()
 

@@ -36,6 +36,7 @@ from bus.pulling import Pull
 from bus.restoring import Restorer
 from bus.settings import BusSettings
 from bus.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, parse
+from bus.unheard import look
 from bus.users import ACTORS, inbox_prefix
 from bus.watched import Watch
 
@@ -102,6 +103,7 @@ class Worker:
                 self._pulls[name] = Pull(subscriber.subscription, f"pulls of {name}", self.watch)
                 subscriber.subscription = self._pulls[name]
         self.watch.keep("heartbeats", self._heartbeats)
+        self.watch.keep("the look for ends", lambda: look(self.intake, self.journal))
         self.watch.keep("the look at streams and consumers", self._restorer.run)
 
     async def stop(self) -> None:

@@ -19,6 +19,8 @@ BATCH = 1000
 HEARTBEAT_S = 1.0
 EXPIRES_S = 20.0
 LOOKS = 5  # checks of the connection per heartbeat
+#: How often a stream must be found shorter than it was: the new leader of a cluster may not know all of it for a moment.
+SHORTER = 10
 
 
 class Stored(msgspec.Struct, frozen=True, gc=False):
@@ -50,11 +52,15 @@ async def follow(
     `ready` is set once it listens. A stream that was deleted and recreated is followed from its beginning, after a call
     to `anew`.
     """
-    last, born = after, ""
+    last, born, shorter = after, "", 0
     while True:
         try:
             made, newest = await _identity(client, stream)
-            if (born and made != born) or newest < (last or 0):
+            shorter = shorter + 1 if newest < (last or 0) else 0
+            other = bool(born) and made != born
+            if shorter and not other and shorter < SHORTER:
+                raise TimeoutError("the stream is shorter than it was")
+            if other or shorter:
                 last, since = 0, None
                 if anew is not None:
                     anew()

@@ -23,6 +23,7 @@ from bus.errors import Unavailable
 from bus.messages import Message
 from bus.packing import pack, unpack
 from bus.records import Record, Stage, encode
+from bus.stream_info import ApiReply
 from bus.subjects import EVENTS, RUNS, BadId, Key, event_subject, parse, progress_subject, run_filters
 
 STORE_FAILED = 10077  # a limit of the stream was hit; only the description says which
@@ -31,6 +32,9 @@ WRONG_LAST = 10071  # "wrong last sequence"
 NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memory, limits
 
 NOT_THERE = {10043, 10057}  # sequence not found, no message found
+
+#: Said where one server of a cluster does not have what another has stored.
+LAGS = "the nats-server here lags behind the others of its cluster; ask again in a moment"
 
 #: What the server says of a message that is read back; of two headers with one name, its own comes last and counts.
 SUBJECT, SEQUENCE, TIME = "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"
@@ -54,6 +58,11 @@ class Journal:
         self.client = client
         self.js: JetStreamContext = client.jetstream(timeout=2.0)
         self.inbox = inbox
+
+    @property
+    def in_cluster(self) -> bool:
+        """Whether the server is one of several, of which any may answer what is read."""
+        return bool(self.client._server_info.get("cluster"))
 
     async def write(
         self,
@@ -162,15 +171,22 @@ class Journal:
         """The subject of every record of a filter, in no order. Raises Unavailable."""
         found: list[str] = []
         while True:
-            page = await self._api(
-                f"STREAM.INFO.{RUNS}", {"subjects_filter": subject, "offset": len(found)}, patience_s=10.0
-            )
-            if page.error is not None:  # as while a cluster elects its leaders
-                raise Unavailable(f"the stream {RUNS} cannot be looked at ({page.error.description})")
+            page = await self._info(RUNS, subject, offset=len(found), patience_s=10.0)
             names = page.state.subjects or {}
             found += names
             if not names or len(found) >= page.total:
                 return found
+
+    async def _info(self, stream: str, subject: str, *, offset: int = 0, patience_s: float = 2.0) -> ApiReply:
+        """What the stream's leader says of the subjects of a filter. Raises Unavailable, also for one that was cut off."""
+        page = await self._api(
+            f"STREAM.INFO.{stream}", {"subjects_filter": subject, "offset": offset}, patience_s=patience_s
+        )
+        if page.error is not None:  # as while a cluster elects its leaders
+            raise Unavailable(f"the stream {stream} cannot be looked at ({page.error.description})")
+        if not page.has_majority:
+            raise Unavailable(LAGS)
+        return page
 
     async def remove(self, sequence: int) -> bool:
         """Remove one record. False: it was gone. Raises Unavailable."""
@@ -179,22 +195,25 @@ class Journal:
             raise Unavailable(f"the stream {RUNS} removes nothing ({reply.error.description})")
         return reply.error is None
 
-    async def _api(self, subject: str, request: dict[str, object], *, patience_s: float) -> "_ApiReply":
+    async def _api(self, subject: str, request: dict[str, object], *, patience_s: float) -> ApiReply:
         try:
             msg = await self.client.request(f"$JS.API.{subject}", json.dumps(request).encode(), timeout=patience_s)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unavailable(f"JetStream does not answer ({error}); is nats-server running with -js?") from None
-        return msgspec.json.decode(msg.data, type=_ApiReply)
+        return msgspec.json.decode(msg.data, type=ApiReply)
 
     async def run(self, run_id: str) -> list[Record]:
         """The whole trace of a run, in the order it was written."""
         return await self.latest(run_filters(run_id))
 
-    async def frames(self, run_id: str, *, progress: bool = False) -> list["EventFrame"]:
-        """The event frames of a run so far, in order; with `progress` also those that `events=all` adds."""
-        found = await self._events(event_subject(run_id))
+    async def frames(self, run_id: str, *, progress: bool = False, up_to: int = 0) -> list["EventFrame"]:
+        """The event frames of a run so far, in order; with `progress` also those that `events=all` adds.
+
+        `up_to`: a sequence that the stream is known to have. Raises Unavailable.
+        """
+        found = await self._all_events(event_subject(run_id), up_to)
         if progress:
-            found += await self._events(progress_subject(run_id))
+            found += await self._all_events(progress_subject(run_id), up_to)
             found.sort(key=lambda frame: frame.sequence)
         return found
 
@@ -210,6 +229,18 @@ class Journal:
             raise Unavailable(
                 f"the stream {stream} cannot be read ({error}); is nats-server running with -js?"
             ) from None
+
+    async def _all_events(self, subject: str, up_to: int) -> list["EventFrame"]:
+        """As many as the stream's leader counts: any server of a cluster may answer, also one that lags behind."""
+        if not self.in_cluster:
+            return await self._events(subject)
+        for _ in range(40):
+            state = (await self._info(EVENTS, subject)).state
+            frames = await self._events(subject)
+            if state.last_seq >= up_to and len(frames) >= (state.subjects or {}).get(subject, 0):
+                return frames
+            await asyncio.sleep(0.05)
+        raise Unavailable(LAGS)
 
     async def _events(self, subject: str) -> list["EventFrame"]:
         frames: list[EventFrame] = []
@@ -259,23 +290,6 @@ class Journal:
             found.append(msg)
             if single:
                 return found
-
-
-class _ApiError(msgspec.Struct, frozen=True):
-    err_code: int = 0
-    description: str = ""
-
-
-class _State(msgspec.Struct, frozen=True):
-    subjects: dict[str, int] | None = None
-
-
-class _ApiReply(msgspec.Struct, frozen=True):
-    """What of a reply of JetStream's API is read."""
-
-    error: _ApiError | None = None
-    state: _State = _State()
-    total: int = 0
 
 
 def _records(found: Sequence[Msg], *, as_stored: bool = False) -> list[Record]:

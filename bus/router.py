@@ -69,7 +69,8 @@ class Reader:
 
     async def read_back(self, journal: Journal) -> int:
         """Load the run's events from before this reader arrived; returns the number of frames. Raises Unavailable."""
-        before = [f for f in await journal.frames(self.run_id, progress=True) if f.sequence <= self.position]
+        found = await journal.frames(self.run_id, progress=True, up_to=self.position)
+        before = [frame for frame in found if frame.sequence <= self.position]
         if before and before[0].fenced:
             # The beginning may have expired; the rest keeps its numbers.
             self._count = max(1, count_in(before[0].headers, FIRST, 1)) - 1

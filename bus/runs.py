@@ -19,7 +19,7 @@ from bus.chats import chat_key, latest_run
 from bus.citing import was_cut_off, with_shown
 from bus.connection import Inbox
 from bus.errors import Unavailable
-from bus.journal import Journal
+from bus.journal import LAGS, Journal
 from bus.messages import Message, QuestionAsked, RunFinished, Settled
 from bus.records import Record
 from bus.room import Room
@@ -241,6 +241,7 @@ class Runs:
         """Whether a run without events can still get some."""
         found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
+            await self._check_missing(run_id)
             raise no_such_run(run_id)
         if found[-1].key == finished(run_id) and time.time() - found[-1].time > self._events_max_age_s:
             raise EventsGone(f"the events of run {run_id} have expired; read its record instead")
@@ -264,6 +265,8 @@ class Runs:
         """
         records = await self._latest(run_filters(check_id(run_id)))
         record = record_of(records)
+        if record is None:
+            await self._check_missing(run_id)
         if record is None or not was_cut_off(record):
             return record
         async with self._patience():
@@ -284,14 +287,14 @@ class Runs:
         asked = key_of(QuestionAsked, check_id(run_id)).subject
         found = await self._latest([access_key(run_id).subject, asked])
         if not any(record.key.subject == asked for record in found):
-            await self._check_missing(asked)
+            await self._check_missing(run_id)
         return access_in(found)
 
-    async def _check_missing(self, subject: str) -> None:
-        """Raises Unavailable for a record that the stream's leader has: whoever was asked lags behind."""
+    async def _check_missing(self, run_id: str) -> None:
+        """Raises Unavailable for a run whose question the stream's leader has: whoever was asked lags behind."""
         async with self._patience():
-            if await self.journal.subjects(subject):
-                raise Unavailable("the nats-server here lags behind the others of its cluster; ask again in a moment")
+            if await self.journal.subjects(key_of(QuestionAsked, run_id).subject):
+                raise Unavailable(LAGS)
 
     # ------------------------------------------------------------ end
 
@@ -299,6 +302,7 @@ class Runs:
         """End a run. False: it was already over. Raises BadId, NoSuchRun, Unavailable."""
         asked = await self._latest([key_of(QuestionAsked, check_id(run_id)).subject])
         if not asked:
+            await self._check_missing(run_id)
             raise no_such_run(run_id)
         question = readable(asked[0])
         settled = Settled(outcome="cancelled")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bus.errors import Unavailable
 from bus.events import (
     DONE_LINE,
     EVENT_TYPES,
@@ -23,6 +24,7 @@ from bus.events import (
     shown_text,
     tokens_of,
 )
+from bus.journal import EventFrame, Journal
 from bus.messages import Reference
 from bus.subjects import EVENTS, event_subject
 from tests.bus.wires import Server, Wire
@@ -202,6 +204,27 @@ async def test_the_same_words_further_on_are_no_lost_ack(wire: Wire, run_id: str
     await first.tokens(["again"])
     with pytest.raises(Superseded):
         await second.tokens(["again"])
+
+
+async def test_frames_that_a_server_of_a_cluster_lacks_are_waited_for(
+    wire: Wire, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emit = Emitter(wire.journal, run_id)
+    for word in ("one", " two", " three"):
+        await emit.text(word)
+    real, lags = wire.journal._events, 2
+
+    async def behind(subject: str) -> list[EventFrame]:
+        nonlocal lags
+        lags -= 1
+        return (await real(subject))[: 1 if lags >= 0 else None]
+
+    monkeypatch.setattr(wire.journal, "_events", behind)
+    monkeypatch.setattr(Journal, "in_cluster", True)
+    assert await emit.shown() == "one two three"
+    ahead = (await wire.journal.last_sequence(EVENTS)) + 1
+    with pytest.raises(Unavailable, match="lags behind"):
+        await wire.journal.frames(run_id, up_to=ahead)
 
 
 async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire: Wire, run_id: str) -> None:

@@ -6,9 +6,11 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 
 import nats.errors
+import pytest
 
-from bus.connection import declare_streams
-from bus.follow import Stored, cancel, follow
+import bus.follow
+from bus.connection import Client, declare_streams
+from bus.follow import SHORTER, Stored, cancel, follow
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, event_subject
 from tests.bus.wires import Server, Wire
@@ -141,6 +143,27 @@ async def test_a_stream_made_again_is_followed_from_its_beginning(own_settings: 
     assert numbers(seen) == [0, 1, 2, 3, 4, 5, 6, 7]
     assert [stored.sequence for stored in seen] == [1, 2, 3, 4, 5, 1, 2, 3]
     assert told == ["anew"]
+
+
+async def test_a_leader_that_knows_less_for_a_moment_is_not_believed(
+    own_wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    await put(own_wire, subject, range(5))
+    real, looks = bus.follow._identity, 0
+
+    async def behind(client: Client, stream: str) -> tuple[str, int]:
+        nonlocal looks
+        looks += 1
+        made, newest = await real(client, stream)
+        return made, 3 if looks < SHORTER else newest
+
+    monkeypatch.setattr(bus.follow, "_identity", behind)
+    told: list[str] = []
+    async with following(own_wire, subject, after=4, anew=lambda: told.append("anew")) as seen:
+        await put(own_wire, subject, range(5, 8))
+        await until(has(seen, 4))
+    assert (numbers(seen), told) == ([4, 5, 6, 7], [])
 
 
 async def test_a_server_killed_and_started_again_loses_and_repeats_nothing(server: Server, own_wire: Wire) -> None:

@@ -187,6 +187,9 @@ async def test_a_server_that_lags_behind_is_no_proof_that_there_is_no_run(
     monkeypatch.setattr(runs.journal, "latest", nothing)
     with pytest.raises(Unavailable, match="lags behind the others of its cluster; ask again"):
         await runs.access(submitted.run_id)
+    for call in (runs.record(submitted.run_id), runs.cancel(submitted.run_id), runs.read(submitted.run_id)):
+        with pytest.raises(Unavailable, match="lags behind"):
+            await call
     assert await runs.access("never-asked") is None
 
 

@@ -75,7 +75,8 @@ class Client:
                         if await self._read(asked, response, slow_s, leave_after):
                             break
                     elif asked.run_id and response.status in (204, 404, 410):
-                        asked.gap = f"status {response.status} after {len(asked.lines)} events"
+                        said = await response.text()
+                        asked.gap = f"status {response.status} after {len(asked.lines)} events: {said}"
                         break
                     else:
                         pause = await self._refused(asked, response)

@@ -1,6 +1,7 @@
 """Three hosts on one machine: a network namespace each, joined by a bridge; links can be cut, and all of a host be killed."""
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 HOSTS = ("a", "b", "c")
+_COUNT = itertools.count()
 
 
 class NotPermitted(Exception):
@@ -28,8 +30,9 @@ class Network:
     """`address(host)` is reached from every host and from here. Nothing is left of it after `close`."""
 
     def __init__(self) -> None:
-        self._tag = f"gw{os.getpid() % 10000}"
-        self._net = f"10.231.{os.getpid() % 250}"
+        number = next(_COUNT)  # what the kernel keeps of one that was closed is not in the way of the next
+        self._tag = f"gw{os.getpid() % 10000}n{number}"
+        self._net = f"10.231.{(os.getpid() + number) % 250}"
         self._processes: dict[str, dict[str, subprocess.Popen[bytes]]] = {host: {} for host in HOSTS}
 
     def open(self) -> None:
@@ -49,8 +52,9 @@ class Network:
     def close(self) -> None:
         for host in HOSTS:
             self.kill(host)
-            with contextlib.suppress(NotPermitted):
-                ip("netns", "del", self._space(host))
+            for what in (("link", "del", f"{self._tag}{host}"), ("netns", "del", self._space(host))):
+                with contextlib.suppress(NotPermitted):
+                    ip(*what)
         with contextlib.suppress(NotPermitted):
             ip("link", "del", f"{self._tag}br")
 

@@ -1,8 +1,8 @@
 """`index push` and `index pull` as processes that are killed while bytes are on their way: what arrived is not sent again."""
 
 import asyncio
+import contextlib
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -43,16 +43,20 @@ class Watched:
         listening = await self._client.subscribe(sent if command == "push" else asked, cb=count)
         await self._client.flush()
         arguments = ["index", command, "--bucket", self._bucket.name, "--index", str(index)]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "runtime", *arguments],
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "runtime",
+            *arguments,
             env=self._environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
         )
         try:
-            code = await asyncio.to_thread(process.wait)
+            code = await process.wait()
         finally:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
             await self._client.flush()
             await listening.unsubscribe()
         assert enough.is_set() == bool(kill_after)

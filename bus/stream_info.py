@@ -1,0 +1,47 @@
+"""What JetStream's API says of a stream, as far as it is read, and whether who says it can be believed.
+
+In a cluster a stream's leader answers. One that was cut off from the others goes on for some seconds as if nothing was, while they
+elect another; so it is believed only where it has heard from most of them lately. They wait at least four seconds for their leader
+before they elect another (nats-server's minElectionTimeout), so until then there is none.
+"""
+
+import msgspec
+
+#: How long ago a server must have been heard of by the leader, in nanoseconds.
+LATELY_NS = 3_000_000_000
+
+
+class ApiError(msgspec.Struct, frozen=True):
+    err_code: int = 0
+    description: str = ""
+
+
+class State(msgspec.Struct, frozen=True):
+    subjects: dict[str, int] | None = None
+    last_seq: int = 0
+
+
+class Replica(msgspec.Struct, frozen=True):
+    """Another server that has the stream. `active`: how long ago it was heard of, in nanoseconds; 0 if it never was."""
+
+    active: int = 0
+
+
+class Replicas(msgspec.Struct, frozen=True):
+    replicas: tuple[Replica, ...] | None = None
+
+
+class ApiReply(msgspec.Struct, frozen=True):
+    """What of a reply is read. `cluster`: of a stream in a cluster."""
+
+    error: ApiError | None = None
+    state: State = State()
+    total: int = 0
+    cluster: Replicas = Replicas()
+
+    @property
+    def has_majority(self) -> bool:
+        """Whether the leader that says this is with most of the servers that have the stream; alone it is."""
+        others = self.cluster.replicas or ()
+        heard = sum(0 < each.active < LATELY_NS for each in others)
+        return 2 * (heard + 1) > len(others) + 1

@@ -1,0 +1,23 @@
+"""An end that nobody told the door of the questions: it is found in the journal, and who waits goes on."""
+
+from bus.messages import RunFinished
+from bus.settings import BusSettings
+from bus.subjects import finished
+from tests.bus.toys import answered, ask, ended, intake, working
+from tests.bus.toys import end as last
+from tests.bus.wires import Wire
+
+
+async def test_runs_whose_end_was_not_heard_of_keep_nobody_out(own_settings: BusSettings, own_wire: Wire) -> None:
+    over: RunFinished = answered()
+    async with working(own_settings, intake, last) as worker:
+        held = 0
+        while worker.intake.limit.has_room("interactive"):
+            run_id = f"unheard-{held}"
+            await own_wire.journal.write(finished(run_id), over)
+            await own_wire.client.flush()
+            await worker.client.flush()  # what is told now is told of a run that has not begun
+            await worker.intake.enter(run_id, "interactive", 3600.0)
+            held += 1
+        assert held >= 8
+        assert (await ended(own_wire, await ask(own_wire, deadline_s=60.0))).outcome == "answered"
