@@ -33,6 +33,8 @@ NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memor
 
 NOT_THERE = {10043, 10057}  # sequence not found, no message found
 
+#: How often a leader is asked that has not heard of most of the others lately, before it counts as cut off.
+MAJORITY_TRIES = 20
 #: Said where one server of a cluster does not have what another has stored.
 LAGS = "the nats-server here lags behind the others of its cluster; ask again in a moment"
 
@@ -179,14 +181,15 @@ class Journal:
 
     async def _info(self, stream: str, subject: str, *, offset: int = 0, patience_s: float = 2.0) -> ApiReply:
         """What the stream's leader says of the subjects of a filter. Raises Unavailable, also for one that was cut off."""
-        page = await self._api(
-            f"STREAM.INFO.{stream}", {"subjects_filter": subject, "offset": offset}, patience_s=patience_s
-        )
-        if page.error is not None:  # as while a cluster elects its leaders
-            raise Unavailable(f"the stream {stream} cannot be looked at ({page.error.description})")
-        if not page.has_majority:
-            raise Unavailable(LAGS)
-        return page
+        asked = {"subjects_filter": subject, "offset": offset}
+        for _ in range(MAJORITY_TRIES):
+            page = await self._api(f"STREAM.INFO.{stream}", asked, patience_s=patience_s)
+            if page.error is not None:  # as while a cluster elects its leaders
+                raise Unavailable(f"the stream {stream} cannot be looked at ({page.error.description})")
+            if page.has_majority:
+                return page
+            await asyncio.sleep(0.1)
+        raise Unavailable(LAGS)
 
     async def remove(self, sequence: int) -> bool:
         """Remove one record. False: it was gone. Raises Unavailable."""

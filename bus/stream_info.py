@@ -7,8 +7,8 @@ before they elect another (nats-server's minElectionTimeout), so until then ther
 
 import msgspec
 
-#: How long ago a server must have been heard of by the leader, in nanoseconds.
-LATELY_NS = 3_000_000_000
+#: How long ago a server must have been heard of by the leader, in nanoseconds: every two seconds where there is nothing to do.
+LATELY_NS = 3_500_000_000
 
 
 class ApiError(msgspec.Struct, frozen=True):
