@@ -133,9 +133,10 @@ class Journal:
         if behind is None:
             return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
         subject, sequence = behind
-        asked = {"multi_last": [*dict.fromkeys([*filters, subject])], "batch": 1000}
+        asked_for = any(_covers(each, subject) for each in filters)
+        asked = {"multi_last": [*filters] if asked_for else [*filters, subject], "batch": 1000}
         found = _records(await self._raw(RUNS, asked, up_to=sequence))
-        return found if subject in filters else [each for each in found if each.key.subject != subject]
+        return found if asked_for else [each for each in found if each.key.subject != subject]
 
     async def stored(self, filters: Sequence[str]) -> list[Record]:
         """As `latest`, with the bytes as they are stored."""
@@ -293,6 +294,12 @@ class Journal:
             found.append(msg)
             if single:
                 return found
+
+
+def _covers(pattern: str, subject: str) -> bool:
+    """Whether a filter, whose wildcards are stars alone, takes a subject, or is the same filter."""
+    said, asked = pattern.split("."), subject.split(".")
+    return len(said) == len(asked) and all(one in ("*", other) for one, other in zip(said, asked, strict=True))
 
 
 def _records(found: Sequence[Msg], *, as_stored: bool = False) -> list[Record]:

@@ -75,6 +75,10 @@ async def test_a_server_that_lags_behind_a_record_is_not_believed(wire: Wire) ->
     nothing, itself = [ready.subject], [asked.subject]
     assert await wire.journal.latest(nothing, behind=(asked.subject, record.sequence)) == []
     assert len(await wire.journal.latest(itself, behind=(asked.subject, record.sequence))) == 1
+    await wire.journal.write(ready, READY)
+    (of_all,) = await wire.journal.latest([f"gw.*.{run_id}.*"])
+    found = await wire.journal.latest([f"gw.{ready.type}.{run_id}.*"], behind=(ready.subject, of_all.sequence))
+    assert [each.key for each in found] == [ready]  # though it is named as what is stored
     for filters in (nothing, itself):
         with pytest.raises(Unavailable, match="the stream RUNS cannot be read"):
             await wire.journal.latest(filters, behind=(asked.subject, record.sequence + 10**9))
