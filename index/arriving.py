@@ -11,6 +11,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -24,6 +25,8 @@ from index.snapshot import Manifest, Version
 
 _FOLDER = "arriving"
 _SKIPPED = "skipped.json"
+#: A file here has its digest's name, so that must be no other path.
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 #: What is left free of a disk.
 _SPARE = 16 * 1024 * 1024
 
@@ -219,6 +222,7 @@ def _manifest(name: str, raw: bytes) -> Manifest:
         manifest.snapshot != name
         or not snapshot.sequence(name)
         or any(path.is_absolute() or ".." in path.parts for path in paths)
+        or any(size < 0 or not _DIGEST.fullmatch(digest) for size, digest in manifest.files.values())
     ):
         raise IndexProblem(f"snapshot {name} of the bucket has a manifest that is not its own; push the index again")
     return manifest

@@ -27,6 +27,8 @@ from index.model import FORMAT
 from index.roots import Root
 
 KEEP = 3
+#: The file that names the current snapshot.
+CURRENT = "current"
 _ID = re.compile(r"s(\d{6,})-[0-9a-f]{8}")
 
 
@@ -74,6 +76,10 @@ class OlderFormat(IndexProblem):
         self.found = found
 
 
+class NewerFormat(IndexProblem):
+    """The index was made by a newer version."""
+
+
 class Handle:
     """A snapshot held open: it is not pruned before `close`."""
 
@@ -91,7 +97,7 @@ def current(index: Path) -> str:
     if not index.is_dir():
         raise IndexProblem(f"no index at {index}; build one with 'groundwire index build PATH --out {index}'")
     try:
-        snapshot = (index / "current").read_text(encoding="ascii").strip()
+        snapshot = (index / CURRENT).read_text(encoding="ascii").strip()
     except FileNotFoundError:
         raise IndexProblem(
             f"{index} holds no finished index; build one with 'groundwire index build PATH --out {index}'"
@@ -104,7 +110,7 @@ def current(index: Path) -> str:
 
 
 def exists(index: Path) -> bool:
-    return (index / "current").is_file()
+    return (index / CURRENT).is_file()
 
 
 def names(index: Path) -> list[str]:
@@ -152,13 +158,13 @@ def hold(index: Path, snapshot: str | None = None) -> Handle:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises IndexProblem for a snapshot that is incomplete or of another version, OlderFormat for an older one."""
+    """Raises IndexProblem for a snapshot that is incomplete, OlderFormat or NewerFormat for one of another version."""
     path = directory / "manifest.json"
     try:
         raw = path.read_bytes()
         found = msgspec.json.decode(raw, type=Version)
         if found.format > FORMAT:
-            raise IndexProblem(
+            raise NewerFormat(
                 f"{directory} is of format {found.format}, made by a newer version; update Groundwire, or build the index again"
             )
         if found.format < FORMAT:
@@ -253,7 +259,7 @@ def point_at(index: Path, snapshot: str) -> None:
     pointer = index / f"current.{os.getpid()}"
     pointer.write_text(snapshot + "\n", encoding="ascii")
     _sync(pointer)
-    pointer.rename(index / "current")
+    pointer.rename(index / CURRENT)
     _sync(index)
 
 

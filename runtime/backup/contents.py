@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 
 from bus.errors import Failure
+from bus.subjects import EVENTS, RUNS
+from index import snapshot
 
 FORMAT = 1
 LIST = "backup.json"
@@ -59,7 +61,7 @@ def digest(path: Path) -> tuple[int, str]:
 
 
 def read(folder: Path) -> Contents:
-    """The list of a whole and undamaged backup. Raises BackupProblem."""
+    """The list of a whole and undamaged backup, which holds nothing else. Raises BackupProblem."""
     try:
         found = msgspec.json.decode((folder / LIST).read_bytes(), type=Contents)
     except FileNotFoundError:
@@ -68,6 +70,16 @@ def read(folder: Path) -> Contents:
         raise BackupProblem(f"{folder / LIST} cannot be read ({error}); take another backup") from None
     if found.format != FORMAT:
         raise BackupProblem(f"{folder} is of format {found.format}, made by another version; restore it with that one")
+    needed = {f"index/snapshots/{found.snapshot}/manifest.json"}
+    needed |= {f"journal/{stream}.{kind}" for stream in found.streams for kind in ("json", "stream")}
+    if not (
+        snapshot.sequence(found.snapshot) and {EVENTS, RUNS}.issuperset(found.streams) and needed <= set(found.files)
+    ):
+        raise BackupProblem(f"{folder / LIST} is not what `groundwire backup` writes; take another backup")
+    for path in folder.rglob("*"):
+        listed = path.is_dir() or path.relative_to(folder).as_posix() in (*found.files, LIST)
+        if path.is_symlink() or not listed:
+            raise BackupProblem(f"{path} is not of this backup, whose list does not name it; remove it")
     for name, (size, sha) in found.files.items():
         try:
             intact = digest(folder / name) == (size, sha)

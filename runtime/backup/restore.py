@@ -10,7 +10,7 @@ from bus.connection import connect
 from bus.errors import Unavailable
 from bus.stream_copies import CHUNK_BYTES, Description, put_back
 from index import snapshot
-from runtime.backup.contents import KEYS_FILE, PROFILES, BackupProblem, Contents, copy, copy_tree, read
+from runtime.backup.contents import KEYS_FILE, PROFILES, BackupProblem, Contents, copy, copy_tree
 from runtime.backup.save import SKIPPED
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
@@ -20,9 +20,8 @@ from runtime.processes.supervisor import Stack
 from runtime.settings import Settings
 
 
-async def restore(folder: Path, settings: Settings, *, force: bool) -> Contents:
-    """Check the whole backup, then put it where the settings say. Raises BackupProblem, IndexProblem, Unavailable, StackRunning."""
-    contents = read(folder)
+async def restore(folder: Path, contents: Contents, settings: Settings, *, force: bool) -> None:
+    """Put a backup, checked by `read`, where the settings say. Raises BackupProblem, IndexProblem, Unavailable, StackRunning."""
     index, state = Path(settings.index.dir), state_folder(settings)
     if running(state) is not None:
         raise BackupProblem(f"a stack runs over {index}; stop it first")
@@ -30,38 +29,40 @@ async def restore(folder: Path, settings: Settings, *, force: bool) -> Contents:
     if there and not force:
         raise BackupProblem(f"{', '.join(map(str, there))} would be replaced; add --force if that is what you want")
     try:
-        for path in there:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        _restore_state(folder / "state", settings)
-        _restore_index(folder / "index", index, contents.snapshot)
+        with snapshot.writing(index):  # before anything goes: a build may be writing
+            for path in there:
+                if path != index / snapshot.CURRENT:  # replaced when the new one is there
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            _restore_state(folder / "state", settings)
+            _restore_index(folder / "index", index, contents.snapshot)
     except OSError as error:
         raise BackupProblem(f"{error.filename}: {error.strerror}; free some space or make it writable") from None
     if contents.streams:
         await _restore_journal(folder / "journal", contents.streams, settings)
-    return contents
 
 
 def _in_the_way(folder: Path, settings: Settings) -> list[Path]:
     """What the restored would take the place of. An index's older snapshots stay; its journal goes as a whole."""
     state = state_folder(settings)
-    places = [Path(settings.index.dir) / "current", state / "jetstream"]
+    places = [Path(settings.index.dir) / snapshot.CURRENT, state / "jetstream"]
     if (folder / "state" / KEYS_FILE).exists():
         places.append(key_file(settings).path)
-    if settings.profiles and (folder / "state" / PROFILES).exists() and any(Path(settings.profiles).iterdir()):
-        places.append(Path(settings.profiles))
+    profiles = Path(settings.profiles) if settings.profiles else None
+    if profiles and profiles.is_dir() and any(profiles.iterdir()) and (folder / "state" / PROFILES).exists():
+        places.append(profiles)
     return [path for path in places if path.exists()]
 
 
 def _restore_index(source: Path, index: Path, name: str) -> None:
-    with snapshot.writing(index):
-        building = index / "building" / name
-        copy_tree(source / "snapshots" / name, building)
-        raw = (building / "manifest.json").read_bytes()
-        shutil.rmtree(index / "snapshots" / name, ignore_errors=True)
-        snapshot.adopt(index, building, name, raw)
-        (index / SKIPPED).unlink(missing_ok=True)
-        if (source / SKIPPED).exists():
-            copy(source / SKIPPED, index / SKIPPED)
+    """Call under `snapshot.writing`."""
+    building = index / "building" / name
+    copy_tree(source / "snapshots" / name, building)
+    raw = (building / "manifest.json").read_bytes()
+    shutil.rmtree(index / "snapshots" / name, ignore_errors=True)
+    snapshot.adopt(index, building, name, raw)
+    (index / SKIPPED).unlink(missing_ok=True)
+    if (source / SKIPPED).exists():
+        copy(source / SKIPPED, index / SKIPPED)
 
 
 def _restore_state(source: Path, settings: Settings) -> None:

@@ -9,7 +9,7 @@ import click
 from bus.errors import Failure
 from bus.runs import NoSuchRun
 from index.errors import IndexProblem
-from runtime.backup.contents import SETTINGS_FILE, Contents
+from runtime.backup.contents import SETTINGS_FILE, Contents, read
 from runtime.backup.restore import restore
 from runtime.backup.save import save
 from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, over_index, read_settings
@@ -17,7 +17,7 @@ from runtime.commands.run_sources import journal_of
 from runtime.commands.terminal import one_line, say
 from runtime.processes.nats_server import NoServer
 from runtime.processes.supervisor import StackRunning
-from runtime.settings import Settings
+from runtime.settings import SettingsError, load
 
 _FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 _PROBLEMS = (Failure, IndexProblem, NoServer, StackRunning)
@@ -58,11 +58,14 @@ def restore_command(folder: Path, index: Path, force: bool, config: Path | None)
 
     Settings are put where --config says if there is no such file yet, profiles into the folder that the settings name.
     """
-    if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
-        shutil.copy(folder / "state" / SETTINGS_FILE, config)
-    settings: Settings = over_index(read_settings(config), index)
     try:
-        contents = asyncio.run(restore(folder, settings, force=force))
+        contents = read(folder)
+        if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
+            shutil.copy(folder / "state" / SETTINGS_FILE, config)
+        settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
+        asyncio.run(restore(folder, contents, settings, force=force))
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
     except _PROBLEMS as problem:
         raise click.ClickException(one_line(str(problem))) from None
     say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}")

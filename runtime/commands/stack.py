@@ -17,6 +17,8 @@ from runtime.settings import Settings
 
 #: The processes that a question takes.
 ROLES: tuple[Role, ...] = ("search", "inference", "actors")
+#: How often one is started that another, of which nothing is heard for ten seconds each time, is in the way of.
+TRIES = 6
 
 
 @contextlib.asynccontextmanager
@@ -29,13 +31,16 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     folder = state_folder(settings)
     there = running(folder)
     stack: Stack | None = None
-    if there is None:
+    tries = TRIES
+    while stack is None and there is None:
         say("starting nats-server, search, inference and actors…")
+        tries -= 1
         try:
             stack = await _started(Stack(settings, folder, ROLES, say=say, alone=alone))
-        except StackRunning:
-            if (there := await _appears(folder)) is None:  # the running stack was shutting down
-                stack = await _started(Stack(settings, folder, ROLES, alone=alone))
+        except StackRunning:  # it is starting, or shutting down
+            there = await _appears(folder)
+            if there is None and not tries:
+                raise
     try:
         if stack is not None:
             await stack.ready()

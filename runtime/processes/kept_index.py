@@ -12,6 +12,7 @@ from pathlib import Path
 from index import snapshot
 from index.errors import IndexProblem
 from index.searcher import Searcher
+from index.snapshot import NewerFormat, OlderFormat
 
 log = logging.getLogger(__name__)
 
@@ -149,11 +150,15 @@ class KeptIndex:
             if not candidates:
                 raise
             current = ""
+        other_format: IndexProblem | None = None
         for name in sorted(candidates, key=lambda each: each != current):
             if self._known_damaged(name) or (name != current and not self._is_whole(name)):
                 continue
             try:
                 self._use(name)
+            except (OlderFormat, NewerFormat) as problem:
+                other_format = problem  # which says what to do about it
+                continue
             except IndexProblem:
                 if self._is_whole(name):
                     raise  # the files are not what is wrong
@@ -162,6 +167,8 @@ class KeptIndex:
                 log.warning("snapshot %s cannot be served; %s is served instead", current or "(none)", name)
             return
         self.close()
+        if other_format is not None:
+            raise other_format
         raise IndexProblem(f"no snapshot in {self._directory} is whole; build the index again")
 
     def _use(self, name: str) -> None:

@@ -191,6 +191,19 @@ def test_where_no_snapshot_is_whole_every_search_is_told_until_the_index_is_buil
     assert hour(kept) == "six"
 
 
+@pytest.mark.parametrize(("format_", "line"), [(4, "groundwire index migrate --index"), (99, "update Groundwire")])
+def test_of_an_index_of_another_version_every_search_is_told_what_to_do(
+    index: Path, kept: KeptIndex, format_: int, line: str
+) -> None:
+    for name in snapshot.names(index):
+        path = index / "snapshots" / name / "manifest.json"
+        path.write_bytes(msgspec.json.encode(msgspec.json.decode(path.read_bytes()) | {"format": format_}))
+    for _ in range(2):
+        assert not kept.look()
+        with pytest.raises(IndexProblem, match=line):
+            kept.searcher()
+
+
 async def test_a_search_that_breaks_ends_no_thread() -> None:
     calls: list[int] = []
     told: list[str] = []

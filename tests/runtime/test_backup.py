@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from bus.messages import QuestionAsked
-from runtime.backup.contents import LIST
+from index import snapshot
+from runtime.backup.contents import FORMAT, LIST, BackupProblem, Contents, digests, read
 from runtime.commands.stack import stack_for
 from runtime.settings import IndexSettings, Settings
 
@@ -71,7 +72,11 @@ async def asked(place: Place, backup: Path) -> str:
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("old"))
-    place.config.write_text('[answers]\nvoice = "helpful"\n', encoding="utf-8")
+    (place.state.parent / "profiles").mkdir()
+    (place.state.parent / "profiles" / "mine.toml").write_text('extends = "general"\n', encoding="utf-8")
+    place.config.write_text(
+        f'profiles = "{place.state.parent / "profiles"}"\n[answers]\nvoice = "helpful"\n', encoding="utf-8"
+    )
     built = place.run("index", "build", DOCUMENTS, "--out", place.index)
     assert built.returncode == 0, built.stderr
     assert place.run("keys", "add", "me").returncode == 0
@@ -84,8 +89,8 @@ def backup(old: Place, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     folder = tmp_path_factory.mktemp("backups") / "today"
     run_id = asyncio.run(asked(old, folder))
     keys = (old.state / "keys.json").read_bytes()
-    shutil.rmtree(old.state)
-    shutil.rmtree(old.index)
+    for lost in (old.state, old.index, old.state.parent / "profiles"):
+        shutil.rmtree(lost)
     assert (folder / "state" / "keys.json").read_bytes() == keys
     return folder, run_id
 
@@ -99,7 +104,7 @@ def test_it_is_restored_elsewhere_and_an_old_run_replays(backup: tuple[Path, str
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
     assert "me" in new.run("keys", "list").stdout
     assert "helpful" in new.config.read_text(encoding="utf-8")
-    answered = new.run("ask", "--index", new.index, "--config", new.config, ASKED.question)
+    answered = new.run("ask", "--index", new.index, "--config", new.config, "--profile", "mine", ASKED.question)
     assert "safety goggles" in answered.stdout, answered.stderr
 
     again = new.run("restore", folder, "--index", new.index)
@@ -115,12 +120,14 @@ def test_a_damaged_backup_restores_nothing(backup: tuple[Path, str], tmp_path: P
     stream = damaged / "journal" / "RUNS.stream"
     stream.write_bytes(stream.read_bytes()[:-1] + b"?")
     new = Place(tmp_path / "new")
-    done = new.run("restore", damaged, "--index", new.index)
+    done = new.run("restore", damaged, "--index", new.index, "--config", new.config)
     assert done.returncode == 1
+    assert not new.config.exists()
     assert "RUNS.stream is missing or damaged" in done.stderr
     assert not new.index.exists()
     (damaged / LIST).unlink()
-    assert "no finished backup" in new.run("restore", damaged, "--index", new.index).stderr
+    assert "no finished backup" in new.run("restore", damaged, "--index", new.index, "--config", new.config).stderr
+    assert not new.config.exists()
 
 
 def test_only_its_owner_reads_it_and_a_full_folder_is_left_alone(backup: tuple[Path, str], tmp_path: Path) -> None:
@@ -131,3 +138,46 @@ def test_only_its_owner_reads_it_and_a_full_folder_is_left_alone(backup: tuple[P
     done = new.run("backup", folder, "--index", new.index)
     assert done.returncode == 1
     assert "is not empty" in done.stderr
+
+
+def test_what_is_there_stays_while_a_build_writes(backup: tuple[Path, str], tmp_path: Path) -> None:
+    new = Place(tmp_path / "new")
+    (new.state / "keys.json").parent.mkdir()
+    (new.state / "keys.json").write_text("{}", encoding="utf-8")
+    with snapshot.writing(new.index):
+        done = new.run("restore", backup[0], "--index", new.index, "--force")
+    assert done.returncode == 1
+    assert "another process is writing" in done.stderr
+    assert (new.state / "keys.json").read_text(encoding="utf-8") == "{}"
+
+
+def written(folder: Path, name: str = "s000001-00000000", streams: tuple[str, ...] = ()) -> Path:
+    """A backup of a manifest, whose list names a snapshot and these streams."""
+    manifest = folder / "index" / "snapshots" / name / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text("{}", encoding="utf-8")
+    contents = Contents(format=FORMAT, created="", snapshot=name, streams=streams, files=digests(folder))
+    (folder / LIST).write_bytes(msgspec.json.encode(contents))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "streams"), [("../../outside", ()), ("s000001-00000000", ("../x",)), ("s000001-00000000", ("RUNS",))]
+)
+def test_a_list_that_names_what_no_backup_holds_is_refused(tmp_path: Path, name: str, streams: tuple[str, ...]) -> None:
+    with pytest.raises(BackupProblem, match="is not what `groundwire backup` writes"):
+        read(written(tmp_path / "backup", name, streams))
+
+
+def test_what_the_list_does_not_name_is_not_restored(tmp_path: Path) -> None:
+    folder = written(tmp_path / "backup")
+    assert read(folder).files
+    stray = folder / "state" / "profiles" / "stray.toml"
+    stray.parent.mkdir(parents=True)
+    stray.write_text("", encoding="utf-8")
+    with pytest.raises(BackupProblem, match=r"stray.toml is not of this backup, .*; remove it"):
+        read(folder)
+    stray.unlink()
+    stray.symlink_to(folder / LIST)
+    with pytest.raises(BackupProblem, match=r"stray.toml is not of this backup"):
+        read(folder)

@@ -306,6 +306,8 @@ async def test_a_disk_that_is_full_is_said_in_one_line(bucket: Bucket, index: Pa
         ({"format": 99}, "is of format 99, this version reads"),
         ({"files": {"../../outside": (1, "0" * 64)}}, "a manifest that is not its own"),
         ({"files": {"/outside": (1, "0" * 64)}}, "a manifest that is not its own"),
+        ({"files": {"inside": (PART + 1, "../../outside")}}, "a manifest that is not its own"),
+        ({"files": {"inside": (-1, "0" * 64)}}, "a manifest that is not its own"),
         ({"snapshot": "s000009-00000000"}, "a manifest that is not its own"),
         ({"files": 3}, "a manifest that cannot be read"),
     ],
