@@ -53,12 +53,12 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
 
     Raises IndexProblem.
     """
+    if "@" in url:  # before any part of it is told: a password may hold what ends one
+        raise IndexProblem("user and password do not belong into index.url; set index.user and index.password")
     *others, last = (part.strip() for part in url.split(","))
     name = urlsplit(last).path.strip("/")
     nodes = tuple(part.rstrip("/") for part in (*others, last.removesuffix("/").removesuffix(f"/{name}")))
     for node in nodes:
-        if "@" in node:
-            raise IndexProblem("user and password do not belong into index.url; set index.user")
         if not _NODE.fullmatch(node):
             raise IndexProblem(f"{node}: no address of OpenSearch; write it like https://search.example.org:9200")
     if name and not _NAME.fullmatch(name):

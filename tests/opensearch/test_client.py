@@ -220,6 +220,8 @@ def test_an_address_names_nodes_and_an_index(url: str, nodes: tuple[str, ...], n
     [
         ("search.example.org", "no address of OpenSearch"),
         ("https://me:secret@a:9200", r"set index\.user"),
+        ("https://me:secret/1@a:9200", r"set index\.user"),
+        ("https://me:secret,1@a:9200/x", r"set index\.user"),
         ("https://a:9200/Hand Book", "small letters"),
         ("https://a/x/y", "small letters|no address"),
         ("ftp://a", "no address of OpenSearch"),
