@@ -89,6 +89,8 @@ class Client:
             ) from None
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # what fails is said by who asked
         self.address = address
+        #: How long a request is tried that says nothing else.
+        self.patience_s = address.timeout_s
         self._errors = opensearchpy.exceptions
         security: Json = {"ca_certs": address.ca} if address.ca else {}
         if address.user:
@@ -199,7 +201,7 @@ class Client:
 
     def _until(self, timeout_s: float | None) -> Iterator["_Left"]:
         """Try after try, until the time is over; the last problem is raised then."""
-        limit = self.address.timeout_s if timeout_s is None else timeout_s
+        limit = self.patience_s if timeout_s is None else timeout_s
         end = time.monotonic() + limit
         while True:
             left = _Left(max(end - time.monotonic(), 0.05))

@@ -16,6 +16,8 @@ from index.report import Skipped
 from index.sink import Sink
 
 _SKIPPED = "skipped"
+#: Who builds waits longer than who searches, in seconds: a cluster that takes in passages may be slow to say what it holds.
+_BUILD_S = 30.0
 
 
 class OpenSearchIndex(OpenSearchSnapshots):
@@ -37,10 +39,12 @@ class OpenSearchIndex(OpenSearchSnapshots):
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         lease = self._lease = Lease(self.client)
+        self.client.patience_s = max(self.client.patience_s, _BUILD_S)
         try:
             yield
         finally:
             self._lease = None
+            self.client.patience_s = self.client.address.timeout_s
             lease.release()
 
     def sink(
