@@ -34,6 +34,7 @@ CURRENT = "current"
 SNAPSHOTS, FILES, PARTS = "snapshots/", "sha256/", "parts/"
 #: The digest of nothing: an empty file needs no object.
 EMPTY = hashlib.sha256().hexdigest()
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 #: How long one message may take, and how long a server may stay away, in seconds.
 REQUEST_S, PATIENCE_S = 20.0, 60.0
@@ -112,11 +113,11 @@ class Bucket:
             raise self._away(error) from None
 
     async def current(self) -> Current | None:
-        """None when nothing has been pushed, or there is no such bucket. Raises Unavailable."""
+        """None when nothing has been pushed, or there is no such bucket. Raises Damaged, Unavailable."""
         msg = await self._get(self._record(CURRENT))
         if msg is None:
             return None
-        record = msgspec.json.decode(msg.data, type=_Record)
+        record = self._told(msg, CURRENT)
         name = record.options.link.name if record.options is not None and record.options.link is not None else ""
         return Current(name.removeprefix(SNAPSHOTS), _revision(msg))
 
@@ -139,10 +140,7 @@ class Bucket:
         """The bytes with that digest. Raises Absent, Damaged, Unavailable."""
         data = (await self._present(f"$O.{self.name}.C.{digest}", f"{FILES}{digest}")).data
         if await asyncio.to_thread(sha256, data) != digest:
-            raise Damaged(
-                f"{FILES}{digest} in the bucket {self.name} is damaged;"
-                " send it again with 'groundwire index push --resend'"
-            )
+            raise self._damaged(FILES + digest)
         return data
 
     async def has(self, name: str) -> bool:
@@ -150,9 +148,29 @@ class Bucket:
         return await self._get(self._record(name)) is not None
 
     async def stored(self, name: str) -> Stored:
-        """What is told of an object. Raises Absent, Unavailable."""
+        """What is told of an object. Raises Absent, Damaged, Unavailable."""
         msg = await self._present(self._record(name), name)
-        return Stored(msgspec.json.decode(msg.data, type=_Record).nuid, _revision(msg), time_of(msg.headers or {}))
+        return Stored(self._told(msg, name).nuid, _revision(msg), time_of(msg.headers or {}))
+
+    async def parts(self, digest: str) -> list[str]:
+        """The digests of the parts of a file longer than a part, in order. Raises Absent, Damaged, Unavailable."""
+        listed = (await self.read(PARTS + digest)).split(b"\n")
+        found = [line.decode("ascii", "replace") for line in listed if line]
+        if not all(map(_DIGEST.fullmatch, found)):
+            raise self._damaged(PARTS + digest)
+        return found
+
+    def _told(self, msg: Msg, name: str) -> _Record:
+        """Raises Damaged."""
+        try:
+            return msgspec.json.decode(msg.data, type=_Record)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise self._damaged(name) from None
+
+    def _damaged(self, name: str) -> Damaged:
+        return Damaged(
+            f"{name} in the bucket {self.name} is damaged; send it again with 'groundwire index push --resend'"
+        )
 
     async def names(self) -> set[str]:
         """The names of all objects. For who may write. Raises Unavailable."""

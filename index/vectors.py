@@ -30,6 +30,8 @@ _ALONE, _MOST = 131_072, 4
 _MERGED, _PART = 65_536, 16
 #: Removed vectors still cost time and space; a segment with a larger share of them is written again.
 _REWRITE_ABOVE = 0.3
+#: A graph that is made holds its vectors in memory; as many are made at once as fit into this.
+_AT_ONCE_BYTES = 1_000_000_000
 #: Beside twice as many as are wanted, so many candidates get their cosine; a graph knows distances roughly.
 _SPARE = 30
 
@@ -120,7 +122,8 @@ def _add_graphs(folder: Path, names: Iterable[str], dimension: int, tell: Tell) 
             done += rows
             tell("graph", done, total)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    largest = max(map(vector_segments.count, large), default=1) * 4 * dimension
+    with ThreadPoolExecutor(max(1, min(os.cpu_count() or 1, _AT_ONCE_BYTES // largest))) as pool:
         for one in [pool.submit(vector_segments.add_graph, folder, name, dimension, linked) for name in large]:
             one.result()
 

@@ -26,7 +26,7 @@ async def prune(bucket: Bucket, keep: int = KEEP, *, grace_s: float = GRACE_S) -
         for digest, size in files_named(await bucket.read(name)):
             needed.add((FILES if size <= PART else PARTS) + digest)
             if size > PART and PARTS + digest in names:
-                needed.update(FILES + part for part in (await bucket.read(PARTS + digest)).decode("ascii").split())
+                needed.update(FILES + part for part in await bucket.parts(digest))
     doomed = sorted(name for name in names - needed if name.startswith((SNAPSHOTS, FILES, PARTS)))
     for name in names.difference(doomed):
         digests.add(name.removeprefix(FILES) if name.startswith(FILES) else (await bucket.stored(name)).digest)

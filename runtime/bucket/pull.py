@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bus.bucket import PART, PARTS, SNAPSHOTS, Absent, Bucket, Damaged
+from bus.bucket import PART, SNAPSHOTS, Absent, Bucket, Damaged
 from index import snapshot
 from index.arriving import Arriving
 from index.build_job import Tell
@@ -85,7 +85,7 @@ class _Fetching:
         for digest, size in self._arriving.wanted.items():
             parts = [(digest, size)]
             if size > PART:
-                listed = (await self._bucket.read(PARTS + digest)).decode("ascii").split()
+                listed = await self._bucket.parts(digest)
                 parts = [(part, min(PART, size - at * PART)) for at, part in enumerate(listed)]
             missing = await asyncio.to_thread(self._arriving.missing, digest, parts)
             sizes = dict(parts)

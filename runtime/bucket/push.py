@@ -111,7 +111,7 @@ class _Sending:
             return FILES + digest in there
         if PARTS + digest not in there:
             return False
-        return all(FILES + part in there for part in (await self._bucket.read(PARTS + digest)).decode("ascii").split())
+        return all(FILES + part in there for part in await self._bucket.parts(digest))
 
     async def _parts(
         self, name: str, digest: str, there: set[str], group: asyncio.TaskGroup, *, again: bool

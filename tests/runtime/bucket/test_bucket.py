@@ -150,6 +150,20 @@ async def test_a_damaged_object_is_named_and_mended_by_sending_it_again(
     assert same(index, cache)
 
 
+async def test_what_no_push_writes_is_named_as_damaged(
+    bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
+) -> None:
+    snap(FIRST)
+    await push(bucket, index, quiet, keep=3)
+    listed = b"../../escaped\n"
+    await bucket.put(PARTS + sha256(FIRST["vectors/graph.bin"]), listed, sha256(listed))
+    with pytest.raises(Damaged, match=f"{PARTS}{sha256(FIRST['vectors/graph.bin'])} in the bucket"):
+        await pull(bucket, tmp_path / "cache", quiet)
+    await client.jetstream().publish(bucket._record("current"), b"\xff{", headers={"Nats-Rollup": "sub"})
+    with pytest.raises(Damaged, match=f"current in the bucket {bucket.name} is damaged"):
+        await pull(bucket, tmp_path / "cache", quiet)
+
+
 @pytest.mark.usefixtures("no_lag")
 async def test_an_object_that_is_gone_is_sent_by_the_next_push(
     bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
