@@ -3,7 +3,8 @@
 Builds documents (scale_corpus.py), indexes them by the command that people use, opens and searches the index, adds ten files, and
 prints a table. Times are of this machine and its other load; look at processor time and at the ratios. `--texts` names JSONL files
 of real passages, each with `text` and `language`, to vary in place of the demo's. `--keep FOLDER`: where the files stay. `--peers`:
-LanceDB and Qdrant Edge over the same passages and vectors, each in an environment of its own.
+LanceDB and Qdrant Edge over the same passages and vectors, each in an environment of its own. `--opensearch`: the same documents
+over OpenSearch, three nodes that the tests start, or a cluster at a URL.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from index import snapshot  # noqa: E402  found by the line above when this file
 from index.snapshot import Manifest  # noqa: E402
 from tests.bench import scale_corpus, scale_parts, scale_peers  # noqa: E402
 from tests.clients.installed import python_of  # noqa: E402
+from tests.opensearch.cluster import Cluster  # noqa: E402
 
 #: (the row's name, its unit, digits after the point)
 _ROWS = {
@@ -64,6 +66,13 @@ _ROWS = {
     "qdrant_edge_cpu": ("Qdrant Edge: build, processor, ms a passage", 2),
     "qdrant_edge_p50": ("Qdrant Edge: search hybrid, p50 ms", 1),
     "qdrant_edge_ndcg": ("Qdrant Edge: nDCG@10, hybrid", 3),
+    "opensearch_cpu": ("OpenSearch: build, processor here, ms a passage", 2),
+    "opensearch_s": ("OpenSearch: build, wall, s", 1),
+    "opensearch_p50": ("OpenSearch: search hybrid, p50 ms", 1),
+    "opensearch_p99": ("OpenSearch: search hybrid, p99 ms", 1),
+    "opensearch_bm25_p50": ("OpenSearch: search BM25 alone, p50 ms", 1),
+    "opensearch_vectors_p50": ("OpenSearch: search vectors alone, p50 ms", 1),
+    "opensearch_ndcg": ("OpenSearch: nDCG@10, hybrid", 3),
     "build_ratio": ("build, times Lucene alone (processor)", 2),
     "search_ratio": ("search hybrid, times Lucene alone (p50)", 2),
 }
@@ -84,12 +93,16 @@ def main() -> None:
     parser.add_argument("--texts", nargs="*", type=Path, default=[])
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--opensearch", nargs="?", const="", metavar="URL")
     chosen = parser.parse_args()
     columns = []
     for size in chosen.sizes:
         with tempfile.TemporaryDirectory() as scratch:
             folder = (chosen.keep or Path(scratch)) / str(size)
-            columns.append(one_size(folder, size, chosen.queries, chosen.texts, peers=chosen.peers))
+            column = one_size(folder, size, chosen.queries, chosen.texts, peers=chosen.peers)
+            if chosen.opensearch is not None:
+                column |= over_opensearch(folder, size, chosen.opensearch)
+            columns.append(column)
     print(f"\n{'':52}" + "".join(f"{size:>12,}" for size in chosen.sizes))
     for key, (name, digits) in _ROWS.items():
         if key in columns[0]:
@@ -129,6 +142,25 @@ def one_size(folder: Path, size: int, queries: int, texts: list[Path], *, peers:
     found["build_ratio"] = found["build_cpu"] / found["lucene_cpu"]
     found["search_ratio"] = found["hybrid_p50"] / found["lucene_p50"]
     return found
+
+
+def over_opensearch(folder: Path, size: int, url: str) -> dict[str, float]:
+    """The same documents; without a URL on the nodes that the tests start."""
+    cluster = None if url else Cluster(folder / "cluster")
+    try:
+        address = f"{(cluster.url if cluster else url).rstrip('/')}/scale-{size}"
+        said(f"{size}: building over OpenSearch")
+        built = ran([*command(), "index", "build", str(folder / "documents"), "--out", address])
+        said(f"{size}: searching over OpenSearch")
+        line = [sys.executable, "-m", scale_parts.__name__, "on_opensearch", address, str(folder / "questions.json")]
+        found = spoken_by(line)
+        return found | {
+            "opensearch_cpu": 1000 * built.cpu_s / found["opensearch_passages"],
+            "opensearch_s": built.wall_s,
+        }
+    finally:
+        if cluster is not None:
+            cluster.close()
 
 
 def command() -> list[str]:

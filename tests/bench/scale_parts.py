@@ -17,6 +17,7 @@ from index import jvm, snapshot
 from index.languages import FALLBACK, LANGUAGES, of
 from index.model import indexed_text
 from index.opened import open_snapshot
+from index.opening import index_at
 from index.searcher import Searcher
 from index.store import PassageStore
 from tests.bench.scale_corpus import Planted, load, save
@@ -43,6 +44,21 @@ def searching(index: Path, questions: Path) -> dict[str, float]:
     began = time.perf_counter()
     searcher.swap_to(None)
     found["again_s"] = time.perf_counter() - began
+    searcher.close()
+    return found
+
+
+def on_opensearch(url: str, questions: Path) -> dict[str, float]:
+    """Search an index at a URL."""
+    index = index_at(url)
+    searcher = Searcher.open(index)
+    calls: dict[str, Callable[[Planted], list[str]]] = {
+        "opensearch": lambda one: _ids(searcher, one, _K, _K),
+        "opensearch_bm25": lambda one: _ids(searcher, one, _K, 0),
+        "opensearch_vectors": lambda one: _ids(searcher, one, 0, _K),
+    }
+    found = in_turns(calls, load(questions))
+    found["opensearch_passages"] = float(searcher.backend.manifest.passages)
     searcher.close()
     return found
 
@@ -163,6 +179,9 @@ def in_turns(calls: dict[str, Callable[[Planted], list[str]]], planted: Sequence
 
 def main() -> None:
     name, *arguments = sys.argv[1:]
+    if name == "on_opensearch":
+        print(msgspec.json.encode(on_opensearch(arguments[0], Path(arguments[1]))).decode())
+        return
     parts = {"searching": searching, "lucene": lucene, "exported": exported}
     print(msgspec.json.encode(parts[name](*map(Path, arguments))).decode())
 

@@ -107,7 +107,7 @@ async def steered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ste
     engine = MlxEngine(
         str(folder),
         settings=DeviceSettings(),
-        warm=renderer.constants,
+        warm=renderer.constants(),
         render=lambda variables: renderer.render(variables, "general"),
     )
     await engine.start()
