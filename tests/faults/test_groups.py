@@ -28,7 +28,7 @@ from runtime.commands.asked_over import OverBus
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference
 from runtime.processes.kept_index import KeptIndex
-from runtime.processes.search import Threads
+from runtime.processes.search import Pins, Threads
 from runtime.replay.fork import fork
 from runtime.replay.journal_traces import read_run
 from runtime.replay.live_powers import Live
@@ -116,7 +116,7 @@ def test_no_word_of_a_hidden_document_leaves_the_search(
     request = SearchRequest(
         query=query, language="en", k=20, bm25_k=bm25_k, vector_k=vector_k, filter=only, groups=groups, topic=query
     )
-    reply = Threads._search(searcher, request)
+    reply = Threads._search(searcher, Pins(), request)
     hidden = {secret for entry, secret in zip(entries, SECRETS, strict=True) if not may_see(entry, groups)}
     # The words of the question come back as they were asked, and say nothing but that they stand in no document.
     terms = {term: rare for term, rare in reply.collection.rarity.items() if len(term) > 5}
@@ -167,7 +167,7 @@ def test_what_stands_in_hidden_documents_changes_no_figure(tmp_path: Path) -> No
         update(tmp_path / name, [secret, *shared])
         searcher = Searcher.open(tmp_path / name)
         request = SearchRequest(query="When does the merger gate open?", language="en", k=5, groups=("sales",))
-        replies.append(Threads._search(searcher, request))
+        replies.append(Threads._search(searcher, Pins(), request))
         searcher.close()
     one, two = replies
     assert one.collection == two.collection

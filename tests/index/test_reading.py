@@ -66,16 +66,16 @@ def test_memory_that_the_system_does_not_limit_is_looked_at(tmp_path: Path) -> N
 
 def test_a_record_without_an_end_costs_only_itself(tmp_path: Path) -> None:
     rows = [f'{{"source_id": "r{n}", "text": "Row {n}."}}' for n in range(30)]
-    rows[3] = '{"source_id": "r3", "text": "' + "a" * 4_000_000 + '"}'
+    rows[3] = '{"source_id": "r3", "text": "' + "a" * 24_000_000 + '"}'
     records = task(tmp_path / "rows.jsonl", "\n".join(rows).encode())
     stretches = list(records.stretches())
     assert [(one.line, one.lines) for one in stretches] == [(1, 4), (5, 26)]
     with Pool(SHORT) as pool:
         found = [one for _, outcomes in pool.read([(0, one) for one in stretches]) for one in outcomes]
     assert [one.name for one in found] == [f"rows.jsonl line {n}" for n in range(1, 31)]
-    assert [(one.name, one.reason) for one in found if one.read is None] == [
-        ("rows.jsonl line 4", "took longer than 2 s; split it")
-    ]
+    (lost,) = [one for one in found if one.read is None]
+    assert lost.name == "rows.jsonl line 4"
+    assert lost.reason in ("took longer than 2 s; split it", "needs more than 0.390625 GB of memory; split it")
 
 
 def test_files_without_an_end_are_read_within_the_limits_or_named(tmp_path: Path) -> None:
