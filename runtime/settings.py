@@ -154,11 +154,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: log level of the processes
 
 
+def config_file(named: Path | None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The groundwire.toml that is named, on the command line or in the environment."""
+    return named or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
+
+
 def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """The settings in force. Raises SettingsError."""
     environ = os.environ if environ is None else environ
     refuse_unknown_variables(environ)
-    path = path or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
+    path = config_file(path, environ)
     raw: dict[str, Any] = {}
     if path is not None:
         try:

@@ -29,7 +29,7 @@ class _Dialect(NamedTuple):
 def read_delimited(source: Source) -> Document:
     """The delimiter is found by counting, whatever the suffix says."""
     text = decode(source.data)
-    csv.field_size_limit(len(text))  # of the whole process; by default a cell of 128 KB ends the reading
+    csv.field_size_limit(max(len(text), _STRAY))  # of the whole process; by default a cell of 128 KB ends the reading
     delimiter = _delimiter(text, "\t" if source.suffix == ".tsv" else ",")
     dialect = _dialect(text, delimiter)
     rows = _rows(text, dialect)

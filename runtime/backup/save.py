@@ -27,7 +27,7 @@ from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
 from runtime.processes.private_files import open_private, private_folder, write_private
 from runtime.processes.state_folder import state_folder
-from runtime.settings import CONFIG, Settings
+from runtime.settings import Settings, config_file
 
 SKIPPED = "skipped.json"
 
@@ -100,11 +100,10 @@ async def _save_journal(journal: Journal, target: Path) -> tuple[str, ...]:
 
 
 def _save_state(settings: Settings, config: Path | None, target: Path) -> None:
-    named = config or (Path(os.environ[CONFIG]) if os.environ.get(CONFIG) else None)
     for source, name in (
         (key_file(settings).path, KEYS_FILE),
         (state_folder(settings) / USERS_FILE, USERS_FILE),
-        (named, SETTINGS_FILE),
+        (config_file(config), SETTINGS_FILE),
     ):
         if source is not None and source.is_file():
             copy(source, target / name)

@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field
 
-import anyio
 import msgspec
 from aiohttp import WSCloseCode, web
 
@@ -55,6 +54,7 @@ class Edge:
     closing: bool = False
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
+    ending: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.metrics.watch(self.admission)
@@ -134,7 +134,7 @@ class Edge:
             except BaseException as error:
                 router.not_awaited(run_id)
                 if isinstance(error, asyncio.CancelledError):
-                    await self._left_while_asking(question, run_id, asking)
+                    await self._to_its_end(self._left_while_asking(question, run_id, asking), f"end {run_id}")
                 raise
         if not submitted.created:  # another request with its idempotency key came first
             router.not_awaited(run_id)
@@ -145,11 +145,10 @@ class Edge:
         self, question: QuestionAsked, run_id: str, asking: asyncio.Task[tuple[Submitted, Reader]]
     ) -> None:
         """The client left while its question was being written: only once it is there can its run be cancelled."""
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait([asking])
-            if asking.exception() is None:
-                asking.result()[1].close()
-                await self.client_left(question, run_id)
+        await asyncio.wait([asking])
+        if asking.exception() is None:
+            asking.result()[1].close()
+            await self.client_left(question, run_id)
 
     async def cancel(self, run_id: str) -> bool:
         """End a run, whose place the next may have at once. False: it was over. Raises BadId, NoSuchRun, Unavailable."""
@@ -166,11 +165,20 @@ class Edge:
     async def not_followed(self, question: QuestionAsked, run_id: str) -> None:
         """Nobody waits for the end of the run: it goes on, unless the question says otherwise."""
         if question.on_disconnect == "cancel" and not self.closing:
-            with anyio.CancelScope(shield=True):
-                try:
-                    await self.cancel(run_id)
-                except (NoSuchRun, Unavailable) as error:
-                    log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
+            await self._to_its_end(self._end(run_id), f"end {run_id}")
+
+    async def _end(self, run_id: str) -> None:
+        try:
+            await self.cancel(run_id)
+        except (NoSuchRun, Unavailable) as error:
+            log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
+
+    async def _to_its_end(self, work: Coroutine[None, None, None], name: str) -> None:
+        """Do this also when whoever waits for it is cancelled: a connection that broke at a write is lost a moment later."""
+        task = asyncio.create_task(work, name=name)
+        self.ending.add(task)
+        task.add_done_callback(self.ending.discard)
+        await asyncio.shield(task)
 
     async def close(self, _: web.Application) -> None:
         """End all live streams."""

@@ -16,6 +16,7 @@ from bus.messages import Message, QuestionAsked
 from bus.router import EventRouter
 from bus.runs import Runs
 from bus.subjects import Key, is_canary
+from runtime.edge.door import Caller
 from runtime.edge.rejoining import Rejoining
 from runtime.edge.state import Edge
 from tests.polling import until
@@ -133,6 +134,41 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
         await until(idle, within_s=30)
     assert await left() == {}
     assert [task for task in asyncio.all_tasks() if task.get_name().startswith(("ask ", "end "))] == []
+
+
+async def test_a_run_is_ended_though_the_connection_is_lost_while_it_is(
+    edge: str, runs: Runs, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write to a client that has gone breaks first, and aiohttp cancels the handler a moment later."""
+    pipeline.scripts[WORD] = endless = Endless(runs)
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+    really = Runs.cancel
+
+    async def slowly(self: Runs, run_id: str) -> bool:
+        begun.set()
+        await goes_on.wait()
+        return await really(self, run_id)
+
+    monkeypatch.setattr(Runs, "cancel", slowly)
+    question = QuestionAsked(question=QUESTION, on_disconnect="cancel")
+    (state,) = (each for each in _all(Edge) if not each.closing)
+    reader = await state.asked(Caller("", "", frozenset(), None), question, "sse")
+    reader.close()
+    await until(lambda: bool(endless.asked))
+    leaving = asyncio.create_task(state.client_left(question, reader.run_id))
+    await begun.wait()
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    goes_on.set()
+
+    async def ended() -> bool:
+        return not await endless.working()
+
+    try:
+        await until(ended, within_s=10)
+    finally:
+        endless.asked.clear()
 
 
 async def test_a_question_that_is_being_written_when_its_client_leaves_is_not_run(
