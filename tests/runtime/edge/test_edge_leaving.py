@@ -5,6 +5,7 @@ import contextlib
 import gc
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import aiohttp
 import psutil
@@ -13,10 +14,9 @@ import pytest
 from bus.errors import Unavailable
 from bus.events import Done, Emitter, Error
 from bus.messages import Message, QuestionAsked
-from bus.router import EventRouter
+from bus.router import EventRouter, Reader
 from bus.runs import Runs
 from bus.subjects import Key, is_canary
-from runtime.edge.door import Caller
 from runtime.edge.rejoining import Rejoining
 from runtime.edge.state import Edge
 from tests.polling import until
@@ -150,12 +150,19 @@ async def test_a_run_is_ended_though_the_connection_is_lost_while_it_is(
         return await really(self, run_id)
 
     monkeypatch.setattr(Runs, "cancel", slowly)
-    question = QuestionAsked(question=QUESTION, on_disconnect="cancel")
-    (state,) = (each for each in _all(Edge) if not each.closing)
-    reader = await state.asked(Caller("", "", frozenset(), None), question, "sse")
-    reader.close()
+    question, asking = QuestionAsked(question=QUESTION, on_disconnect="cancel"), Edge.asked
+    edges: list[Edge] = []
+
+    async def asked(self: Edge, *of: Any) -> Reader:
+        edges.append(self)
+        return await asking(self, *of)
+
+    monkeypatch.setattr(Edge, "asked", asked)
+    async with aiohttp.ClientSession() as session, session.post(f"{edge}/v1/runs", json={"question": QUESTION}) as told:
+        run_id = told.headers["X-Run-Id"]
+    (state,) = edges
     await until(lambda: bool(endless.asked))
-    leaving = asyncio.create_task(state.client_left(question, reader.run_id))
+    leaving = asyncio.create_task(state.client_left(question, run_id))
     await begun.wait()
     leaving.cancel()
     with pytest.raises(asyncio.CancelledError):
