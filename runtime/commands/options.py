@@ -145,8 +145,14 @@ def check_place(index: "Place | None", url: str | None, config: Path | None, gro
 
 
 def check_index(directory: "Place") -> "Place":
-    """The folder, if it holds an index; a URL is asked later. Raises click.UsageError, naming the command that builds one."""
+    """The folder, if it holds an index; what is at a URL is asked later. Raises click.UsageError with the remedy."""
     if isinstance(directory, str):
+        from index.opening import index_at
+
+        try:
+            index_at(directory)
+        except IndexProblem as problem:
+            raise click.UsageError(str(problem)) from None
         return directory
     if not (directory / "current").exists():
         what = "does not exist" if not directory.exists() else "holds no index"

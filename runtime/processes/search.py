@@ -9,6 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 
 import anyio
 import msgspec
@@ -204,56 +205,55 @@ def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[s
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
     """Answer searches from the index until `stop` is set; while there is none, each is told so. Raises Unavailable."""
-    client = await connect(settings.bus, name="groundwire-search", user=SEARCHING.name)
-    keep_trying(client)
-    state: dict[str, object] = {"ready": False, "detail": "opening the index"}
-    loop = asyncio.get_running_loop()
-    reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
-    await answer_health(client, "search", lambda: health(state, reranker))
-    index = await loop.run_in_executor(None, _index, settings)
-    opening = await loop.run_in_executor(None, _opening, index, settings, client, loop, reranker)
-    following = Following(settings) if settings.index.bucket else None
-    longest_s = settings.bus.deadline_s
-    kept = (
-        KeptCluster(index, opening, longest_s)
-        if index.folder is None
-        else KeptIndex(index.folder, opening, unasked_s=longest_s)
-    )
+    index = await asyncio.to_thread(_index, settings)
+    async with AsyncExitStack() as closing:
+        client = await connect(settings.bus, name="groundwire-search", user=SEARCHING.name)
+        closing.push_async_callback(client.close)
+        keep_trying(client)
+        state: dict[str, object] = {"ready": False, "detail": "opening the index"}
+        loop = asyncio.get_running_loop()
+        reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
+        await answer_health(client, "search", lambda: health(state, reranker))
+        opening = await loop.run_in_executor(None, _opening, index, settings, client, loop, reranker)
+        following = Following(settings) if settings.index.bucket else None
+        longest_s = settings.bus.deadline_s
+        kept = (
+            KeptCluster(index, opening, longest_s)
+            if index.folder is None
+            else KeptIndex(index.folder, opening, unasked_s=longest_s)
+        )
+        closing.callback(kept.close)
 
-    def look() -> bool:
-        return heeded(following, kept) if following is not None else kept.look()
+        def look() -> bool:
+            return heeded(following, kept) if following is not None else kept.look()
 
-    threads = Threads(kept.searcher, settings.index.threads, on_broken=kept.suspect)
-    await loop.run_in_executor(None, look)
-    if kept.snapshot:
-        await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
-    close = await serve_search(client, threads.find)
-    close_vectors = await serve_index_vectors(client, threads.embed)
-    close_sources = await answer_sources(client, Sources(threads.run, originals=settings.index.originals).find)
-    served = Served(kept.searcher, index.skipped, kept.snapshot)
+        threads = Threads(kept.searcher, settings.index.threads, on_broken=kept.suspect)
+        closing.callback(threads.close)
+        await loop.run_in_executor(None, look)
+        if kept.snapshot:
+            await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
+        originals = settings.index.originals
+        closing.push_async_callback(await serve_index_vectors(client, threads.embed))
+        closing.push_async_callback(await answer_sources(client, Sources(threads.run, originals=originals).find))
+        closing.push_async_callback(await serve_search(client, threads.find))
+        served = Served(kept.searcher, index.skipped, kept.snapshot)
 
-    async def found_for(groups: Groups) -> Held:
-        try:
-            return await asyncio.to_thread(lambda: held(kept.searcher(), groups))
-        except IndexProblem as problem:
-            raise Unavailable(str(problem)) from None
+        async def found_for(groups: Groups) -> Held:
+            try:
+                return await asyncio.to_thread(lambda: held(kept.searcher(), groups))
+            except IndexProblem as problem:
+                raise Unavailable(str(problem)) from None
 
-    await answer_served_index(client, lambda: asyncio.to_thread(served.say), found_for)
-    fetching = asyncio.create_task(following.follow(stop)) if following is not None else None
-    while not stop.is_set():
-        state |= state_of(kept)
-        with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):
-            await stop.wait()
-        if not stop.is_set() and await loop.run_in_executor(None, look):
-            served.take_up(kept.snapshot)
-    if fetching is not None:
-        await fetching
-    await close()
-    await close_sources()
-    await close_vectors()
-    threads.close()
-    kept.close()
-    await client.close()
+        await answer_served_index(client, lambda: asyncio.to_thread(served.say), found_for)
+        fetching = asyncio.create_task(following.follow(stop)) if following is not None else None
+        while not stop.is_set():
+            state |= state_of(kept)
+            with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):
+                await stop.wait()
+            if not stop.is_set() and await loop.run_in_executor(None, look):
+                served.take_up(kept.snapshot)
+        if fetching is not None:
+            await fetching
 
 
 def heeded(following: Following, kept: KeptIndex | KeptCluster) -> bool:
