@@ -37,7 +37,7 @@ from runtime.index_of import index_of
 from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_cluster import KeptCluster
 from runtime.processes.kept_index import KeptIndex
-from runtime.processes.served import Served, held
+from runtime.processes.served import HeldFor, Served
 from runtime.processes.source_reading import Sources
 from runtime.settings import Settings
 
@@ -236,11 +236,11 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         closing.push_async_callback(await serve_index_vectors(client, threads.embed))
         closing.push_async_callback(await answer_sources(client, Sources(threads.run, originals=originals).find))
         closing.push_async_callback(await serve_search(client, threads.find))
-        served = Served(kept.searcher, index.skipped, kept.snapshot)
+        served, held_by = Served(kept.searcher, index.skipped, kept.snapshot), HeldFor(kept.searcher)
 
         async def found_for(groups: Groups) -> Held:
             try:
-                return await asyncio.to_thread(lambda: held(kept.searcher(), groups))
+                return await asyncio.to_thread(held_by, groups)
             except IndexProblem as problem:
                 raise Unavailable(str(problem)) from None
 

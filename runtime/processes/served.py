@@ -1,5 +1,6 @@
 """What the search process says of the index that it serves."""
 
+import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -13,6 +14,8 @@ from index.report import Skipped
 from index.searcher import Searcher
 
 _MOST_SKIPPED = 200
+#: For how many sets of groups it is remembered what they find.
+_REMEMBERED = 32
 #: How many documents are looked through for questions, how many passages of each, and how many of both are told.
 _DOCUMENTS, _PASSAGES, _EXAMPLES, _TITLES = 400, 6, 24, 8
 
@@ -35,6 +38,24 @@ def held(searcher: Searcher, groups: Groups) -> Held:
             ExampleQuestion(question=each.question, language=each.language, source_id=each.source_id) for each in found
         ),
     )
+
+
+class HeldFor:
+    """`held` of the snapshot that is served, looked at once for callers in the same groups; for any number of threads."""
+
+    def __init__(self, searcher: Callable[[], Searcher]) -> None:
+        self._searcher = searcher
+        self._made = functools.lru_cache(_REMEMBERED)(self._make)
+
+    def __call__(self, groups: Groups) -> Held:
+        """Raises IndexProblem, Unavailable."""
+        searcher = self._searcher()
+        return self._made(searcher.snapshot, searcher.withheld, groups)
+
+    def _make(self, snapshot: str, withheld: str, groups: Groups) -> Held:
+        """`withheld`: why groups are told nothing now, which must not be answered with what was made before."""
+        with self._searcher().pinned(snapshot, groups) as searcher:
+            return held(searcher, groups)
 
 
 class Served:

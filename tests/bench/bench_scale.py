@@ -73,6 +73,7 @@ _ROWS = {
     "opensearch_bm25_p50": ("OpenSearch: search BM25 alone, p50 ms", 1),
     "opensearch_vectors_p50": ("OpenSearch: search vectors alone, p50 ms", 1),
     "opensearch_ndcg": ("OpenSearch: nDCG@10, hybrid", 3),
+    "opensearch_bm25_ndcg": ("OpenSearch: nDCG@10, BM25 alone", 3),
     "build_ratio": ("build, times Lucene alone (processor)", 2),
     "search_ratio": ("search hybrid, times Lucene alone (p50)", 2),
 }
@@ -99,17 +100,18 @@ def main() -> None:
     for size in chosen.sizes:
         with tempfile.TemporaryDirectory() as scratch:
             folder = (chosen.keep or Path(scratch)) / str(size)
-            column = one_size(folder, size, chosen.queries, chosen.texts, peers=chosen.peers)
-            if chosen.opensearch is not None:
-                column |= over_opensearch(folder, size, chosen.opensearch)
-            columns.append(column)
+            more = (chosen.peers, chosen.opensearch)
+            columns.append(one_size(folder, size, chosen.queries, chosen.texts, *more))
     print(f"\n{'':52}" + "".join(f"{size:>12,}" for size in chosen.sizes))
     for key, (name, digits) in _ROWS.items():
         if key in columns[0]:
             print(f"{name:52}" + "".join(f"{column[key]:12,.{digits}f}" for column in columns))
 
 
-def one_size(folder: Path, size: int, queries: int, texts: list[Path], *, peers: bool) -> dict[str, float]:
+def one_size(
+    folder: Path, size: int, queries: int, texts: list[Path], peers: bool, opensearch: str | None
+) -> dict[str, float]:
+    """`opensearch`: a cluster's URL, or empty for the tests' own."""
     index, documents, questions = folder / "index", folder / "documents", folder / "questions.json"
     spoken = scale_corpus.languages(texts)
     if not questions.exists():
@@ -123,6 +125,8 @@ def one_size(folder: Path, size: int, queries: int, texts: list[Path], *, peers:
     found["disk_mb"] = sum(bytes_ for bytes_, _ in manifest.files.values()) / 1e6
     said(f"{size}: searching")
     found |= part("searching", index, questions)
+    if opensearch is not None:
+        found |= over_opensearch(folder, size, opensearch)
     said(f"{size}: adding ten files")
     new = scale_corpus.more(documents, spoken, documents=10, seed=len(list(documents.glob("new-*"))) + 2)
     before = inodes(index)

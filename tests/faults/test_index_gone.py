@@ -17,11 +17,13 @@ from bus.searching import LARGEST_K, SearchClient, SearchReply, SearchRequest
 from bus.settings import BusSettings
 from index import snapshot
 from index.errors import IndexProblem
+from index.groups import Groups
 from index.ingest import bring_in
 from index.searcher import Searcher
 from runtime.processes import kept_index, search
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import Threads
+from runtime.processes.served import HeldFor
 from runtime.settings import IndexSettings, Settings
 from tests.polling import until
 
@@ -267,3 +269,20 @@ async def test_a_search_process_serves_an_index_as_it_comes_and_goes(
             await find(msgspec.structs.replace(GATE, bm25_k=2**31))
         assert (await find(msgspec.structs.replace(GATE, bm25_k=LARGEST_K, vector_k=LARGEST_K))).passages
     await client.close()
+
+
+def test_what_callers_find_is_looked_at_once_until_it_may_be_another(
+    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kept.look()
+    looked: list[Groups] = []
+    entries = Searcher.entries
+    monkeypatch.setattr(Searcher, "entries", lambda self, groups=None: looked.append(groups) or entries(self, groups))
+    held_for = HeldFor(kept.searcher)
+    assert held_for(None) == held_for(None)
+    assert held_for(("staff",)).documents == 1
+    assert looked == [None, ("staff",)]
+    kept.searcher().withheld = "who may see what is not known"
+    with pytest.raises(Unavailable, match="not known"):
+        held_for(("staff",))
+    assert held_for(None).documents == 1
