@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from bus.connection import connect
 from bus.errors import Failure
 from bus.health import health_of
+from bus.security import servers
 from bus.settings import BusSettings
 from runtime.processes.nats_users import DEFAULT_PORT
 
@@ -22,7 +23,7 @@ async def why_not_ready(name: str, bus: BusSettings) -> str:
 
 
 async def _greeting(url: str) -> str:
-    where = urlsplit(url)
+    where = urlsplit(servers(url)[0])  # of a cluster the first is this machine's
     reader, writer = await asyncio.open_connection(where.hostname or "127.0.0.1", where.port or DEFAULT_PORT)
     try:
         said = await reader.readline()
