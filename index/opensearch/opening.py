@@ -38,14 +38,17 @@ class OpenSearchIndex(OpenSearchSnapshots):
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        lease = self._lease = Lease(self.client)
+        self.exists()  # an address where nobody answers is told as soon as to who searches
         self.client.patience_s = max(self.client.patience_s, _BUILD_S)
         try:
-            yield
+            lease = self._lease = Lease(self.client)
+            try:
+                yield
+            finally:
+                self._lease = None
+                lease.release()
         finally:
-            self._lease = None
             self.client.patience_s = self.client.address.timeout_s
-            lease.release()
 
     def sink(
         self,
