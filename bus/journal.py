@@ -33,6 +33,8 @@ NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memor
 
 NOT_THERE = {10043, 10057}  # sequence not found, no message found
 
+#: The pause before a write is tried again, in seconds.
+AGAIN_S = 0.05
 #: How often a leader is asked that has not heard of most of the others lately, before it counts as cut off.
 MAJORITY_TRIES = 20
 #: Said where one server of a cluster does not have what another has stored.
@@ -84,9 +86,22 @@ class Journal:
     async def publish(
         self, subject: str, data: bytes, *, headers: Mapping[str, str] | None = None, patience_s: float = 30.0
     ) -> bool:
-        """Like `write`, for bytes that are already a record, or could not become one."""
-        sequence = await self._put(RUNS, subject, pack(subject, data), headers, patience_s=patience_s)
-        return sequence is not None
+        """Like `write`, for bytes that are already a record, or could not become one.
+
+        A leader that was cut off refuses a second try because of the first, which it holds and will never store: only what can
+        be read exists.
+        """
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + patience_s
+        while True:
+            left_s = give_up - loop.time()
+            if await self._put(RUNS, subject, pack(subject, data), headers, patience_s=left_s) is not None:
+                return True
+            if await self.latest([subject]):
+                return False
+            if loop.time() > give_up:
+                raise Unavailable(f"the stream {RUNS} takes no record, and has none; is nats-server with the others?")
+            await asyncio.sleep(AGAIN_S)
 
     async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
         """Add a frame to a run's events: its sequence, or None when another frame came first (see its headers).
@@ -122,7 +137,7 @@ class Journal:
                 last = error
             if loop.time() > give_up:
                 raise Unavailable(f"the stream {stream} does not answer ({last}); is nats-server running?")
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(AGAIN_S)
 
     async def latest(self, filters: Sequence[str], *, behind: tuple[str, int] | None = None) -> list[Record]:
         """Every record that matches the filters, oldest first. One request, by `multi_last`, which nats-py lacks.

@@ -2,15 +2,17 @@
 
 import asyncio
 import secrets
+from typing import Any
 
 import nats.js.errors
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nats.js.errors import APIError
 
 from bus.connection import Inbox, connect
 from bus.errors import Unavailable
-from bus.journal import Journal
+from bus.journal import WRONG_LAST, Journal
 from bus.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.records import AskRecord, SearchRecord, Stage, decode, encode
 from bus.settings import BusSettings
@@ -143,6 +145,34 @@ async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire
     await writing  # whether it was the first or found its own record there, its ack being lost
     assert [record.message for record in await own_wire.journal.run(run_id)] == [ASKED, FINISHED]
     assert not await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
+
+
+async def test_what_a_leader_refuses_and_does_not_have_is_not_there(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was cut off holds the first try, refuses the second because of it, and will store neither."""
+    tries = 0
+
+    async def cut_off(*_: object, **__: object) -> None:
+        nonlocal tries
+        tries += 1
+        raise TimeoutError if tries == 1 else APIError(code=400, err_code=WRONG_LAST, description="wrong last sequence")
+
+    really = wire.journal.js.publish
+    monkeypatch.setattr(wire.journal.js, "publish", cut_off)
+    key = key_of(QuestionAsked, run())
+    with pytest.raises(Unavailable, match="takes no record, and has none"):
+        await wire.journal.write(key, QuestionAsked(question="Lost?"), patience_s=0.3)
+
+    async def unheard(*arguments: Any, **options: Any) -> None:
+        await really(*arguments, **options)
+        monkeypatch.setattr(wire.journal.js, "publish", really)
+        raise TimeoutError
+
+    monkeypatch.setattr(wire.journal.js, "publish", unheard)
+    assert not await wire.journal.write(key, QuestionAsked(question="Stored?"))
+    (there,) = await wire.journal.latest([key.subject])
+    assert there.message == QuestionAsked(question="Stored?")
 
 
 async def test_a_journal_that_stays_away_is_unavailable(server: Server, own_wire: Wire) -> None:
