@@ -130,7 +130,11 @@ class Bucket:
     async def put(self, name: str, data: bytes, digest: str) -> None:
         """Store an object of at most PART bytes, or its record again. Raises Unavailable."""
         await self._put(f"$O.{self.name}.C.{digest}", data, over=0)
-        await self._put(self._record(name), self._described(name, digest, len(data), {}), rollup=True)
+        await self.name_it(name, digest, len(data))
+
+    async def name_it(self, name: str, digest: str, size: int) -> None:
+        """Write the record alone, of bytes that are there. Raises Unavailable."""
+        await self._put(self._record(name), self._described(name, digest, size, {}), rollup=True)
 
     async def read(self, name: str) -> bytes:
         """An object by its name. Raises Absent, Damaged, Unavailable."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bus.bucket import FILES, PART, PARTS, SNAPSHOTS, Bucket, sha256
+from bus.bucket import FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, sha256
 from bus.errors import Unavailable
 from index import snapshot
 from index.arriving import files_by_digest, skipped_files
@@ -79,6 +79,7 @@ class _Sending:
         self.size = sum(size for _, size in self._files.values())
         self.sent = 0
         self.files_sent: set[str] = set()
+        self._stored: set[str] = set()
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def everything(self) -> None:
@@ -86,8 +87,10 @@ class _Sending:
         await self._send(set(), again=True)
 
     async def missing(self) -> None:
-        """Raises Absent, Damaged, IndexProblem, Unavailable."""
-        await self._send(await self._bucket.names())
+        """Raises Damaged, IndexProblem, Unavailable."""
+        names, self._stored = await self._bucket.names(), await self._bucket.digests()
+        # One that prunes meanwhile may take the bytes from under a name that it has not seen.
+        await self._send({n for n in names if not n.startswith(FILES) or n.removeprefix(FILES) in self._stored})
 
     async def _send(self, there: set[str], *, again: bool = False) -> None:
         """Send what is not among these names; `again`: in place of what is there."""
@@ -111,7 +114,10 @@ class _Sending:
             return FILES + digest in there
         if PARTS + digest not in there:
             return False
-        return all(FILES + part in there for part in await self._bucket.parts(digest))
+        try:
+            return all(FILES + part in there for part in await self._bucket.parts(digest))
+        except Absent:
+            return False
 
     async def _parts(
         self, name: str, digest: str, there: set[str], group: asyncio.TaskGroup, *, again: bool
@@ -133,6 +139,9 @@ class _Sending:
 
     async def _put(self, digest: str, data: bytes, *, again: bool) -> None:
         try:
+            if digest in self._stored and not again:  # a push was killed before it could give them a name
+                await self._bucket.name_it(FILES + digest, digest, len(data))
+                return
             if again:
                 await self._bucket.remove([digest])
             await self._bucket.put(FILES + digest, data, digest)

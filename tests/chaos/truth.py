@@ -55,7 +55,7 @@ def _text(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Look:
-    """One look at the stack, on the monotonic clock. `good`: ready, or answered in time; None says nothing."""
+    """One look at the stack, on the monotonic clock. `good`: ready, or answered in time; None says nothing (refused)."""
 
     began: float
     ended: float
@@ -114,13 +114,13 @@ class Readiness:
 
         It may be late by TOLD_S. A question that fails is answered for when readiness was down at some time around it;
         where questions fail one after another it may not be up for longer; and it may not be down for longer while
-        every question is answered.
+        every question is answered. A question that was refused says nothing, so that no stretch goes on across it.
         """
         found = []
-        probes = sorted((p for p in self.probes if p.good is not None), key=lambda p: p.began)
+        probes = sorted(self.probes, key=lambda p: p.began)
         for probe in probes:
             around = [p for p in self.polls if probe.began - TOLD_S <= p.ended and p.began <= probe.ended + TOLD_S]
-            if not probe.good and all(p.good for p in around):
+            if probe.good is False and all(p.good for p in around):
                 found.append(f"{probe.began - origin:.1f}: a question failed ({probe.why}), and readiness said nothing")
         for good, said in ((False, "ready"), (True, "not ready")):
             for same, group in itertools.groupby(probes, key=lambda p: p.good):

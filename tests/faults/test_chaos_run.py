@@ -27,6 +27,7 @@ import aiohttp
 import pytest
 
 from actors.pipeline import pipeline
+from bus.connection import Client as Operator
 from bus.connection import Inbox, connect, keep_trying
 from bus.journal import Journal
 from bus.settings import BusSettings
@@ -117,19 +118,21 @@ async def chaos(
         async with stack(index, folder / "state", processes, SMALL) as running:
             planned = plan(seed, seconds, [name for name in running.processes if name.startswith("actors")])
             faults = Faults(running, index, own_disk)
+            operator = await connect(running.settings.bus, name="chaos")
+            keep_trying(operator)
             try:
-                await _run(running, faults, planned, seed)
+                await _run(running, faults, planned, seed, operator)
             except BaseException:
                 print(f"\nCHAOS_SEED={seed} CHAOS_SECONDS={seconds:g}\n" + "\n".join(faults.said))
                 for log in sorted(running.folder.glob("*.log")):
                     print(f"--- {log.name}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-15:]))
                 raise
+            finally:
+                await operator.close()  # one that is left goes on trying, into the logs of later tests
 
 
-async def _run(running: Stack, faults: Faults, planned: list[Fault], seed: int) -> None:
+async def _run(running: Stack, faults: Faults, planned: list[Fault], seed: int, operator: Operator) -> None:
     url = f"http://127.0.0.1:{running.settings.edge.port}"
-    operator = await connect(running.settings.bus, name="chaos")
-    keep_trying(operator)
     journal = Journal(operator, Inbox(operator))
     witness = Witness()
     async with session() as http:
@@ -156,7 +159,6 @@ async def _run(running: Stack, faults: Faults, planned: list[Fault], seed: int) 
         await check_resumed(done)
     await check_replays(done)
     assert not (lies := readiness.lies(began)), "\n".join(lies)
-    await operator.close()
 
 
 @contextlib.asynccontextmanager

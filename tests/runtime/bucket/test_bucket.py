@@ -180,6 +180,32 @@ async def test_an_object_that_is_gone_is_sent_by_the_next_push(
     assert same(index, tmp_path / "cache")
 
 
+async def test_bytes_that_a_killed_push_left_without_a_name_are_not_sent_again(
+    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
+) -> None:
+    snap(FIRST)
+    await push(bucket, index, quiet, keep=3)
+    await bucket.forget([FILES + sha256(FIRST["vectors/graph.bin"][:PART])])
+    assert (await push(bucket, index, quiet, keep=3)).sent_bytes == 0
+    await pull(bucket, tmp_path / "cache", quiet)
+    assert same(index, tmp_path / "cache")
+
+
+@pytest.mark.usefixtures("no_lag")
+@pytest.mark.parametrize("of", ["a part", "the list of the parts"])
+async def test_a_name_whose_bytes_were_pruned_meanwhile_gets_them_again(
+    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path, of: str
+) -> None:
+    snap(FIRST)
+    await push(bucket, index, quiet, keep=3)
+    graph = FIRST["vectors/graph.bin"]
+    gone = sha256(graph[:PART]) if of == "a part" else (await bucket.stored(PARTS + sha256(graph))).digest
+    await bucket.remove([gone])
+    assert (await push(bucket, index, quiet, keep=3)).sent_bytes == (PART if of == "a part" else 0)
+    await pull(bucket, tmp_path / "cache", quiet)
+    assert same(index, tmp_path / "cache")
+
+
 async def test_a_damaged_file_of_the_folder_is_fetched_again(
     bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
