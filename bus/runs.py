@@ -31,6 +31,8 @@ from bus.subjects import Key, cancel_subject, check_id, finished, key_of, run_fi
 PATIENCE_S = 10.0
 #: For how long a server may be silent that a question was sent to, and the question still not be run.
 LONGEST_STALL_S = 3600.0
+#: How often a question is looked for that the stream's leader has.
+_LOOKS = 3
 WITHDRAWN = "nats-server did not confirm the question in time, so it was withdrawn"
 
 log = logging.getLogger("groundwire.runs")
@@ -239,9 +241,8 @@ class Runs:
 
     async def _check_awaited(self, run_id: str) -> None:
         """Whether a run without events can still get some."""
-        found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
+        found = await self._of_run(run_id, [key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
-            await self._check_missing(run_id)
             raise no_such_run(run_id)
         if found[-1].key == finished(run_id) and time.time() - found[-1].time > self._events_max_age_s:
             raise EventsGone(f"the events of run {run_id} have expired; read its record instead")
@@ -263,10 +264,8 @@ class Runs:
 
         What a run that was stopped had shown is known as long as its events are kept.
         """
-        records = await self._latest(run_filters(check_id(run_id)))
+        records = await self._of_run(check_id(run_id), run_filters(run_id))
         record = record_of(records)
-        if record is None:
-            await self._check_missing(run_id)
         if record is None or not was_cut_off(record):
             return record
         async with self._patience():
@@ -285,24 +284,29 @@ class Runs:
     async def access(self, run_id: str) -> Access | None:
         """Who asked the run; None when no key did, or there is no such run. Raises BadId, Unavailable."""
         asked = key_of(QuestionAsked, check_id(run_id)).subject
-        found = await self._latest([access_key(run_id).subject, asked])
-        if not any(record.key.subject == asked for record in found):
-            await self._check_missing(run_id)
-        return access_in(found)
+        return access_in(await self._of_run(run_id, [access_key(run_id).subject, asked]))
 
-    async def _check_missing(self, run_id: str) -> None:
-        """Raises Unavailable for a run whose question the stream's leader has: whoever was asked lags behind."""
-        async with self._patience():
-            if await self.journal.subjects(key_of(QuestionAsked, run_id).subject):
-                raise Unavailable(LAGS)
+    async def _of_run(self, run_id: str, filters: Sequence[str]) -> list[Record]:
+        """Those of a run, its question among them unless the stream's leader has none. Raises Unavailable.
+
+        The question may be written between the two looks, and whoever was asked for it may lag behind the leader.
+        """
+        asked = key_of(QuestionAsked, run_id).subject
+        for _ in range(_LOOKS):
+            found = await self._latest(filters)
+            if any(record.key.subject == asked for record in found):
+                return found
+            async with self._patience():
+                if not await self.journal.subjects(asked):
+                    return found
+        raise Unavailable(LAGS)
 
     # ------------------------------------------------------------ end
 
     async def cancel(self, run_id: str) -> bool:
         """End a run. False: it was already over. Raises BadId, NoSuchRun, Unavailable."""
-        asked = await self._latest([key_of(QuestionAsked, check_id(run_id)).subject])
+        asked = await self._of_run(check_id(run_id), [key_of(QuestionAsked, run_id).subject])
         if not asked:
-            await self._check_missing(run_id)
             raise no_such_run(run_id)
         question = readable(asked[0])
         settled = Settled(outcome="cancelled")

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from nats.aio.client import Client
@@ -191,6 +191,24 @@ async def test_a_server_that_lags_behind_is_no_proof_that_there_is_no_run(
         with pytest.raises(Unavailable, match="lags behind"):
             await call
     assert await runs.access("never-asked") is None
+
+
+async def test_a_question_that_is_written_while_it_is_looked_for_is_there(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = await runs.submit(QuestionAsked(question="Is it there yet?"))
+    whole, looks = runs.journal.latest, 0
+
+    async def late(filters: Sequence[str], behind: tuple[str, int] | None = None) -> list[Record]:
+        nonlocal looks
+        looks += 1
+        return await whole(filters, behind=behind) if looks > 1 else []
+
+    monkeypatch.setattr(runs.journal, "latest", late)
+    record = await runs.record(submitted.run_id)
+    assert record is not None
+    assert record.question == "Is it there yet?"
+    assert looks == 2
 
 
 async def test_a_run_whose_events_expired_is_gone_but_has_its_record(runs: Runs) -> None:
