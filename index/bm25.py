@@ -186,7 +186,11 @@ class _Top(msgspec.Struct):
 
 
 class _Reader:
-    """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs."""
+    """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs.
+
+    pyjnius keeps a method's object with the class, for all threads, from where the method is named until it is called. So no Java
+    call stands among another's arguments, where a second thread could take its turn and name the method of an object of its own.
+    """
 
     def __init__(self, directory: Path, language: str, own: Callable[[Allowed], list[int] | None], json: Any) -> None:
         """`own`: the passages of this language that are allowed, None when all are. `json`: what `_json` makes."""
@@ -251,7 +255,8 @@ class _Reader:
             query = self._both(query, "SHOULD", less, "SHOULD")
         if only is not None:
             query = self._both(query, "MUST", only, "FILTER")
-        top = self._decode(self._json.writeValueAsString(self._searcher.search(query, k, self._sort)))
+        found = self._searcher.search(query, k, self._sort)
+        top = self._decode(self._json.writeValueAsString(found))
         return [
             (int(name.data[name.offset : name.offset + name.length]), score)
             for score, name in (hit.fields for hit in top.found)
@@ -260,8 +265,11 @@ class _Reader:
     def _both(self, one: Any, as_one: str, other: Any, as_other: str) -> Any:
         """One query of two, each with the role that Lucene's `Occur` names."""
         occur = jvm.java_class("org.apache.lucene.search.BooleanClause$Occur")
+        roles = [occur.valueOf(as_one), occur.valueOf(as_other)]
         builder = jvm.java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-        return builder.add(one, occur.valueOf(as_one)).add(other, occur.valueOf(as_other)).build()
+        for query, role in zip((one, other), roles, strict=True):
+            builder.add(query, role)
+        return builder.build()
 
     def close(self) -> None:
         self._reader.close()

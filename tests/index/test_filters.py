@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from pathspec import GitIgnoreSpec
 from index.allowed import Allowed
 from index.filters import Filter, narrowed, predicate, words_of
 from index.languages.toml_check import problems
-from index.model import Document, Entry, Metadata
+from index.model import Document, Entry, Hit, Metadata
 from index.opened import Opened
 from index.searcher import Searcher
 from tests.bench.bench_retrieval import Corpus
@@ -207,6 +208,27 @@ def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searche
 def test_a_filter_that_everything_passes_changes_nothing(tagged: Searcher) -> None:
     question = Corpus(3, 400).question()
     assert tagged.search(question, filter=Filter(path="*")) == tagged.search(question)
+
+
+def test_searches_at_once_each_find_their_own(tagged: Searcher) -> None:
+    corpus = Corpus(words=400)
+    asked = [(corpus.question(), corpus.question(), Filter(path=f"folder{number}/**")) for number in range(4)]
+
+    def found(number: int) -> list[Hit]:
+        question, topic, only = asked[number]
+        return tagged.search(question, topic=topic, filter=only, bm25_k=9, vector_k=0)
+
+    wrong = list[int]()
+
+    def ask(number: int) -> None:
+        wrong.extend(number for _ in range(150) if found(number) != alone[number])
+        tagged.detach()
+
+    alone = [found(number) for number in range(4)]
+    assert all(alone)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(ask, range(4)))
+    assert wrong == []
 
 
 def test_a_hit_says_what_its_document_says_of_itself(tagged: Searcher) -> None:
