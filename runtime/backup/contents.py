@@ -47,6 +47,17 @@ def copy_tree(source: Path, target: Path) -> None:
             copy(path, target / path.relative_to(source))
 
 
+def sync_tree(path: Path) -> None:
+    """Have a file, or a folder with all that is in it, on disk. Raises OSError."""
+    for each in (path, *(path.rglob("*") if path.is_dir() else ())):
+        if not each.is_symlink():
+            descriptor = os.open(each, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
 def digests(folder: Path) -> dict[str, tuple[int, str]]:
     return {
         path.relative_to(folder).as_posix(): digest(path)

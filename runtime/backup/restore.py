@@ -1,50 +1,101 @@
-"""Put a backup back: into empty places, or with `force` in place of what is there."""
+"""Put a backup back: into empty places, or with `force` in place of what is there, which stays until the new is whole."""
 
-import shutil
+import contextlib
+import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from bus.connection import connect
-from bus.errors import Unavailable
+from bus.errors import Failure, Unavailable
 from bus.stream_copies import CHUNK_BYTES, Description, put_back
 from index import snapshot
 from runtime.backup.contents import KEYS_FILE, PROFILES, BackupProblem, Contents, copy, copy_tree
+from runtime.backup.replacing import Replacing, put_back_aside
 from runtime.backup.save import SKIPPED
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
-from runtime.processes.private_files import private_folder
-from runtime.processes.state_folder import running, state_folder
-from runtime.processes.supervisor import Stack
+from runtime.processes.private_files import open_private, private_folder
+from runtime.processes.state_folder import running, state_folder, take
+from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
 
+JOURNAL = "jetstream"
 
-async def restore(folder: Path, contents: Contents, settings: Settings, *, force: bool) -> None:
-    """Put a backup, checked by `read`, where the settings say. Raises BackupProblem, IndexProblem, Unavailable, StackRunning."""
+
+async def restore(folder: Path, contents: Contents, settings: Settings, *, force: bool) -> list[Path]:
+    """Put a backup, checked by `read`, where the settings say; returns what it took the place of.
+
+    Raises BackupProblem, IndexProblem, Unavailable, StackRunning; then everything is as it was.
+    """
     index, state = Path(settings.index.dir), state_folder(settings)
     if running(state) is not None:
         raise BackupProblem(f"a stack runs over {index}; stop it first")
-    there = _in_the_way(folder, settings)
-    if there and not force:
-        raise BackupProblem(f"{', '.join(map(str, there))} would be replaced; add --force if that is what you want")
     try:
-        with snapshot.writing(index):  # before anything goes: a build may be writing
-            for path in there:
-                if path != index / snapshot.CURRENT:  # replaced when the new one is there
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-            _restore_state(folder / "state", settings)
-            _restore_index(folder / "index", index, contents.snapshot)
+        with _alone(state), snapshot.writing(index):  # before anything goes: a build may be writing
+            for place in _places(settings, contents.snapshot):
+                put_back_aside(place)
+            there = _in_the_way(folder, settings)
+            if there and not force:
+                raise BackupProblem(
+                    f"{', '.join(map(str, there))} would be replaced; add --force if that is what you want"
+                )
+            with Replacing() as new:
+                await _replace(folder, contents, settings, new)
+            return there
     except OSError as error:
-        raise BackupProblem(f"{error.filename}: {error.strerror}; free some space or make it writable") from None
+        where = f"{error.filename}: " if error.filename else ""
+        raise BackupProblem(
+            f"{where}{error.strerror}; nothing was replaced: free some space or make it writable, and restore again"
+        ) from None
+
+
+async def _replace(folder: Path, contents: Contents, settings: Settings, new: Replacing) -> None:
+    index, state = Path(settings.index.dir), state_folder(settings)
+    building = new.scratch(index / "building" / contents.snapshot)
+    _copy_state(folder / "state", settings, new)
+    if (folder / "index" / SKIPPED).exists():
+        copy(folder / "index" / SKIPPED, new.beside(index / SKIPPED))
+    copy_tree(folder / "index" / "snapshots" / contents.snapshot, building)
     if contents.streams:
-        await _restore_journal(folder / "journal", contents.streams, settings)
+        try:
+            await _make_journal(folder / "journal", contents.streams, settings, new)
+        except Failure as problem:
+            raise BackupProblem(f"{problem}; nothing was replaced: see that there is room below {state}") from None
+    for place in (
+        index / SKIPPED,
+        state / JOURNAL,
+        index / "snapshots" / contents.snapshot,
+    ):  # also where nothing follows
+        new.make_way(place)
+    new.move_in()
+    raw = (building / "manifest.json").read_bytes()
+    snapshot.adopt(index, building, contents.snapshot, raw)
+
+
+@contextlib.contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """Keep stacks away from the state folder. Raises StackRunning, OSError."""
+    private_folder(state)
+    with open_private(state / "lock") as lock:
+        if not take(lock, fcntl.LOCK_EX):
+            raise StackRunning(f"a stack runs over {state}; stop it first")
+        (state / "stack.json").unlink(missing_ok=True)  # of one that was killed
+        yield
+
+
+def _places(settings: Settings, name: str) -> list[Path]:
+    """All that a restore puts somewhere, but the pointer to the index's current snapshot."""
+    index, state = Path(settings.index.dir), state_folder(settings)
+    places = [index / "snapshots" / name, index / SKIPPED, state / JOURNAL, state / USERS_FILE, key_file(settings).path]
+    return [*places, Path(settings.profiles)] if settings.profiles else places
 
 
 def _in_the_way(folder: Path, settings: Settings) -> list[Path]:
     """What the restored would take the place of. An index's older snapshots stay; its journal goes as a whole."""
     state = state_folder(settings)
-    places = [Path(settings.index.dir) / snapshot.CURRENT, state / "jetstream"]
+    places = [Path(settings.index.dir) / snapshot.CURRENT, state / JOURNAL]
     if (folder / "state" / KEYS_FILE).exists():
         places.append(key_file(settings).path)
     profiles = Path(settings.profiles) if settings.profiles else None
@@ -53,33 +104,18 @@ def _in_the_way(folder: Path, settings: Settings) -> list[Path]:
     return [path for path in places if path.exists()]
 
 
-def _restore_index(source: Path, index: Path, name: str) -> None:
-    """Call under `snapshot.writing`."""
-    building = index / "building" / name
-    copy_tree(source / "snapshots" / name, building)
-    raw = (building / "manifest.json").read_bytes()
-    shutil.rmtree(index / "snapshots" / name, ignore_errors=True)
-    snapshot.adopt(index, building, name, raw)
-    (index / SKIPPED).unlink(missing_ok=True)
-    if (source / SKIPPED).exists():
-        copy(source / SKIPPED, index / SKIPPED)
-
-
-def _restore_state(source: Path, settings: Settings) -> None:
-    state = state_folder(settings)
-    private_folder(state)
-    if (source / USERS_FILE).exists():
-        (state / USERS_FILE).unlink(missing_ok=True)
-        copy(source / USERS_FILE, state / USERS_FILE)
-    if (source / KEYS_FILE).exists():
-        copy(source / KEYS_FILE, key_file(settings).path)
+def _copy_state(source: Path, settings: Settings, new: Replacing) -> None:
+    for name, place in ((USERS_FILE, state_folder(settings) / USERS_FILE), (KEYS_FILE, key_file(settings).path)):
+        if (source / name).exists():
+            copy(source / name, new.beside(place))
     if settings.profiles and (source / PROFILES).exists():
-        copy_tree(source / PROFILES, Path(settings.profiles))
+        copy_tree(source / PROFILES, new.beside(Path(settings.profiles)))
 
 
-async def _restore_journal(source: Path, streams: tuple[str, ...], settings: Settings) -> None:
+async def _make_journal(source: Path, streams: tuple[str, ...], settings: Settings, new: Replacing) -> None:
     """Through a nats-server of its own, which is gone afterwards."""
-    stack = Stack(settings, state_folder(settings), ())
+    state = state_folder(settings)
+    stack = Stack(settings, new.scratch(state / "restoring"), ())
     await stack.start()
     try:
         client = await connect(stack.settings.bus, name="groundwire-restore")
@@ -94,6 +130,7 @@ async def _restore_journal(source: Path, streams: tuple[str, ...], settings: Set
             await client.close()
     finally:
         await stack.stop()
+    (stack.folder / JOURNAL).rename(new.beside(state / JOURNAL))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

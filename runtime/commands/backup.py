@@ -63,12 +63,13 @@ def restore_command(folder: Path, index: Path, force: bool, config: Path | None)
         if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
             shutil.copy(folder / "state" / SETTINGS_FILE, config)
         settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
-        asyncio.run(restore(folder, contents, settings, force=force))
+        replaced = asyncio.run(restore(folder, contents, settings, force=force))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     except _PROBLEMS as problem:
         raise click.ClickException(one_line(str(problem))) from None
-    say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}")
+    instead = f"; it took the place of {', '.join(map(str, replaced))}" if replaced else ""
+    say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}{instead}")
 
 
 def _journal(contents: Contents) -> str:

@@ -53,10 +53,10 @@ def build(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def disk(folder: Path) -> Iterator[bool]:
+def disk(folder: Path, size_bytes: int = DISK) -> Iterator[bool]:
     """Mount a small file system there, if this may be done here; says whether it was."""
     folder.mkdir()
-    options = ["-t", "tmpfs", "-o", f"size={DISK}", "groundwire-chaos", str(folder)]
+    options = ["-t", "tmpfs", "-o", f"size={size_bytes}", "groundwire-chaos", str(folder)]
     try:
         mounted = subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
     except OSError:

@@ -11,13 +11,18 @@ import msgspec
 import pytest
 
 from bus.messages import QuestionAsked
+from bus.settings import BusSettings
 from index import snapshot
 from runtime.backup.contents import FORMAT, LIST, BackupProblem, Contents, digests, read
+from runtime.backup.replacing import OLD, Replacing, put_back_aside
 from runtime.commands.stack import stack_for
 from runtime.settings import IndexSettings, Settings
+from tests.chaos.house import disk
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ROOT / "runtime" / "demo" / "documents" / "handbook-en"
+#: A journal that fits on a small disk, whose server keeps room for all that it may grow to.
+SMALL = BusSettings(runs_max_bytes=16_000_000, events_max_bytes=16_000_000)
 ASKED = QuestionAsked(question="What must everyone wear in the laboratory?")
 
 
@@ -40,7 +45,7 @@ class Place:
 
     @property
     def settings(self) -> Settings:
-        return Settings(state=str(self.state), index=IndexSettings(dir=str(self.index)))
+        return Settings(bus=SMALL, state=str(self.state), index=IndexSettings(dir=str(self.index)))
 
 
 async def asked(place: Place, backup: Path) -> str:
@@ -181,3 +186,89 @@ def test_what_the_list_does_not_name_is_not_restored(tmp_path: Path) -> None:
     stray.symlink_to(folder / LIST)
     with pytest.raises(BackupProblem, match=r"stray.toml is not of this backup"):
         read(folder)
+
+
+def held(*folders: Path) -> dict[Path, bytes]:
+    """Every file there, with what is in it; locks apart, which say nothing."""
+    return {
+        path: path.read_bytes()
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "lock" and path.suffix != ".lock"
+    }
+
+
+def test_what_is_there_stays_when_the_disk_fills_up(backup: tuple[Path, str], tmp_path: Path) -> None:
+    """In its index, in its journal."""
+    folder, run_id = backup
+    with disk(tmp_path / "small", 128_000_000) as mounted:
+        if not mounted:
+            pytest.skip("no file system can be mounted here")
+        place = Place(tmp_path / "small" / "place")
+        first = place.run("restore", folder, "--index", place.index)
+        assert first.returncode == 0, first.stderr
+        there = held(place.index, place.state)
+        filler = tmp_path / "small" / "filler"
+        for room in (size(folder / "state") + 200_000, size(folder / "index") + 500_000):
+            fill(filler, leave=room)
+            done = place.run("restore", folder, "--index", place.index, "--force")
+            filler.unlink()
+            assert done.returncode == 1
+            assert "nothing was replaced" in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+            assert held(place.index, place.state) == there
+        again = place.run("restore", folder, "--index", place.index, "--force")
+        assert "took the place of" in again.stdout, again.stderr
+        assert place.run("replay", run_id, "--index", place.index).returncode == 0
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*"))
+
+
+def fill(path: Path, *, leave: int) -> None:
+    """Write a file until so much is left of the disk."""
+    with path.open("wb", buffering=0) as file:
+        while (room := shutil.disk_usage(path.parent).free - leave) > 0:
+            file.write(bytes(min(room, 1 << 20)))
+
+
+def test_what_a_killed_restore_put_aside_is_put_back(tmp_path: Path) -> None:
+    place = tmp_path / "jetstream"
+    old = place.with_name(f"jetstream{OLD}")
+    old.mkdir()
+    (old / "runs").write_text("old")
+    put_back_aside(place)
+    assert (place / "runs").read_text() == "old"
+    put_back_aside(place)
+    old.mkdir()
+    with pytest.raises(BackupProblem, match="move one of them away"):
+        put_back_aside(place)
+    assert (place / "runs").read_text() == "old"
+
+
+def test_half_of_a_replacement_is_undone(tmp_path: Path) -> None:
+    keys, journal, profiles = tmp_path / "keys.json", tmp_path / "jetstream", tmp_path / "profiles"
+    keys.write_text("old")
+    journal.mkdir()
+    (journal / "runs").write_text("old")
+
+    def half() -> None:
+        with Replacing() as new:
+            new.beside(keys).write_text("new")
+            new.beside(journal).mkdir()
+            new.beside(profiles).mkdir()
+            new.move_in()
+            assert keys.read_text() == "new"
+            assert not (journal / "runs").exists()
+            raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        half()
+    assert keys.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["jetstream", "keys.json", "runs"]
+    with Replacing() as new:
+        new.beside(keys).write_text("new")
+        new.move_in()
+    assert keys.read_text() == "new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["jetstream", "keys.json", "runs"]
