@@ -47,6 +47,15 @@ class EmbeddingsUsage(msgspec.Struct, frozen=True, kw_only=True):
     total_tokens: int
 
 
+class _Written(msgspec.Struct, frozen=True, kw_only=True):
+    """`Embeddings` whose vectors are JSON already, in the order of its fields."""
+
+    data: tuple[msgspec.Raw, ...]
+    model: str
+    usage: EmbeddingsUsage
+    object: Literal["list"] = "list"
+
+
 class Embeddings(msgspec.Struct, frozen=True, kw_only=True):
     data: tuple[Embedding, ...]
     model: str
@@ -63,18 +72,21 @@ class Embeddings(msgspec.Struct, frozen=True, kw_only=True):
     errors=OPENAI_ERRORS,
 )
 async def embeddings(request: web.Request, asked: EmbeddingsAsked) -> web.Response:
-    """Make vectors of texts, with the embedder of the index that is served."""
+    """Make vectors of texts, with the embedder of the index that is served.
+
+    They are written as they come: all at once would keep every other request waiting.
+    """
     texts = texts_of(asked)
-    groups, rows = request[CALLER].groups, list[bytes]()
+    groups, data = request[CALLER].groups, list[msgspec.Raw]()
     for at in range(0, len(texts), TEXTS):
         wanted = VectorsRequest(texts=texts[at : at + TEXTS], query=asked.input_type == "query", groups=groups)
         made = await _vectors(request.app[EDGE], wanted)
         check_fits(asked, made)
-        rows += made.rows
+        data += [_written(n, row, asked) for n, row in enumerate(made.rows, at)]
     tokens = sum(-(-len(text.encode()) // BYTES_A_TOKEN) for text in texts)
     return json_response(
-        Embeddings(
-            data=tuple(Embedding(index=n, embedding=_written(row, asked)) for n, row in enumerate(rows)),
+        _Written(
+            data=tuple(data),
             model=asked.model,
             usage=EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens),
         )
@@ -115,7 +127,7 @@ async def _vectors(edge: Edge, wanted: VectorsRequest) -> VectorsReply:
     return await index_vectors(edge.runs.client, wanted, timeout_s=edge.timeouts.search_s)
 
 
-def _written(row: bytes, asked: EmbeddingsAsked) -> tuple[float, ...] | str:
-    if asked.encoding_format == "base64":
-        return base64.b64encode(row).decode()
-    return tuple(array("f", row))
+def _written(n: int, row: bytes, asked: EmbeddingsAsked) -> msgspec.Raw:
+    as_text = asked.encoding_format == "base64"
+    vector = base64.b64encode(row).decode() if as_text else tuple(array("f", row))
+    return msgspec.Raw(msgspec.json.encode(Embedding(index=n, embedding=vector)))

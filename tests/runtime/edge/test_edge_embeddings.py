@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -130,3 +131,31 @@ async def test_what_is_withheld_is_403_and_nobody_who_answers_is_503(bus: Bus, h
     async with http.post("/v1/embeddings", json=asked) as response:
         assert (response.status, response.headers["Retry-After"]) == (503, "2")
         assert "no search process answers" in (await response.json())["error"]["message"]
+
+
+async def test_other_requests_go_on_while_many_texts_are_answered(bus: Bus, http: aiohttp.ClientSession) -> None:
+    """No step of the loop takes more than a small part of what the whole answer does."""
+    row = np.random.default_rng(7).standard_normal(1536).astype("<f4").tobytes()
+
+    async def embed(request: VectorsRequest) -> VectorsReply:
+        return VectorsReply(embedder="lsa", version="s1", dimension=1536, rows=(row,) * len(request.texts))
+
+    steps = [0.0]
+
+    async def beat() -> None:
+        while True:
+            before = time.thread_time()
+            await asyncio.sleep(0)
+            steps.append(time.thread_time() - before)
+
+    close = await serve_index_vectors(bus.client, embed)
+    await bus.client.flush()
+    beating = asyncio.create_task(beat())
+    began = time.thread_time()
+    async with http.post("/v1/embeddings", json={"model": "lsa", "input": ["a"] * 1024}) as response:
+        assert response.status == 200
+        took, longest = time.thread_time() - began, max(steps)
+        beating.cancel()
+        assert len((await response.json())["data"]) == 1024
+    await close()
+    assert longest < took / 4
