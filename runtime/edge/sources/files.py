@@ -28,8 +28,6 @@ _ALONE = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancesto
 #: A browser's own viewer of PDFs does not work in a sandbox; a PDF is no page of ours without one.
 _POLICIES = {_PDF: f"{_ALONE}; style-src 'unsafe-inline'; object-src 'self'"}
 _SANDBOX = f"{_ALONE}; sandbox"
-#: A picture takes a process of its own to draw.
-_DRAW_S = 30.0
 _LARGEST_PAGE = 1_000_000
 _RANGE = re.compile(r"\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*", re.ASCII)
 
@@ -53,8 +51,12 @@ _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{sou
 )
 async def original(request: web.Request) -> web.StreamResponse:
     """Give the file that a source was read from, if it still is that file."""
-    asked = PieceAsked(source_id=source_id(request), groups=request[CALLER].groups)
-    return await _sent(request, asked, timeout_s=request.app[EDGE].timeouts.search_s)
+    edge = request.app[EDGE]
+
+    async def ask(asked: PieceAsked) -> Piece:
+        return await ask_sources(edge.runs.client, asked, Piece, timeout_s=edge.timeouts.search_s)
+
+    return await _sent(request, PieceAsked(source_id=source_id(request), groups=request[CALLER].groups), ask)
 
 
 @Route(
@@ -86,18 +88,21 @@ async def picture(request: web.Request) -> web.StreamResponse:
         raise Problem(404, "no_such_page", f"a page is a number from 1 to {_LARGEST_PAGE}")
     width = number(request, "width", WIDTH, least=NARROWEST, most=WIDEST)
     asked = PieceAsked(source_id=source_id(request), page=int(written), width=width, groups=request[CALLER].groups)
-    return await _sent(request, asked, timeout_s=_DRAW_S)
+    edge, key_id = request.app[EDGE], request[CALLER].key_id
+    return await _sent(request, asked, lambda asked: edge.drawing.ask(edge.runs.client, key_id, asked, Piece))
 
 
-async def _sent(request: web.Request, asked: PieceAsked, *, timeout_s: float) -> web.StreamResponse:
-    """The file, or its range. Raises NoSuchSource, NotServed, Unavailable."""
-    client = request.app[EDGE].runs.client
+async def _sent(
+    request: web.Request, asked: PieceAsked, ask: Callable[[PieceAsked], Awaitable[Piece]]
+) -> web.StreamResponse:
+    """The file, or its range, a piece at a time from `ask`. Raises NoSuchSource, NotServed, Unavailable."""
 
     async def piece(offset: int) -> Piece:
-        wanted = PieceAsked(
-            source_id=asked.source_id, page=asked.page, width=asked.width, groups=asked.groups, offset=offset
+        return await ask(
+            PieceAsked(
+                source_id=asked.source_id, page=asked.page, width=asked.width, groups=asked.groups, offset=offset
+            )
         )
-        return await ask_sources(client, wanted, Piece, timeout_s=timeout_s)
 
     first = await piece(0)
     tag = f'"{first.version}"'

@@ -16,6 +16,7 @@ from bus.sources import SourceText, TextAsked, ask_sources
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
 from index.languages.tables.source import SourcePage
+from runtime.edge.door import Caller
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.query import number
 from runtime.edge.routes import Reply, Route, parameter
@@ -93,7 +94,7 @@ async def source_page(request: web.Request) -> web.Response:
     try:
         with edge.door.admitted(request, data.source) as caller:
             named = source_id(request)
-            return await _shown(request, edge, named, caller.groups, language)
+            return await _shown(request, edge, named, caller, language)
     except EXPECTED as error:
         problem = problem_of(error)
         if problem.status == 400:
@@ -112,14 +113,12 @@ def language_for(request: web.Request) -> str:
     return max(wanted, key=lambda each: wanted[each], default=FALLBACK)
 
 
-async def _shown(
-    request: web.Request, edge: Edge, named: str, groups: tuple[str, ...] | None, language: str
-) -> web.Response:
+async def _shown(request: web.Request, edge: Edge, named: str, caller: Caller, language: str) -> web.Response:
     """Raises Problem, Unavailable, NoSuchSource."""
     cited = number(request, "start", 0), number(request, "end", 0)
     number_of_page = number(request, "page", 0, most=LARGEST_PAGE)
     first = number(request, "at", max(0, cited[0] - BEFORE))
-    asked = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=groups)
+    asked = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=caller.groups)
     text = await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
     to = Addresses(request, named)
     words = of(language).source
@@ -127,7 +126,8 @@ async def _shown(
     _add_head(main, text, to, words, language)
     if text.media_type == PDF and text.pages:
         number_of_page = number_of_page or page_at(text, cited[0])
-        await add_page(main, edge, TextAsked(source_id=named, page=number_of_page, groups=groups), cited, to, words)
+        on_page = TextAsked(source_id=named, page=number_of_page, groups=caller.groups)
+        await add_page(main, edge, caller.key_id, on_page, cited, to, words)
     else:
         _add_window(main, text, at_lines(text, first), cited, to, words)
     return _response(page)

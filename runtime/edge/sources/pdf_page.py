@@ -14,8 +14,6 @@ from runtime.edge.state import Edge
 
 PDF = "application/pdf"
 LARGEST_PAGE = 1_000_000
-#: Drawing a page takes a process of its own, in seconds at most.
-_DRAW_S = 30.0
 
 
 def page_at(text: SourceText, offset: int) -> int:
@@ -25,7 +23,7 @@ def page_at(text: SourceText, offset: int) -> int:
 
 
 async def add_page(
-    main: Element, edge: Edge, asked: TextAsked, cited: tuple[int, int], to: Addresses, words: SourcePage
+    main: Element, edge: Edge, key_id: str, asked: TextAsked, cited: tuple[int, int], to: Addresses, words: SourcePage
 ) -> None:
     """Add one page. Raises NoSuchSource, Unavailable."""
     client, number = edge.runs.client, asked.page or 1
@@ -33,7 +31,7 @@ async def add_page(
     view: PageView | None = None
     wanted = PageAsked(source_id=asked.source_id, page=number, start=cited[0], end=cited[1], groups=asked.groups)
     with contextlib.suppress(NotServed):
-        view = await ask_sources(client, wanted, PageView, timeout_s=_DRAW_S)
+        view = await edge.drawing.ask(client, key_id, wanted, PageView)
     pages = view.pages if view else text.pages or number
     main.set("class", "pages")
     places = {"start": cited[0], "end": cited[1]} if cited[1] else {}

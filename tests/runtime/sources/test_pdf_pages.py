@@ -24,6 +24,7 @@ from index.source_paths import source_path
 from runtime.processes import source_files
 from tests.browser import browser, find_chromium
 from tests.clients.axe import findings
+from tests.polling import until
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import pdf
 from tests.runtime.sources.test_page import Looked
@@ -197,6 +198,40 @@ async def test_no_more_pages_wait_than_will_be_drawn(
     assert found[503] >= 1
     assert set(found) == {200, 503}
     assert await status(200) == 200
+
+
+async def test_a_key_holds_one_place_that_draws(
+    locked: aiohttp.ClientSession, world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its pages take all their time, and it leaves and asks again; meanwhile another key's are drawn."""
+    script = (
+        "import os, pathlib, subprocess, sys, time; said = sys.stdin.buffer.read(); here = pathlib.Path(sys.argv[1])\n"
+        "slow = b'\"width\":3' in said; (here / 'begun').open('a').write('.') if slow else None\n"
+        "while slow and not (here / 'over').exists(): time.sleep(0.01)\n"
+        "fd = int(sys.argv[-1])\n"
+        "sys.exit(subprocess.run([sys.executable, '-m', 'index.pdf_view', sys.argv[-1]], input=said, pass_fds=[fd]).returncode)"
+    )
+    monkeypatch.setattr(source_files, "PROGRAM", (sys.executable, "-c", script, str(tmp_path)))
+
+    async def status(name: str, width: int) -> int:
+        path = f"/v1/sources/handbook.pdf/pages/1?width={width}"
+        async with locked.get(path, headers=world.bearer(name)) as response:
+            return response.status
+
+    async def begun() -> bool:
+        return (tmp_path / "begun").exists()
+
+    left = asyncio.create_task(status("ann", 300))
+    await until(begun, what="a page that takes long")
+    left.cancel()
+    slow = [asyncio.create_task(status("ann", width)) for width in (301, 302, 303)]
+    for _ in range(20):  # by then these have come to where pages are drawn, if anything lets them
+        async with locked.get("/v1/sources", headers=world.bearer("ann")) as response:
+            assert response.status == 200
+    assert await status("bob", 400) == 200
+    assert (tmp_path / "begun").read_text() == "."
+    (tmp_path / "over").touch()
+    assert await asyncio.gather(*slow) == [200, 200, 200]
 
 
 @pytest.fixture(scope="module")
