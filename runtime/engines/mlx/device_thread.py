@@ -71,6 +71,7 @@ class Device(MlxThread):
         self._rows: dict[int, Generation] = {}
         self._joining: list[Row] = []
         self._stopping = self._broken = False
+        self._old_wired_limit: int | None = None
         self._faults = self._faults_in_a_row = self._answered_at_fault = self._steps = 0
 
     # ---------------------------------------------------------------- called on the loop
@@ -128,9 +129,12 @@ class Device(MlxThread):
     def run(self) -> None:
         try:
             self._open()
-        except Failure as failure:
-            self.state = "failed"
-            self.ready.set_exception(failure)
+        except Exception as problem:
+            # The outermost handler of this thread, and whoever starts the engine waits for `ready`.
+            try:
+                self._shut()
+            finally:
+                self.ready.set_exception(problem if isinstance(problem, Failure) else _cannot_start(problem))
             return
         self.state = "ready"
         self.ready.set_result(None)
@@ -342,11 +346,19 @@ class Device(MlxThread):
         if self._old_wired_limit is not None:
             mx.synchronize()
             mx.set_wired_limit(self._old_wired_limit)
-        self.tools.prefixes.clear()
-        del self.tools, self.encoder, self._batch
+        for name in ("tools", "encoder", "_batch"):  # a start may have ended before they were made
+            self.__dict__.pop(name, None)
         self._waiting, self._rows, self._prefilling, self._joining = Waiting(), {}, [], []
         gc.collect()
         mx.clear_streams()
+
+
+def _cannot_start(problem: Exception) -> Unavailable:
+    said = " ".join(str(problem).split())[:300]
+    return Unavailable(
+        f"the model could not be started ({type(problem).__name__}: {said}); name another as inference.model,"
+        " or one that fits in the memory that is free"
+    )
 
 
 def _prefill_order(job: Job) -> tuple[int, float]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bus.errors import Unavailable
+from runtime.engines.mlx import device_thread
 from runtime.engines.mlx.engine import MlxEngine
 from tests.runtime.engines.sample import ENDLESS, collect, render, request
 
@@ -68,3 +69,17 @@ def test_process_exits_cleanly_after_starts_and_stops_under_load(tiny):
         [sys.executable, "-c", PROGRAM, str(tiny), "5"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("broken", ["warm_up", "Encoder", "Memory"])
+async def test_what_breaks_while_it_starts_is_told_in_one_line(tiny, monkeypatch, broken):
+    def breaks(*given: object) -> None:
+        raise KeyError("no such layer\nin this model")
+
+    monkeypatch.setattr(device_thread, broken, breaks)
+    engine = MlxEngine(str(tiny))
+    async with asyncio.timeout(30):
+        with pytest.raises(Unavailable, match=r"could not be started \(KeyError: .*no such layer.*\); name another as"):
+            await engine.start()
+        assert engine.view().state == "failed"
+        await engine.close()
