@@ -1,5 +1,6 @@
 """The index that the settings name: a folder, or a cluster at a URL."""
 
+from index.errors import IndexProblem
 from index.opening import Credentials, Index, index_at
 from runtime.settings import IndexSettings
 
@@ -8,3 +9,15 @@ def index_of(settings: IndexSettings) -> Index:
     """Raises IndexProblem."""
     secret = Credentials(user=settings.user, password=settings.password, ca=settings.ca)
     return index_at(settings.url or settings.dir, secret)
+
+
+def overheard(settings: IndexSettings) -> str:
+    """What is to be said where the index's password goes over a network as it is; empty where it does not."""
+    if not (settings.url and settings.password):
+        return ""
+    from index.opensearch.client import located  # a folder needs none of it
+
+    try:
+        return located(settings.url, user=settings.user, password=settings.password).overheard
+    except IndexProblem:  # told by whoever opens it
+        return ""

@@ -9,6 +9,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from index.errors import IndexProblem
+
+log = logging.getLogger("groundwire.index")
 
 DEFAULT_NAME = "groundwire"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
@@ -47,6 +50,14 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         return f"{','.join(self.nodes)}/{self.name}"
 
+    @property
+    def overheard(self) -> str:
+        """What is to be said where the password goes over a network as it is; empty where it does not."""
+        for node in self.nodes if self.user and self.password else ():
+            if node.startswith("http://") and not _is_here(urlsplit(node).hostname or ""):
+                return f"index.password goes to {node} unencrypted, and whoever is on the way reads it; use https://"
+        return ""
+
 
 def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeout_s: float = 5.0) -> Address:
     """`https://search.example.org:9200/handbook`; more nodes before it with commas, without a path it is DEFAULT_NAME.
@@ -66,6 +77,14 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
     if ca and not Path(ca).is_file():
         raise IndexProblem(f"{ca} is no file; index.ca names one with the certificates of who signed the cluster's")
     return Address(nodes=nodes, name=name or DEFAULT_NAME, user=user, password=password, ca=ca, timeout_s=timeout_s)
+
+
+def _is_here(host: str) -> bool:
+    """Whether what is sent to the host stays on this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 class Refused(IndexProblem):
@@ -88,6 +107,8 @@ class Client:
                 "an index over OpenSearch needs opensearch-py; install Groundwire as groundwire[opensearch]"
             ) from None
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # what fails is said by who asked
+        if address.overheard:
+            log.warning("%s", address.overheard)
         self.address = address
         #: How long a request is tried that says nothing else.
         self.patience_s = address.timeout_s

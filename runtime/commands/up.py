@@ -14,6 +14,7 @@ from index import class_archive
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
 from runtime.commands.terminal import one_line, say
+from runtime.index_of import overheard
 from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
 from runtime.processes.roles import ROLES
@@ -62,6 +63,8 @@ async def _up(settings: Settings, *, watches: bool) -> int:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
+    if heard := overheard(settings.index):
+        tell(f"warning: {heard}")
     stack = Stack(settings, state_folder(settings), ROLES, say=tell, on_broken=stop.set)
     with console.status("starting nats-server, search, inference, actors, edge…"):
         try:

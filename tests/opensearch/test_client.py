@@ -21,7 +21,9 @@ from cryptography.x509.oid import NameOID
 from index.errors import IndexProblem
 from index.opensearch.bulk import Bulk
 from index.opensearch.client import Client, located
+from runtime.index_of import overheard
 from runtime.processes.nats_server import free_port
+from runtime.settings import IndexSettings
 
 WHOLE = {
     "status": 200,
@@ -232,3 +234,24 @@ def test_what_is_no_address_is_said(url: str, told: str) -> None:
     with pytest.raises(IndexProblem, match=told) as problem:
         located(url)
     assert "secret" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "password", "told"),
+    [
+        ("http://search.example.org:9200/x", "secret", "http://search.example.org:9200"),
+        ("https://a,http://10.0.0.7:9200/x", "secret", "http://10.0.0.7:9200"),
+        ("http://search.example.org:9200/x", "", ""),
+        ("https://search.example.org:9200/x", "secret", ""),
+        ("http://localhost:9200,http://127.0.0.2,http://[::1]:9200/x", "secret", ""),
+    ],
+)
+def test_a_password_that_goes_in_the_clear_is_told_once(
+    caplog: pytest.LogCaptureFixture, url: str, password: str, told: str
+) -> None:
+    with client_of(url, user="ann", password=password):
+        pass
+    assert len(caplog.messages) == bool(told)
+    assert all(f"goes to {told} unencrypted" in line and "use https://" in line for line in caplog.messages)
+    assert "secret" not in caplog.text
+    assert overheard(IndexSettings(url=url, user="ann", password=password)) == "".join(caplog.messages)
