@@ -43,7 +43,8 @@ class Readings:
         self._file: BinaryIO | None = None
         with contextlib.suppress(OSError):
             if folder is not None:
-                self._file = (folder / FILE).open("a+b", buffering=_BUFFER)
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+                self._file = os.fdopen(os.open(folder / FILE, flags, 0o600), "a+b", buffering=_BUFFER)
                 self._find(self._file)
         self._any = bool(self._places)
 

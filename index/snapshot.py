@@ -7,6 +7,9 @@
 
 A snapshot becomes visible by one rename, after every byte of it is on disk. Readers hold a shared lock on its `readers` file:
 a snapshot that is being read is never deleted.
+
+A new folder is its owner's alone, as groups of documents mean little to who reads the files. One that others may read is made
+beforehand, or opened to them with `chmod` once: what is in it is as readable as the umask says.
 """
 
 import contextlib
@@ -192,7 +195,8 @@ def read_manifest(directory: Path) -> Manifest:
 def writing(index: Path) -> Iterator[None]:
     """Become the index's only writer. Raises IndexProblem when another process is, or the folder cannot hold an index."""
     try:
-        (index / "building").mkdir(parents=True, exist_ok=True)
+        index.mkdir(mode=0o700, parents=True, exist_ok=True)  # a folder that is there keeps its mode: it may be shared
+        (index / "building").mkdir(mode=0o700, exist_ok=True)
         (index / "snapshots").mkdir(exist_ok=True)
         lock = (index / "lock").open("ab")
     except OSError as error:

@@ -1,6 +1,7 @@
 """Snapshots: published whole, swapped without losing a query, kept while read, refused when broken."""
 
 import json
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -16,6 +17,7 @@ from index.errors import IndexProblem
 from index.ingest import bring_in
 from index.local_sink import LocalSink
 from index.model import Document
+from index.readings import FILE, Readings
 from index.searcher import Searcher
 from tests.index.conftest import DOCUMENTS, update
 
@@ -301,3 +303,20 @@ def test_what_was_removed_leaves_the_disk_once_it_is_more_than_half(index: Path)
     opened = Searcher.open(index)
     assert opened.search("garage midnight") == []
     opened.close()
+
+
+def test_a_new_index_is_its_owners_alone_and_one_that_is_there_stays_shared(tmp_path: Path) -> None:
+    shared, new = tmp_path / "shared", tmp_path / "deep" / "new"
+    shared.mkdir()
+    shared.chmod(0o755)
+    before = os.umask(0o022)
+    try:
+        for index in (shared, new):
+            with snapshot.writing(index), Readings(index) as readings:
+                assert readings.taken_over == 0
+                assert (index / FILE).stat().st_mode & 0o777 == 0o600
+            assert (index / "building").stat().st_mode & 0o777 == 0o700
+            assert (index / "snapshots").stat().st_mode & 0o777 == 0o755
+    finally:
+        os.umask(before)
+    assert [index.stat().st_mode & 0o777 for index in (shared, new, new.parent)] == [0o755, 0o700, 0o755]
