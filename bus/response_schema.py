@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+#: Why a question with a schema fails where nothing but a model could answer it.
+NEEDS_MODEL: Final = "an answer in a response_schema needs a model; set inference.engine to mlx or openai"
 MOST_BYTES: Final = 8000
 MOST_DEPTH: Final = 8
 MOST: Final = 1000

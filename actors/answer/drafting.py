@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
+import msgspec
 from msgspec import UNSET
 
 from actors.answer.limit import most_of_model
@@ -14,6 +15,7 @@ from actors.outcome.refusals import fail
 from bus.errors import Failure, NoReply
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
 from bus.powers import Ask, Emit
+from bus.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.sentences import split
@@ -28,8 +30,15 @@ type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettl
 
 
 def no_model(request: EvidenceSelected, failure: Failure) -> AnswerSettled:
-    """The fallback of every answering actor: without a model there is no answer, and the client is told so."""
-    return fail(request.question, "timeout" if isinstance(failure, NoReply) else "model_unavailable", str(failure))
+    """The fallback of every answering actor: without a model there is no answer, and the client is told so.
+
+    A shape that no model here can give is a fault of the request: asking again would not help.
+    """
+    failed = fail(request.question, "timeout" if isinstance(failure, NoReply) else "model_unavailable", str(failure))
+    if str(failure) != NEEDS_MODEL:
+        return failed
+    settled = msgspec.structs.replace(failed.settled, reason=None, unrun="invalid", code="invalid")
+    return msgspec.structs.replace(failed, settled=settled)
 
 
 async def prose(

@@ -11,6 +11,7 @@ from bus.events import ProgressEvent, Sources, StageEvent, Withheld
 from bus.messages import QuestionAsked, Turn
 from bus.router import Reader, TooSlow
 from index.filters import Filter
+from index.languages import FALLBACK, of
 from prompts.vocabulary import Language, Style, Voice
 from runtime.commands.terminal import one_line
 from runtime.edge.following import Followed
@@ -124,14 +125,26 @@ def joined(parts: Iterable[tuple[int, str | ProgressEvent]]) -> Iterator[tuple[i
 async def _tell(teller: Teller, number: int, event: ProgressEvent) -> None:
     match event:
         case StageEvent(status="start"):
-            await teller.progress(number, event.stage.replace("_", " "), event)
+            await teller.progress(number, _stage(event.stage), event)
         case Sources():
             titles = ", ".join(dict.fromkeys(one_line(each.title or each.source_id) for each in event.items))
             await teller.progress(number, f"found {titles}", event)
         case Withheld():
-            kinds = ", ".join(dict.fromkeys(flag.kind.replace("_", " ") for flag in event.flags))
-            await teller.progress(number, f"withheld a sentence: {kinds}", event)
+            why = ", ".join(dict.fromkeys(_flag(flag.kind) for flag in event.flags))
+            await teller.progress(number, f"a sentence is withheld: it {why}", event)
             await teller.log("info", number, event)
+
+
+def _stage(stage: str) -> str:
+    """What a stage does, in the words of the page, for a person who waits."""
+    words = of(FALLBACK).page.stages
+    return getattr(words, "answer" if stage.startswith("answer_") else stage, words.other)
+
+
+def _flag(kind: str) -> str:
+    words = of(FALLBACK).page.flags
+    said: str = getattr(words, kind, words.other)
+    return said[:1].lower() + said[1:].rstrip(":")
 
 
 ASK = Declared(

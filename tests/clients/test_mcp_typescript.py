@@ -60,7 +60,7 @@ async def test_the_schemas_of_the_tools_are_sound(edge: str) -> None:
 @pytest.mark.parametrize("which", CLIENTS)
 async def test_stream(edge: str, which: str) -> None:
     result = await done(which, edge, "ask", "cites When?")
-    assert result["progress"][:3] == ["select evidence", "found Refunds", ANSWER[:36].strip()]
+    assert result["progress"][:3] == ["Choose the evidence", "found Refunds", ANSWER[:36].strip()]
 
 
 @pytest.mark.parametrize("which", CLIENTS)

@@ -11,6 +11,7 @@ from actors.pipeline import pipeline
 from bus.errors import Invalid
 from bus.messages import Constraints, QuestionAsked
 from bus.requests import check_question
+from bus.response_schema import NEEDS_MODEL
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.mlx.engine import MlxEngine
@@ -74,9 +75,9 @@ async def test_a_lie_in_a_shape_is_never_shown(stack: tuple[Whole, Engine], rele
 
 async def test_without_a_model_it_is_refused_by_name(tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine(), cache_entries=0) as run:
-        _, record = await run.ask(QUESTION, contexts=CONTEXTS, constraints=SHAPED)
-    assert (record.outcome, record.reason) == ("failed", "model_unavailable")
-    assert "response_schema needs a model" in record.detail
+        events, record = await run.ask(QUESTION, contexts=CONTEXTS, constraints=SHAPED)
+    assert (record.outcome, record.unrun, record.detail) == ("failed", "invalid", NEEDS_MODEL)
+    assert [(each["code"], each["content"]) for each in events if each["type"] == "error"] == [("invalid", NEEDS_MODEL)]
 
 
 class OnDevice(Answering):

@@ -2,7 +2,7 @@
 
 import { $, make, press, quoted } from "./dom.js";
 import { read } from "./api.js";
-import { languageName, number, say } from "./speech.js";
+import { languageName, listed, number, say } from "./speech.js";
 import { ask } from "./conversation.js";
 import { openSource } from "./panel.js";
 
@@ -16,7 +16,7 @@ export async function showEmpty() {
   let held;
   try { held = await read("/v1/examples"); } catch (refused) { return; }
   if (box.hidden || box.children.length > 1) return;
-  const languages = Object.keys(held.languages).map(languageName).join(", ");
+  const languages = listed(Object.keys(held.languages).map(languageName));
   say(make("p", "", box, "soft"), "holds", { n: number(held.documents), languages });
   const mine = document.documentElement.lang;
   const examples = [...held.examples].sort((a, b) => (b.language === mine) - (a.language === mine)).slice(0, MOST);

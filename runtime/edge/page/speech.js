@@ -42,6 +42,7 @@ const unit = (n, name, digits) => number(n, { style: "unit", unit: name, maximum
 export const seconds = s => s < 1 ? (s > 0 && s < 0.001 ? "<" : "") + unit(Math.max(s * 1000, s && 1), "millisecond", 0) : unit(s, "second", 1);
 export const day = s => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(new Date(s * 1000));
 export const languageName = code => new Intl.DisplayNames([language], { type: "language" }).of(code);
+export const listed = names => new Intl.ListFormat(language).format(names);
 
 /* Fill in the document's own texts, and offer the languages. */
 export function begin() {

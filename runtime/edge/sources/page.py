@@ -188,7 +188,7 @@ def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage,
     facts = [
         text.source_id if text.title != text.source_id else "",
         about.author,
-        about.date,
+        about.date.partition("T")[0],
         f"{page_words.version} {about.version}" if about.version else "",
         page_words.recognized if about.recognized else "",
     ]

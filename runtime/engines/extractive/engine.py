@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import msgspec
 
 from bus.errors import Unavailable
+from bus.response_schema import NEEDS_MODEL
 from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.extractive.replies import reply_to
 from runtime.settings import InferenceSettings
@@ -36,7 +37,7 @@ class ExtractiveEngine:
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Yield prose in word-sized deltas, after what was already shown; a structured reply as one delta."""
         if request.schema is not None:
-            raise Unavailable("an answer in a response_schema needs a model; set inference.engine to mlx or openai")
+            raise Unavailable(NEEDS_MODEL)
         if request.size > _LONG:
             reply = await asyncio.to_thread(reply_to, request.variables)
         else:

@@ -54,6 +54,16 @@ async def test_a_follow_up_takes_the_conversation_along_and_earlier_answers_stay
     await expect(page.locator(".sources .card")).to_have_count(2)
 
 
+async def test_a_follow_up_is_brought_to_the_top_and_leaves_room_for_its_answer(page: Page) -> None:
+    for question in ("First of two", "Second of two"):
+        await ask(page, question)
+        await expect(page.locator(".turn").last.locator("h2")).to_have_text(question)
+        await done(page)
+    top = "document.querySelector('.turn:last-child').getBoundingClientRect().top"
+    bar = "document.getElementById('top').getBoundingClientRect().bottom"
+    await page.wait_for_function(f"() => {top} >= {bar} && {top} < {bar} + 40", polling=50)
+
+
 async def test_a_conversation_is_reopened_by_its_address_and_from_the_list(page: Page) -> None:
     await ask(page, "Reopen one")
     await done(page)
@@ -188,7 +198,7 @@ async def test_the_empty_page_offers_questions_that_the_documents_ask(page: Page
     await answer_served_index(searching, served, found)
     await searching.flush()
     await page.reload()
-    await expect(page.locator("#empty")).to_contain_text("Documents: 1,234 · Korean, English")
+    await expect(page.locator("#empty")).to_contain_text("Documents: 1,234 · Korean and English")
     examples = page.locator(".example")
     await expect(examples).to_have_text(["When is a refund paid?", "환불은 언제 되나요?"])
     await examples.first.click()
