@@ -20,9 +20,10 @@ export async function showRun(id) {
       const like = trace.stages.filter(each => each.stage === stage.stage);
       row(id, stage, whole, list, like.length > 1 ? number(like.indexOf(stage) + 1) : "");
     }
-    say($("status"), "ready");
   } catch (error) {
     return sentence(error);
+  } finally {
+    say($("status"), "ready");
   }
   return "";
 }

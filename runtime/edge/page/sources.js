@@ -78,6 +78,16 @@ export function showPassages(list, passages) {
 
 let preview = null;
 
+/* Put the preview above its marker, or below where it would cover the bar at the top. */
+function beside(chip) {
+  if (!preview || !chip.hasAttribute("aria-describedby")) return;
+  const at = chip.getBoundingClientRect(), own = preview.getBoundingClientRect();
+  const left = Math.min(Math.max(8, at.left + at.width / 2 - own.width / 2), innerWidth - own.width - 8);
+  const above = at.top - $("top").getBoundingClientRect().bottom > own.height + 12;
+  preview.style.left = `${left + scrollX}px`;
+  preview.style.top = `${(above ? at.top - own.height - 6 : at.bottom + 6) + scrollY}px`;
+}
+
 /* Show what a marker cites while it is pointed at or focused; `find` gives the place, or nothing yet. */
 export function previewed(chip, find) {
   const open = () => {
@@ -93,11 +103,8 @@ export function previewed(chip, find) {
     const short = pieces(place.cited_text || "").map(([words]) => words).join("").trim();
     quoted("p", short.length > 280 ? `${short.slice(0, 279)}…` : short, preview);
     chip.setAttribute("aria-describedby", "preview");
-    const at = chip.getBoundingClientRect(), own = preview.getBoundingClientRect();
-    const left = Math.min(Math.max(8, at.left + at.width / 2 - own.width / 2), innerWidth - own.width - 8);
-    const above = at.top > own.height + 12;
-    preview.style.left = `${left + scrollX}px`;
-    preview.style.top = `${(above ? at.top - own.height - 6 : at.bottom + 6) + scrollY}px`;
+    beside(chip);
+    addEventListener("scrollend", () => beside(chip), { once: true }); // the focus may have scrolled to the marker
   };
   const close = () => {
     preview?.remove();

@@ -224,7 +224,7 @@ export class Turn {
     const link = say(make("a", "", this.actions, "quiet"), "stages_link");
     link.href = `/runs/${encodeURIComponent(this.runId)}`;
     link.dataset.in = "";
-    if (this.record.took_s) make("span", seconds(this.record.took_s), this.actions, "soft push");
+    if (this.record.took_s) make("bdi", seconds(this.record.took_s), this.actions, "soft push");
   }
 
   copies(key, text) {

@@ -44,6 +44,19 @@ async def test_a_question_is_answered_and_its_citation_shows_the_source(page: Pa
     await expect(chip).to_be_focused()
 
 
+async def test_the_preview_of_a_citation_covers_neither_the_bar_nor_its_marker(page: Page) -> None:
+    await page.set_viewport_size({"width": 900, "height": 500})
+    await ask(page, "Where does the preview go?")
+    await done(page)
+    await page.keyboard.press("Shift")  # what has the focus next is shown as such
+    marker = answer(page).get_by_role("button", name="Show source 1")
+    await marker.focus()
+    bar, at, preview = [await it.bounding_box() for it in (page.locator("#top"), marker, page.get_by_role("tooltip"))]
+    assert bar and at and preview
+    assert preview["y"] >= bar["y"] + bar["height"]
+    assert preview["y"] >= at["y"] + at["height"] or preview["y"] + preview["height"] <= at["y"]
+
+
 async def test_enter_asks_and_the_address_shows_the_run_again(page: Page) -> None:
     await page.get_by_label("Your question").fill("How long do refunds take?")
     await page.keyboard.press("Enter")
