@@ -59,6 +59,7 @@ class ChatAnswer(Answer):
 
     def __init__(self, request: web.Request, reader: Reader, asked: schemas.ChatAsked) -> None:
         super().__init__(request, reader, asked, limited=asked.most_tokens is not None)
+        self._shaped = asked.response_format is not None and asked.response_format.type == "json_schema"
         self._chunk = schemas.Chunk(
             id=f"chatcmpl-{reader.run_id}",
             object="chat.completion.chunk",
@@ -67,21 +68,30 @@ class ChatAnswer(Answer):
             choices=(),
         )
 
+    @property
+    def _refused(self) -> bool:
+        """Whether a client that wants an object is told something else, which it must not read as one."""
+        return self._shaped and not self.run.text.startswith("{")
+
     def first(self) -> schemas.Chunk:
         return self._with(schemas.Delta(role="assistant", content=""))
 
     def piece(self, text: str) -> schemas.Chunk:
-        return self._with(schemas.Delta(content=text))
+        return self._with(schemas.Delta(refusal=text) if self._refused else schemas.Delta(content=text))
 
     def last(self, finish: schemas.Finish) -> schemas.Chunk:
-        chunk = self._with(schemas.Delta(annotations=tuple(self.annotations(self.run.text))), finish)
+        annotations = () if self._refused else tuple(self.annotations(self.run.text))
+        chunk = self._with(schemas.Delta(annotations=annotations), finish)
         return replace(chunk, references=self.references, passages=self.passages or None)
 
     def counted(self, usage: schemas.Usage) -> schemas.Chunk:
         return replace(self._chunk, usage=usage)
 
     def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> schemas.Completion:
-        said = schemas.Said(content=text, annotations=tuple(self.annotations(text)))
+        if self._refused:
+            said = schemas.Said(content=None, refusal=text)
+        else:
+            said = schemas.Said(content=text, annotations=tuple(self.annotations(text)))
         return schemas.Completion(
             id=self._chunk.id,
             created=self.created,

@@ -100,6 +100,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
             reason=record.reason,
             language=record.language,
             unrun=record.unrun or UNSET,
+            detail=record.detail,
         )
         return replace(
             response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))

@@ -128,9 +128,11 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    content: str
+    """`refusal`: what is said in place of an answer where a `json_schema` was asked for; `content` is null then."""
+
+    content: str | None
     role: Literal["assistant"] = "assistant"
-    refusal: None = None
+    refusal: str | None = None
     annotations: tuple[Annotation, ...] = ()
 
 
@@ -158,6 +160,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 class Delta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: Literal["assistant"] | None = None
     content: str | None = None
+    refusal: str | None = None
     annotations: tuple[Annotation, ...] = ()
 
 

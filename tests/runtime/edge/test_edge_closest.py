@@ -7,12 +7,14 @@ from typing import Any
 import aiohttp
 import msgspec
 import openai
+import pydantic
 import pytest
 from markdown_it import MarkdownIt
 
-from bus.messages import QuestionAsked
+from bus.events import Done, Emitter, TokensEnd, tokens_of
+from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.run_record import RunRecord
-from bus.subjects import key_of
+from bus.subjects import finished, key_of
 from runtime.edge.passages_markdown import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline
 from tests.runtime.edge.strict_sse import parse
@@ -99,6 +101,41 @@ async def test_a_chat_has_the_passages_as_text_and_as_data(edge: str, stream: bo
     assert extra["passages"] == json_of(NEAR)
     assert extra["references"] == []
     assert extra.get("outcome", "closest") == "closest"
+
+
+class Days(pydantic.BaseModel):
+    days: int
+
+
+async def in_shape(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    emitter = Emitter(pipeline.bus.journal, run_id)
+    await emitter.tokens(tokens_of('{"days": 14}'))
+    settled = Settled(outcome="answered", question=question.question, answer='{"days": 14}')
+    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+    await emitter.events(TokensEnd(), Done())
+
+
+async def test_who_wants_an_object_gets_no_other_text_as_its_content(edge: str, pipeline: Pipeline) -> None:
+    pipeline.scripts["shape"] = in_shape
+    async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
+
+        async def asked(question: str) -> Any:
+            messages: Any = [{"role": "user", "content": question}]
+            done = await client.chat.completions.parse(model="general", messages=messages, response_format=Days)
+            async with client.chat.completions.stream(
+                model="general", messages=messages, response_format=Days
+            ) as stream:
+                streamed = (await stream.get_final_completion()).choices[0].message
+            message: Any = done.choices[0].message
+            assert (streamed.content or None, streamed.refusal) == (message.content, message.refusal)
+            return message
+
+        refused = await asked("near enough?")
+        assert (refused.content, refused.parsed) == (None, None)
+        assert refused.refusal == TOLD + markdown(NEAR)
+        assert not refused.annotations
+        answered = await asked("shape it")
+        assert (answered.parsed, answered.refusal) == (Days(days=14), None)
 
 
 def test_the_markdown_shows_quotations_under_their_titles_and_nothing_of_a_document_is_markup() -> None:

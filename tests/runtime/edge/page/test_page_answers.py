@@ -52,7 +52,9 @@ async def test_the_preview_of_a_citation_covers_neither_the_bar_nor_its_marker(p
     marker = answer(page).get_by_role("button", name="Show source 1")
     await marker.focus()
     bar, at, preview = [await it.bounding_box() for it in (page.locator("#top"), marker, page.get_by_role("tooltip"))]
-    assert bar and at and preview
+    assert bar
+    assert at
+    assert preview
     assert preview["y"] >= bar["y"] + bar["height"]
     assert preview["y"] >= at["y"] + at["height"] or preview["y"] + preview["height"] <= at["y"]
 
