@@ -13,7 +13,7 @@ sentences) covers is reported beside the share that the passage covers.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ LEAD = 300
 #: before come first, and a question that stands alone is drawn away by an unrelated history; DECISIONS.md has the figures.
 TOPIC_SHARE = 0.4
 _PHRASE = 10
+_NOTHING = np.zeros(1, dtype=np.uint16)
 _MIX_1, _MIX_2, _MIX_3 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
 GramSet = NDArray[np.uint16]
 
@@ -53,10 +54,12 @@ def hash_sets(text: str) -> tuple[GramSet, GramSet]:
     return grams[0], phrases[0]
 
 
-def sets_of(encoded: Encoded) -> tuple[list[GramSet], list[GramSet]]:
-    """As `hash_sets`, of fewer than 65,536 texts at once."""
+def sets_of(encoded: Encoded, phrases_of: int | None = None) -> tuple[list[GramSet], list[GramSet]]:
+    """As `hash_sets`, of fewer than 65,536 texts at once; the phrases of so many of the first, by default of all."""
     codes, starts = encoded.codes, encoded.starts
     length = len(codes)
+    until = starts if phrases_of is None else starts[: phrases_of + 1]
+    end = int(until[-1])
     owners = np.repeat(np.arange(len(starts) - 1, dtype=np.uint32) << np.uint32(16), np.diff(starts))
     # After what is added at the end, there is an n-gram at every place; those that leave their text do not count.
     codes = np.concatenate((codes, np.zeros(_PHRASE, dtype=np.uint32)))
@@ -64,7 +67,7 @@ def sets_of(encoded: Encoded) -> tuple[list[GramSet], list[GramSet]]:
     pairs, fours = fixed_grams(codes, 2, 4)
     fit_four = _fitting(starts, 4)
     within = fit_four & ~(space[1 : length + 1] | space[2 : length + 2])
-    at_edge = _fitting(starts, _PHRASE) & (space[:length] | space[_PHRASE - 1 :][:length])
+    at_edge = _fitting(until, _PHRASE) & (space[:end] | space[_PHRASE - 1 :][:end])
     wide = is_han(codes[:length]) | is_hangul(codes[:length])
     if not wide.any():
         grams, phrases = [_keys(owners, fours, np.flatnonzero(within))], []
@@ -73,21 +76,20 @@ def sets_of(encoded: Encoded) -> tuple[list[GramSet], list[GramSet]]:
             _keys(owners, pairs, np.flatnonzero(wide & _fitting(starts, 2) & ~space[1 : length + 1])),
             _keys(owners, fours, np.flatnonzero(within & ~wide)),
         ]
-        phrases = [_keys(owners, fours, np.flatnonzero(wide & fit_four))]
-        at_edge &= ~wide
+        phrases = [_keys(owners, fours, np.flatnonzero((wide & fit_four)[:end]))]
+        at_edge &= ~wide[:end]
     edges = np.flatnonzero(at_edge)
     joined = fours[edges] * _MIX_1 ^ fours[edges + 3] * _MIX_2 ^ fours[edges + 6] * _MIX_3
     joined ^= joined >> np.uint32(16)
     phrases.append(owners[edges] | (joined & np.uint32(SLOTS - 1)))
-    return _sets(len(starts) - 1, grams), _sets(len(starts) - 1, phrases)
+    return _sets(len(starts) - 1, grams), _sets(len(until) - 1, phrases)
 
 
 def _fitting(starts: Places, size: int) -> NDArray[np.bool_]:
     """From which places on this many characters are of the same text."""
     fitting = np.ones(starts[-1], dtype=bool)
-    for back in range(1, size):
-        places = starts[1:] - back
-        fitting[places[places >= starts[:-1]]] = False
+    last = starts[1:, None] - np.arange(1, size)
+    fitting[last[last >= starts[:-1, None]]] = False
     return fitting
 
 
@@ -126,4 +128,9 @@ def cover(
         return [0.0] * len(passages)
     weight_at = np.zeros(SLOTS, dtype=np.float32)
     weight_at[asked] = wanted / total
-    return [float(np.add.reduce(weight_at.take(held))) for held in passages]
+    # All in one array, each after a 0, from which `reduceat` sums as it sums a passage alone.
+    found = weight_at.take(np.concatenate([part for held in passages for part in (_NOTHING, held)]))
+    starts = [0, *accumulate(len(held) + 1 for held in passages[:-1])]
+    found[starts] = 0
+    shares: list[float] = np.add.reduceat(found, starts).tolist()
+    return shares

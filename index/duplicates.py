@@ -60,6 +60,7 @@ def groups(sketches: Sketches) -> Sequence[int]:
     if len(sketches) < 2:
         return range(len(sketches))
     same_numbers = sketches[:, None, 0] == sketches[None, :, 0]
-    agreeing = (sketches[:, None, 1:] == sketches[None, :, 1:]).sum(axis=2)
+    agreeing = np.add.reduce(sketches[:, None, 1:] == sketches[None, :, 1:], axis=2, dtype=np.uint8)
     same = same_numbers & (agreeing >= _SAME_FROM)
-    return [int(column) for column in same.argmax(axis=1)]
+    firsts: list[int] = same.argmax(axis=1).tolist()
+    return firsts

@@ -74,32 +74,23 @@ class LocalBackend:
     def _loaded(
         self, numbers: Sequence[int], bm25: dict[int, Place], vector: dict[int, Place], cosines: dict[int, float]
     ) -> list[Candidate]:
-        store = self.opened.passages
-        beginnings = store.beginnings(numbers)
-        sets = zip(
-            map(store.get, numbers),
-            store.grams(numbers),
-            store.phrases(numbers),
-            store.leads(numbers),
-            store.sketches(numbers),
-            strict=True,
-        )
+        held = [self.opened.passages.held(number) for number in numbers]
+        entries = [self.opened.catalogue[one.passage.source_id] for one in held]
         return [
             Candidate(
-                key=Key(passage.source_id, passage.number - entry.first),
-                passage=passage,
+                key=Key(entry.source_id, number - entry.first),
+                passage=one.passage,
                 metadata=entry.metadata,
-                bm25=bm25.get(passage.number),
-                vector=vector.get(passage.number),
-                cosine=cosines.get(passage.number, 0.0),
-                grams=grams,
-                phrases=phrases,
-                lead=lead,
-                sketch=sketch,
-                begins=passage.number in beginnings,
+                bm25=bm25.get(number),
+                vector=vector.get(number),
+                cosine=cosines.get(number, 0.0),
+                grams=one.grams,
+                phrases=one.phrases,
+                lead=one.lead,
+                sketch=one.sketch,
+                begins=one.begins,
             )
-            for passage, grams, phrases, lead, sketch in sets
-            for entry in [self.opened.catalogue[passage.source_id]]
+            for number, one, entry in zip(numbers, held, entries, strict=True)
         ]
 
     def passing(self, wanted: Filter, groups: Groups) -> int:

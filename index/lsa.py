@@ -110,8 +110,12 @@ def saturation(lengths: NDArray[np.intp], mean_length: float) -> NDArray[np.floa
 
 
 def _count(text: str) -> Counted:
-    held, counts = np.unique(grams(encode(text)), return_counts=True)
-    return held, counts
+    held = grams(encode(text))
+    held.sort()
+    firsts = (
+        np.flatnonzero(np.concatenate(([True], held[1:] != held[:-1]))) if len(held) else np.zeros(0, dtype=np.intp)
+    )
+    return held[firsts], np.diff(firsts, append=len(held))
 
 
 def sample_step(total: int) -> int:

@@ -123,9 +123,9 @@ def own_headings(passage: Passage) -> str:
     )
 
 
-def all_headings(passage: Passage) -> str:
-    """The title and every heading above a passage or in it."""
-    return "\n".join([passage.title, *passage.headings[:-1], own_headings(passage)])
+def all_headings(passage: Passage, own: str) -> str:
+    """The title and every heading above a passage or in it, of which `own` are those that it stands directly below."""
+    return "\n".join([passage.title, *passage.headings[:-1], own])
 
 
 def first_places(passages: Sequence[Passage]) -> list[int]:

@@ -1,6 +1,6 @@
 """From the candidates of a backend to hits: fusion, near-duplicates merged, and what a hit says. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import batched
 
 import msgspec
@@ -8,7 +8,7 @@ import numpy as np
 
 from index.backend import Asked, Candidate, Found, Key, Seen
 from index.codes import with_codes
-from index.coverage import GramSet, cover, gram_set, hash_sets, sets_of
+from index.coverage import cover, sets_of
 from index.duplicates import SKETCH_WIDTH, groups
 from index.fusion import Covers, mean_of_shares
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
@@ -54,32 +54,33 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
-def _covers(candidates: Sequence[Candidate], askings: Iterable[str], topic: str, seen: Seen) -> dict[Key, Covers]:
-    rarity, phrase_rarity = seen.rarity, seen.phrase_rarity
+def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Seen) -> dict[Key, Covers]:
     if not candidates:
         return {}
-    grams, phrases = [one.grams for one in candidates], [one.phrases for one in candidates]
-    leads = [one.lead for one in candidates]
-    headings = _gram_sets([told(one.passage) for told in (all_headings, own_headings) for one in candidates])
-    about = gram_set(with_codes(topic)) if topic else None
+    own = [own_headings(one.passage) for one in candidates]
+    headings = [*(all_headings(one.passage, below) for one, below in zip(candidates, own, strict=True)), *own]
+    distinct = list(dict.fromkeys(headings))
+    texts = [*map(with_codes, askings), *map(with_codes, distinct), with_codes(topic)]
+    # Hashed together, which takes a tenth of the time that one after the other takes.
+    sets, wanted_phrases = sets_of(encode_all(texts), len(askings))
+    about, wanted = sets.pop() if topic else None, sets[: len(askings)]
+    told = dict(zip(distinct, sets[len(askings) : len(askings) + len(distinct)], strict=True))
+    texts_held = [one.grams for one in candidates]
+    beside = [*(one.lead for one in candidates), *(told[text] for text in headings)]
+    phrases = [one.phrases for one in candidates]
     covers: dict[Key, Covers] = {}
-    for asking in askings:
-        wanted, wanted_phrases = hash_sets(with_codes(asking))
-        text = cover(wanted, rarity, grams, about)
-        together = cover(wanted_phrases, phrase_rarity, phrases)
-        beside = batched(cover(wanted, rarity, [*leads, *headings]), len(candidates))
-        for one, *shares in zip(candidates, text, together, *beside, strict=True):
-            covered = Covers(*shares)
+    for asked, asked_phrases in zip(wanted, wanted_phrases, strict=True):
+        if about is None:
+            shares = cover(asked, seen.rarity, [*texts_held, *beside])
+        else:
+            shares = cover(asked, seen.rarity, texts_held, about) + cover(asked, seen.rarity, beside)
+        text, *others = batched(shares, len(candidates))
+        together = cover(asked_phrases, seen.phrase_rarity, phrases)
+        for one, *each in zip(candidates, text, together, *others, strict=True):
+            covered = Covers(*each)
             if one.key not in covers or covered.text > covers[one.key].text:
                 covers[one.key] = covered
     return covers
-
-
-def _gram_sets(texts: Sequence[str]) -> list[GramSet]:
-    """Hashed together, which takes a tenth of the time that one after the other takes."""
-    distinct = dict.fromkeys(texts)
-    sets = dict(zip(distinct, sets_of(encode_all([with_codes(text) for text in distinct]))[0], strict=True))
-    return [sets[text] for text in texts]
 
 
 def _hits(

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from index.coverage import SLOTS, GramSet, rarity
-from index.duplicates import SKETCH_WIDTH
 from index.errors import IndexProblem
 from index.model import Passage, indexed_text
 from index.segment import SUFFIX, Segment, merge_segments
@@ -33,6 +33,17 @@ class Renamed(msgspec.Struct, frozen=True, array_like=True):
     count: int
     source_id: str
     url: str
+
+
+class Held(NamedTuple):
+    """A passage with what ranking needs of it. `lead` is of its document; `begins`: the passage is its document's first."""
+
+    passage: Passage
+    grams: GramSet
+    phrases: GramSet
+    lead: GramSet
+    sketch: NDArray[np.uint32]
+    begins: bool
 
 
 _RENAMED = "renamed.msgpack"
@@ -117,13 +128,27 @@ class PassageStore:
 
     def get(self, number: int) -> Passage:
         """Raises IndexProblem for a number that no segment holds."""
-        segment, place = self._find(number)
+        return self._read(*self._find(number))
+
+    def _read(self, segment: Segment, place: int) -> Passage:
         passage = segment.read(place)
-        at = bisect_right(self._renamed_firsts, number) - 1
-        if at >= 0 and number < self._renamed[at].first + self._renamed[at].count:
+        at = bisect_right(self._renamed_firsts, passage.number) - 1
+        if at >= 0 and passage.number < self._renamed[at].first + self._renamed[at].count:
             now = self._renamed[at]
             return msgspec.structs.replace(passage, source_id=now.source_id, url=now.url)
         return passage
+
+    def held(self, number: int) -> Held:
+        """Raises IndexProblem for a number that no segment holds."""
+        segment, place = self._find(number)
+        return Held(
+            self._read(segment, place),
+            segment.grams(place),
+            segment.phrases(place),
+            segment.lead(place),
+            segment.sketches[place],
+            segment.begins(place),
+        )
 
     def texts(self, numbers: NDArray[np.int64]) -> Iterator[str]:
         """What both searches index of these passages, ascending; no more than a segment's pages stay in memory.
@@ -138,29 +163,6 @@ class PassageStore:
             done += len(places)
         if done < len(numbers):
             raise IndexProblem("passages are missing from the index; run 'groundwire index verify'")
-
-    def sketches(self, numbers: Iterable[int]) -> NDArray[np.uint32]:
-        """One row per number, in that order."""
-        rows = [segment.sketches[place] for segment, place in map(self._find, numbers)]
-        return np.array(rows, dtype=np.uint32).reshape(-1, SKETCH_WIDTH)
-
-    def grams(self, numbers: Iterable[int]) -> list[GramSet]:
-        """One gram set per number, in that order."""
-        return [segment.grams(place) for segment, place in map(self._find, numbers)]
-
-    def leads(self, numbers: Iterable[int]) -> list[GramSet]:
-        """The gram set of the lead of each number's document, in that order."""
-        return [segment.lead(place) for segment, place in map(self._find, numbers)]
-
-    def beginnings(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Those that are the first passage of their document."""
-        return frozenset(
-            number for number in numbers for segment, place in [self._find(number)] if segment.begins(place)
-        )
-
-    def phrases(self, numbers: Iterable[int]) -> list[GramSet]:
-        """One set of phrases per number, in that order."""
-        return [segment.phrases(place) for segment, place in map(self._find, numbers)]
 
     def __contains__(self, number: int) -> bool:
         at = bisect_right(self._firsts, number) - 1

@@ -192,7 +192,7 @@ class VectorIndex:
         wanted = np.asarray(numbers, dtype=np.int64)
         rows = np.zeros((len(wanted), self._dimension), dtype=np.float32)
         holders = np.searchsorted(self._firsts, wanted, "right") - 1
-        for holder in np.unique(holders).tolist():
+        for holder in set(holders.tolist()):
             asked = np.flatnonzero(holders == holder)
             ascending = asked[np.argsort(wanted[asked], kind="stable")]
             places = self.segments[holder].places(wanted[ascending]) if holder >= 0 else ()

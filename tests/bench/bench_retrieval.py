@@ -127,8 +127,9 @@ def parts(searcher: Searcher, questions: list[str]) -> None:
 
     def coverage(question: str) -> None:
         grams, phrases = hash_sets(question)
-        cover(grams, opened.passages.rarity, opened.passages.grams(range(10)))
-        cover(phrases, opened.passages.phrase_rarity, opened.passages.phrases(range(10)))
+        held = [opened.passages.held(number) for number in range(10)]
+        cover(grams, opened.passages.rarity, [one.grams for one in held])
+        cover(phrases, opened.passages.phrase_rarity, [one.phrases for one in held])
 
     calls: dict[str, Callable[[str], object]] = {
         "lucene": lucene,

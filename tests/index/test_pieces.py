@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.codes import code_words
-from index.coverage import cover, gram_set, hash_sets, rarity, sets_of
+from index.coverage import SLOTS, cover, gram_set, hash_sets, rarity, sets_of
 from index.duplicates import groups, sketch
 from index.errors import IndexProblem
 from index.fusion import Covers, mean_of_shares, reciprocal_rank
@@ -319,7 +319,7 @@ def test_a_lead_is_that_of_the_document(tmp_path: Path) -> None:
     ]
     assert first_places(passages) == [0, 0, 2, 2, 4]
     write_segment(tmp_path / "000.bin", passages, hashes(passages))
-    held = [set(one.tolist()) for one in PassageStore(tmp_path).leads(range(5))]
+    held = [set(PassageStore(tmp_path).held(number).lead.tolist()) for number in range(5)]
     assert held == [set(gram_set(texts[n][1][:300]).tolist()) for n in (0, 0, 2, 2, 4)]
 
 
@@ -356,8 +356,17 @@ def test_a_passage_leaves_its_documents_language_on_strong_evidence() -> None:
     assert {language for language, text in found if text.startswith("Name: ")} == {"fr"}
 
 
+@given(st.lists(st.lists(st.integers(0, SLOTS - 1), unique=True, max_size=300), max_size=4))
+def test_a_share_is_the_same_whether_passages_are_weighed_together_or_alone(passages: list[list[int]]) -> None:
+    weights = np.random.default_rng(1).random(SLOTS, dtype=np.float32)
+    question, held = np.arange(0, SLOTS, 3, dtype=np.uint16), [np.array(one, dtype=np.uint16) for one in passages]
+    assert cover(question, weights, held) == [cover(question, weights, [one])[0] for one in held]
+
+
 def test_sets_are_the_same_whether_texts_are_hashed_together_or_alone() -> None:
     texts = ["", "Costs", "Costs  of a visa", "서울 특별시", "", "签证费用 2024", "Café ist teuer"]
     grams, phrases = sets_of(encode_all(texts))
     for text, *together in zip(texts, grams, phrases, strict=True):
         assert [each.tolist() for each in together] == [each.tolist() for each in hash_sets(text)]
+    some, fewer = sets_of(encode_all(texts), 3)
+    assert [each.tolist() for each in (*some, *fewer)] == [each.tolist() for each in (*grams, *phrases[:3])]

@@ -65,9 +65,10 @@ def test_a_store_stays_whole_through_updates(tmp_path: Path) -> None:
 
 
 def _all_of(store: PassageStore, number: int) -> object:
-    sets = [*store.grams([number]), *store.phrases([number]), *store.leads([number])]
-    begins = number in store.beginnings([number])
-    return store.get(number), [one.tolist() for one in sets], store.sketches([number]).tolist(), begins
+    held = store.held(number)
+    assert held.passage == store.get(number)
+    arrays = (held.grams, held.phrases, held.lead, held.sketch)
+    return held.passage, [one.tolist() for one in arrays], held.begins
 
 
 def test_rarities_among_some_are_those_of_a_store_of_them_alone(tmp_path: Path) -> None:
