@@ -98,9 +98,19 @@ class PassageStore:
         return self._rarities[1]
 
     def rarities_among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The weights of grams and phrases by their rarity in these passages alone, ascending; reads the sets of all."""
-        held = ((segment, segment.places(numbers)) for segment in self.segments)
-        counts = sum((segment.counts(places) for segment, places in held), np.zeros((2, SLOTS), dtype=np.int64))
+        """The weights of grams and phrases by their rarity in these passages alone, ascending.
+
+        Reads their sets, or those of all others where these are fewer.
+        """
+        seen = [segment.places(numbers) for segment in self.segments]
+        if fewer_hidden := 2 * len(numbers) > sum(map(len, self.segments)):
+            seen = [
+                np.delete(np.arange(len(segment)), places) for segment, places in zip(self.segments, seen, strict=True)
+            ]
+        read = ((segment, places) for segment, places in zip(self.segments, seen, strict=True) if len(places))
+        counts = sum((segment.counts(places) for segment, places in read), np.zeros((2, SLOTS), dtype=np.int64))
+        if fewer_hidden:
+            counts = read_counts(self._directory) - counts
         return rarity(counts[0], len(numbers)), rarity(counts[1], len(numbers))
 
     def languages(self, numbers: NDArray[np.int64]) -> dict[str, int]:

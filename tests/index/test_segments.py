@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from index.errors import IndexProblem
 from index.model import Document, indexed_text
@@ -71,19 +72,32 @@ def _all_of(store: PassageStore, number: int) -> object:
     return held.passage, [one.tolist() for one in arrays], held.begins
 
 
-def test_rarities_among_some_are_those_of_a_store_of_them_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("begin", "end"), [(2, 4), (0, 1), (0, 5), (1, 6), (0, 6)])
+def test_rarities_among_some_are_those_of_a_store_of_them_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: int, end: int
+) -> None:
+    """And no more sets are read than of half of the passages: those seen, or those not seen."""
     dice = random.Random(3)
     firsts = [0]
     for _ in range(6):
         firsts.append(firsts[-1] + add(tmp_path / "all", firsts[-1], dice))
-    some = np.arange(firsts[2], firsts[4])
+    some = np.arange(firsts[begin], firsts[end])
     alone = tmp_path / "some"
     alone.mkdir()
-    for first in firsts[2:4]:
+    for first in firsts[begin:end]:
         os.link(tmp_path / "all" / f"{first:012d}.bin", alone / f"{first:012d}.bin")
     for folder in (alone, tmp_path / "all"):
         complete(folder, None, [], os.link)
+    read: list[int] = []
+    really = Segment.counts
+
+    def counts(segment: Segment, places: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        read.append(len(segment) if places is None else len(places))
+        return really(segment, places)
+
+    monkeypatch.setattr(Segment, "counts", counts)
     grams, phrases = PassageStore(tmp_path / "all").rarities_among(some)
+    assert 2 * sum(read) <= firsts[-1]
     assert np.array_equal(grams, PassageStore(alone).rarity)
     assert np.array_equal(phrases, PassageStore(alone).phrase_rarity)
 
