@@ -5,6 +5,9 @@ import asyncio
 import aiohttp
 import pytest
 
+from bus.events import Done, Emitter, Error
+from bus.messages import QuestionAsked, RunFinished, Settled
+from bus.subjects import finished
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.responding import CREATE, created, events_of, refused, streamed, text_of
@@ -86,6 +89,24 @@ async def test_a_failure_is_an_error_of_its_status(http: aiohttp.ClientSession) 
     async with http.post(CREATE, json={"model": "general", "input": "fail"}) as response:
         error = (await response.json())["error"]
     assert (response.status, error["type"], error["code"]) == (503, "server_error", "model_unavailable")
+
+
+async def test_what_cannot_be_asked_is_told_in_its_words_later_too(
+    http: aiohttp.ClientSession, pipeline: Pipeline
+) -> None:
+    async def unfit(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        settled = Settled(outcome="failed", unrun="invalid", code="invalid", detail="ask for text", question="unfit")
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await Emitter(pipeline.bus.journal, run_id).events(Error(code="invalid", content=settled.detail), Done())
+
+    pipeline.scripts["unfit"] = unfit
+    async with http.post(CREATE, json={"model": "general", "input": "unfit", "background": True}) as response:
+        response_id = (await response.json())["id"]
+    run_id = response_id.removeprefix("resp_")
+    await until(lambda: run_id in pipeline.ended)
+    await pipeline.ended[run_id]
+    async with http.get(f"{CREATE}/{response_id}") as response:
+        assert (await response.json())["error"] == {"code": "invalid", "message": "ask for text"}
 
 
 @pytest.mark.parametrize("after", [0, 3, 5])
