@@ -79,18 +79,24 @@ function inside(step, box) {
   if (step.fallback) fold(box, "fallback", step.fallback, true);
   for (const ask of step.asks) {
     const told = [ask.prompt, ask.model || ask.engine, seconds(ask.took_s), `${number(ask.tokens_in)} + ${number(ask.tokens_out)}`, ask.cached && word("remembered"), !ask.same_version && word("changed_since")];
-    make("h3", told.filter(Boolean).join(" · "), box);
+    inOrder(told, box);
     if (ask.system) fold(box, "prompt_system", ask.system);
     if (ask.user) fold(box, "prompt_user", ask.user);
     if (ask.failure) fold(box, "failed", ask.failure, true);
     else fold(box, "reply", pretty(ask.reply), true);
   }
   for (const search of step.searches) {
-    quoted("h3", `${word("stages.retrieve")} · ${search.query} · ${seconds(search.took_s)}`, box);
+    inOrder([word("stages.retrieve"), search.query, seconds(search.took_s)], box);
     fold(box, "hits", JSON.stringify(search.hits, null, 2));
   }
   for (const each of step.took) fold(box, "took_message", JSON.stringify(each.message, null, 2), false, each.type);
   for (const each of step.gave) fold(box, "gave_message", JSON.stringify(each.message, null, 2), false, each.type);
+}
+
+/* Parts in a row, each in its own direction, so that they stand in this order from either side. */
+function inOrder(parts, box) {
+  const title = make("h3", "", box);
+  parts.filter(Boolean).forEach((part, n) => { if (n) title.append(" · "); make("bdi", part, title); });
 }
 
 function fold(box, key, text, open = false, name = "") {

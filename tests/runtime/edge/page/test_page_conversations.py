@@ -177,6 +177,19 @@ async def test_the_page_of_a_run_shows_its_stages_with_their_messages(page: Page
     await expect(answer(page)).to_have_text("Stages please 1")
 
 
+async def test_what_a_stage_asked_stands_in_order_from_either_side(page: Page) -> None:
+    asked = {"prompt": "classify_intent", "model": "m", "took_s": 0.003, "tokens_in": 0, "tokens_out": 1, "reply": "{}"}
+    searched = {"query": "الاعتراض", "took_s": 0.004, "hits": []}
+    step = {"stage": "retrieve", "lane": "main", "asks": [asked | {"same_version": True}], "searches": [searched]}
+    await page.route("**/trace/1", lambda route: route.fulfill(json=step | {"took": [], "gave": []}))
+    await ask(page, "Order please")
+    await done(page)
+    await page.get_by_role("link", name="How this was answered").click()
+    await page.locator("#run summary").first.click()
+    shown = ["classify_intent", "m", "3 ms", "0 + 1", "Search the documents", "الاعتراض", "4 ms"]
+    await expect(page.locator("#run h3 bdi")).to_have_text(shown)
+
+
 async def test_the_empty_page_offers_questions_that_the_documents_ask(page: Page, pipeline: Pipeline) -> None:
     held = Held(
         documents=1234,
