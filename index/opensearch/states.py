@@ -148,7 +148,8 @@ def _document(client: Client, index: str, name: str, **params: str | float) -> d
 
 
 def no_index(client: Client) -> IndexProblem:
-    return IndexProblem(f"no index at {client.address}; build one with 'groundwire index build PATH'")
+    where = client.address
+    return IndexProblem(f"no index at {where}; build one with 'groundwire index build PATH --out {where}'")
 
 
 def state_document(state: State) -> dict[str, str]:

@@ -12,7 +12,7 @@ from index.errors import IndexProblem
 from runtime.backup.contents import SETTINGS_FILE, Contents, read
 from runtime.backup.restore import restore
 from runtime.backup.save import save
-from runtime.commands.options import BUILT_INDEX, CONFIG, check_index, over_index, read_settings
+from runtime.commands.options import BUILT_INDEX, CONFIG, INDEX_FOLDER_PLACE, check_index, over_index, read_settings
 from runtime.commands.run_sources import journal_of
 from runtime.commands.terminal import one_line, say
 from runtime.processes.nats_server import NoServer
@@ -50,7 +50,7 @@ def backup_command(folder: Path, index: Path, config: Path | None) -> None:
 
 @click.command("restore")
 @_FOLDER
-@click.option("--index", type=click.Path(path_type=Path), required=True, help="Where the index goes.")
+@click.option("--index", type=INDEX_FOLDER_PLACE, required=True, help="Where the index goes.")
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @CONFIG
 def restore_command(folder: Path, index: Path, force: bool, config: Path | None) -> None:

@@ -17,7 +17,7 @@ from index.ingest import bring_in
 from index.searcher import Searcher
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import show
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.measure.answering import answer, as_passage, retrieved
 from runtime.measure.answers import Answered, EvalPassage, EvalQuestion, figures, own_passages
 from runtime.measure.lines import read
@@ -30,9 +30,7 @@ SEED = 0
 @click.command("answers")
 @click.option("--questions", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--passages", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option(
-    "--index", "index", type=click.Path(path_type=Path), help="Folder of the index; built there if there is none."
-)
+@click.option("--index", "index", type=INDEX_FOLDER_PLACE, help="Folder of the index; built there if there is none.")
 @click.option("--own-passage", is_flag=True, help="Give each question its own passage instead of retrieving.")
 @click.option(
     "--leave-out",

@@ -14,7 +14,7 @@ from index.searcher import Searcher
 from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.eval import save, write
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.commands.progress import bars
 from runtime.measure import rankings
 
@@ -37,7 +37,7 @@ def opened(
 
 
 @click.command("retrieval")
-@click.option("--index", "directory", type=click.Path(path_type=Path), help="Folder of the index.")
+@click.option("--index", "directory", type=INDEX_FOLDER_PLACE, help="Folder of the index.")
 @click.option(
     "--questions",
     type=click.Path(path_type=Path),

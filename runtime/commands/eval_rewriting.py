@@ -9,7 +9,7 @@ from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder_options
 from runtime.commands.eval import show
 from runtime.commands.eval_retrieval import opened
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.measure.lines import read
 from runtime.measure.rewriting import FollowUp, Rewritten, figures, retrieval, rewrite
 
@@ -18,7 +18,7 @@ type _Found = dict[str, dict[str, dict[str, float]]]
 
 @click.command("rewriting")
 @click.option("--file", "source", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--index", "directory", type=click.Path(path_type=Path), help="Folder of the index to search in.")
+@click.option("--index", "directory", type=INDEX_FOLDER_PLACE, help="Folder of the index to search in.")
 @click.option(
     "--passages",
     type=click.Path(path_type=Path),

@@ -9,13 +9,13 @@ import click
 
 from index.watching import keep_up
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.commands.terminal import one_line, say
 
 
 @click.command("watch")
 @click.argument("paths", nargs=-1)
-@click.option("--out", "directory", type=click.Path(path_type=Path), required=True, help="Folder of the index.")
+@click.option("--out", "directory", type=INDEX_FOLDER_PLACE, required=True, help="Folder of the index.")
 @embedder_options
 @click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
 def watch_command(

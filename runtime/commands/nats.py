@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from bus.users import INTEGRATION, USERS
-from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.options import CONFIG, INDEX_PLACE, Place, read_settings
 from runtime.commands.terminal import say
 from runtime.processes.nats_config import shared_config
 from runtime.processes.nats_users import read, standing_folder
@@ -19,9 +19,9 @@ def nats_group() -> None:
 
 @nats_group.command("url")
 @click.argument("user", type=click.Choice([user.name for user in USERS]), default=INTEGRATION.name)
-@click.option("--index", type=click.Path(path_type=Path), help="The index that `groundwire up` serves.")
+@click.option("--index", type=INDEX_PLACE, help="The index that `groundwire up` serves.")
 @CONFIG
-def url_command(user: str, index: Path | None, config: Path | None) -> None:
+def url_command(user: str, index: Place | None, config: Path | None) -> None:
     """Print the address of the embedded server with the name and password of a user (by default `integration`).
 
     Without --index, of the server that `groundwire serve nats` runs.

@@ -15,7 +15,7 @@ from bus.errors import Failure
 from bus.settings import BusSettings
 from bus.users import OPERATOR
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.options import CONFIG, INDEX_PLACE, Place, read_settings
 from runtime.commands.terminal import one_line, say
 from runtime.engines.watching import Watched, views
 from runtime.processes.nats_users import bus_as, bus_at
@@ -25,14 +25,14 @@ type Key = tuple[str, int]
 
 
 @click.command("top")
-@click.option("--index", type=click.Path(path_type=Path), help="The index that `groundwire up` serves.")
+@click.option("--index", type=INDEX_PLACE, help="The index that `groundwire up` serves.")
 @CONFIG
 @click.option(
     "--every", default=1.0, show_default=True, type=click.FloatRange(0.1, 60), help="Seconds between updates."
 )
 @click.option("--once", is_flag=True, help="Print one table and exit.")
 @click.pass_context
-def top_command(ctx: click.Context, index: Path | None, config: Path | None, every: float, once: bool) -> None:
+def top_command(ctx: click.Context, index: Place | None, config: Path | None, every: float, once: bool) -> None:
     """Watch slots, queues, tokens per second, cache hits and memory of every device; stop with Ctrl-C."""
     settings = read_settings(config, index=index)
     folder = state_folder(settings)
