@@ -124,6 +124,11 @@ def main() -> None:
         sys.exit(1)
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:  # a group alone is asked what it can do
+        from runtime.commands.terminal import say
+
+        say(error.format_message(), err=True)
+        sys.exit(2)
     except click.UsageError as error:
         hint = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
         _say(f"error: {error.format_message()}{hint}")

@@ -23,7 +23,7 @@ log = logging.getLogger("groundwire.index")
 
 DEFAULT_NAME = "groundwire"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
-_NODE = re.compile(r"https?://(?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
+_NODE = re.compile(r"https?://(?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
 _PAUSE_S = 0.1
 #: So long a node that did not answer is asked last, up to four times as long when that happens again.
 _AWAY_S = 2.0
@@ -67,10 +67,11 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
     if "@" in url:  # before any part of it is told: a password may hold what ends one
         raise IndexProblem("user and password do not belong into index.url; set index.user and index.password")
     *others, last = (part.strip() for part in url.split(","))
-    name = urlsplit(last).path.strip("/")
+    name = last.partition("://")[2].partition("/")[2].strip("/")
     nodes = tuple(part.rstrip("/") for part in (*others, last.removesuffix("/").removesuffix(f"/{name}")))
     for node in nodes:
-        if not _NODE.fullmatch(node):
+        found = _NODE.fullmatch(node)
+        if not found or not 0 < int(found[1] or 1) < 65_536:
             raise IndexProblem(f"{node}: no address of OpenSearch; write it like https://search.example.org:9200")
     if name and not _NAME.fullmatch(name):
         raise IndexProblem(f"{name}: no name of an index; it is of small letters, digits, '-' and '_'")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 import msgspec
@@ -23,6 +24,15 @@ _PATH = click.Path(path_type=Path)
 _WEB = ("http://", "https://")
 
 
+def _folder[T](
+    kind: click.ParamType[T], value: str | Path, param: click.Parameter | None, ctx: click.Context | None
+) -> Path:
+    """As a script's unset variable names it, an empty name would be the folder that it runs in."""
+    if not str(value).strip():
+        kind.fail("the name is empty; name a folder, or . for this one", param, ctx)
+    return Path(value)
+
+
 #: The folder of an index, or its URL on OpenSearch.
 type Place = Path | str
 
@@ -35,7 +45,7 @@ class IndexFolder(click.ParamType[Path]):
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         if isinstance(value, str) and value.startswith(_WEB):
             self.fail(f"{without_user(value)} is no folder, which this command needs", param, ctx)
-        return Path(value)
+        return _folder(self, value, param, ctx)
 
 
 class IndexPlace(click.ParamType["Place"]):
@@ -44,7 +54,7 @@ class IndexPlace(click.ParamType["Place"]):
     name = "folder or url"
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> "Place":
-        return value if isinstance(value, str) and value.startswith(_WEB) else Path(value)
+        return value if isinstance(value, str) and value.startswith(_WEB) else _folder(self, value, param, ctx)
 
 
 class IndexAddress(click.ParamType["Path | Index"]):
@@ -54,7 +64,7 @@ class IndexAddress(click.ParamType["Path | Index"]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Path | Index":
         if not isinstance(value, str) or not value.startswith(_WEB):
-            return Path(str(value))
+            return _folder(self, str(value), param, ctx)
         from runtime.index_of import index_of
 
         settings = msgspec.structs.replace(read_settings().index, url=value)
@@ -138,10 +148,18 @@ def check_place(index: "Place | None", url: str | None, config: Path | None, gro
         raise click.UsageError("say what to ask: --index FOLDER for an index, or --url URL for a server")
     if url is None:
         return
-    if not url.startswith(("http://", "https://")):
+    if not _is_web_address(url):
         raise click.UsageError(f"--url {url} is no address of a server; write it as http://127.0.0.1:8080")
     if config is not None or groups is not None:
         raise click.UsageError("--config and --group are for an index; a server has its own, and a key its groups")
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return url.startswith(_WEB) and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, a port that is none
+        return False
 
 
 def check_index(directory: "Place") -> "Place":

@@ -190,6 +190,40 @@ def test_what_is_wrong_is_one_line(
     assert "Traceback" not in done.stderr
 
 
+_NO_SERVER, _NO_OPENSEARCH, _EMPTY = "is no address of a server", "no address of OpenSearch", "the name is empty"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ask", "--url", "http://[::1", "hi"], _NO_SERVER),
+        (["ask", "--url", "http://127.0.0.1:99999", "hi"], _NO_SERVER),
+        (["ask", "--url", "http://", "hi"], _NO_SERVER),
+        (["ask", "--index", "http://[::1", "hi"], _NO_OPENSEARCH),
+        (["search", "--index", "https://[::1", "hi"], _NO_OPENSEARCH),
+        (["search", "--index", "https://a:65536/x", "hi"], _NO_OPENSEARCH),
+        (["index", "build", ".", "--out", "http://[x"], _NO_OPENSEARCH),
+        (["index", "build", ".", "--out", ""], _EMPTY),
+        (["index", "watch", "--out", ""], _EMPTY),
+        (["index", "stats", "--index", " "], _EMPTY),
+        (["up", "--index", ""], _EMPTY),
+        (["restore", ".", "--index", ""], _EMPTY),
+    ],
+)
+def test_addresses_and_folders_that_are_none(arguments: list[str], words: str) -> None:
+    """An empty name, as of a variable that is not set, would be the folder that the command runs in."""
+    done = CliRunner().invoke(groundwire_group, arguments)
+    assert done.exit_code in (1, 2)
+    assert isinstance(done.exception, SystemExit)
+    assert words in done.stderr
+
+
+def test_a_group_alone_says_what_it_can_do_line_by_line(home: Path) -> None:
+    done = groundwire(home, "keys")
+    assert done.returncode == 2
+    assert "\n  revoke  Revoke the key" in done.stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_refuses_a_variable_that_sets_nothing(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_EDGE_PROT", "1")
