@@ -2,6 +2,7 @@
 
 import base64
 from array import array
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -18,6 +19,10 @@ from runtime.edge.state import EDGE, Edge
 
 #: How many texts OpenAI takes at a time.
 INPUTS = 2048
+#: How much larger than other bodies one may be: LangChain sends a thousand texts of a thousand characters at a time.
+BODY_TIMES = 32
+#: What one text may take as JSON, and several texts in one request over the bus, whose messages end at 1 MB, in bytes.
+TEXT_BYTES, REQUEST_BYTES = 256 * 1024, 512 * 1024
 #: What a token is taken to be where no model counts them.
 BYTES_A_TOKEN = 4
 
@@ -70,6 +75,7 @@ class Embeddings(msgspec.Struct, frozen=True, kw_only=True):
     "search",
     problems=(404, 503),
     errors=OPENAI_ERRORS,
+    body_times=BODY_TIMES,
 )
 async def embeddings(request: web.Request, asked: EmbeddingsAsked) -> web.Response:
     """Make vectors of texts, with the embedder of the index that is served.
@@ -78,11 +84,11 @@ async def embeddings(request: web.Request, asked: EmbeddingsAsked) -> web.Respon
     """
     texts = texts_of(asked)
     groups, data = request[CALLER].groups, list[msgspec.Raw]()
-    for at in range(0, len(texts), TEXTS):
-        wanted = VectorsRequest(texts=texts[at : at + TEXTS], query=asked.input_type == "query", groups=groups)
+    for some in together(texts):
+        wanted = VectorsRequest(texts=some, query=asked.input_type == "query", groups=groups)
         made = await _vectors(request.app[EDGE], wanted)
         check_fits(asked, made)
-        data += [_written(n, row, asked) for n, row in enumerate(made.rows, at)]
+        data += [_written(n, row, asked) for n, row in enumerate(made.rows, len(data))]
     tokens = sum(-(-len(text.encode()) // BYTES_A_TOKEN) for text in texts)
     return json_response(
         _Written(
@@ -94,7 +100,7 @@ async def embeddings(request: web.Request, asked: EmbeddingsAsked) -> web.Respon
 
 
 def texts_of(asked: EmbeddingsAsked) -> tuple[str, ...]:
-    """Raises Problem for token numbers and for texts that say nothing."""
+    """Raises Problem for token numbers, and for texts that say nothing or too much."""
     given = (asked.input,) if isinstance(asked.input, str) else asked.input
     texts = tuple(text for text in given if isinstance(text, str))
     if len(texts) < len(given):
@@ -102,10 +108,31 @@ def texts_of(asked: EmbeddingsAsked) -> tuple[str, ...]:
             "input", "token numbers are not read; send text (LangChain: check_embedding_ctx_length=False)"
         )
     for n, text in enumerate(texts):
+        field = "input" if isinstance(asked.input, str) else f"input[{n}]"
         if not text.strip():
-            field = "input" if isinstance(asked.input, str) else f"input[{n}]"
             raise Problem(400, "invalid", f"{field}: the text is empty; leave it out")
+        if _size(text) > TEXT_BYTES:
+            raise Problem(400, "invalid", f"{field}: the text takes more than {TEXT_BYTES // 1024} KB; split it")
     return texts
+
+
+def together(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The texts in order, as many at a time as one request over the bus may hold."""
+    some: list[str] = []
+    left = REQUEST_BYTES
+    for text in texts:
+        size = _size(text)
+        if some and (len(some) == TEXTS or size > left):
+            yield tuple(some)
+            some, left = [], REQUEST_BYTES
+        some.append(text)
+        left -= size
+    if some:
+        yield tuple(some)
+
+
+def _size(text: str) -> int:
+    return len(msgspec.json.encode(text)) + 1
 
 
 def check_fits(asked: EmbeddingsAsked, made: VectorsReply) -> None:

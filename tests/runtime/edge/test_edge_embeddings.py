@@ -2,11 +2,13 @@
 
 import asyncio
 import base64
+import io
 import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
+import msgspec
 import numpy as np
 import openai
 import pytest
@@ -75,6 +77,29 @@ async def test_a_single_text_and_a_query(http: aiohttp.ClientSession, served: Th
         assert np.array_equal(found, rows[0])
 
 
+@pytest.mark.parametrize("text", ["x" * 1500, "\x01" * 1500, "\U0001f600" * 40_000, "a"])
+async def test_as_much_as_clients_send_at_a_time_fits(http: aiohttp.ClientSession, bus: Bus, text: str) -> None:
+    """LangChain a thousand texts, LlamaIndex long ones; characters that JSON writes with six bytes."""
+    asked: list[int] = []
+
+    async def embed(request: VectorsRequest) -> VectorsReply:
+        asked.append(len(request.texts))
+        rows = (np.zeros(4, dtype="<f4").tobytes(),) * len(request.texts)
+        return VectorsReply(embedder="lsa", version="s1", dimension=4, rows=rows)
+
+    close = await serve_index_vectors(bus.client, embed)
+    await bus.client.flush()
+    texts = [text] * min(1000, 1_900_000 // (len(msgspec.json.encode(text)) + 1))
+    body = io.BytesIO(msgspec.json.encode({"model": "lsa", "input": texts}))
+    async with http.post("/v1/embeddings", data=body, headers={"Content-Type": "application/json"}) as response:
+        found = await response.json()
+    await close()
+    assert response.status == 200, found
+    assert [each["index"] for each in found["data"]] == list(range(len(texts)))
+    assert sum(asked) == len(texts)
+    assert max(asked) <= TEXTS
+
+
 @pytest.mark.parametrize(
     ("wrong", "status", "param", "says"),
     [
@@ -84,6 +109,7 @@ async def test_a_single_text_and_a_query(http: aiohttp.ClientSession, served: Th
         ({"input": [[1, 2], [3]]}, 400, "input", "token numbers"),
         ({"input": ""}, 400, "input", "is empty"),
         ({"input": ["a", " "]}, 400, "input[1]", "is empty"),
+        ({"input": ["a", "x" * 300_000]}, 400, "input[1]", "more than 256 KB; split it"),
         ({"input": []}, 400, "input", ""),
         ({"input": ["a"] * 2049}, 400, "input", "2048"),
         ({"encoding_format": "int8"}, 400, "encoding_format", ""),
