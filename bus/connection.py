@@ -9,17 +9,19 @@ import json
 import logging
 import ssl
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
 from bus.configuration import Config, is_as_marked, marked, streams
 from bus.envelope import set_aside
 from bus.errors import Unavailable
+from bus.frames import Frame
 from bus.security import connect_options
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, RUNS
@@ -48,8 +50,25 @@ class Connection(Client):
     """nats-py's client, with a close that works while the server is away and a `flush` that really flushes.
 
     It reads whatever others send: nats-py's own reader ends for good at a subject or a header that is not text, and takes a
-    stored message with a header `Status` for an answer of the server.
+    stored message with a header `Status` for an answer of the server. `takers`: who is handed a subscription's messages.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.takers: dict[int, Callable[[Frame], None]] = {}
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        taker = self.takers.get(sid)
+        if taker is None:
+            await super()._process_msg(sid, subject, reply, data, headers)
+            return
+        self.stats["in_msgs"] += 1
+        self.stats["in_bytes"] += len(data)
+        taker((subject, reply, headers or b"", data))
+
+    def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
+        self.takers.pop(sid, None)
+        super()._remove_sub(sid, max_msgs)
 
     async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
         try:
@@ -88,6 +107,16 @@ class Connection(Client):
     async def close(self) -> None:
         forget_unsent(self)
         await super().close()
+
+
+async def take(client: Client, subject: str, taker: Callable[[Frame], None]) -> Subscription:
+    """Subscribe; each message is handed over where it is read, without a queue and a task of its own.
+
+    What `taker` raises would end the connection's reading: it only puts the message somewhere.
+    """
+    subscription = await client.subscribe(subject)
+    cast(Connection, client).takers[subscription._id] = taker
+    return subscription
 
 
 def forget_unsent(client: Client) -> None:
@@ -259,6 +288,7 @@ def status_of(msg: Msg) -> str:
 __all__ = [
     "CONNECT_OPTIONS",
     "Client",
+    "Connection",
     "Inbox",
     "Msg",
     "await_streams",
@@ -271,4 +301,5 @@ __all__ = [
     "status_of",
     "stream_config",
     "stream_exists",
+    "take",
 ]

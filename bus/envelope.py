@@ -100,7 +100,7 @@ def place_of(reply: str) -> Place | None:
         delivered, sequence, count, nanoseconds, pending = map(int, parts[4:] if len(parts) == 9 else parts[6:11])
     except ValueError:
         return None
-    if min(delivered, sequence, count, nanoseconds, pending) < 0 or nanoseconds > _LATEST_NS:
+    if delivered < 0 or sequence < 0 or count < 0 or pending < 0 or not 0 <= nanoseconds <= _LATEST_NS:
         return None
     return Place(delivered, sequence, count, nanoseconds / 1e9, pending)
 

@@ -6,6 +6,7 @@ from the router.
 """
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
@@ -19,9 +20,10 @@ from nats.aio.client import Client
 from bus.envelope import count_in
 from bus.errors import Unavailable
 from bus.events import DONE_LINE, FIRST, is_event
-from bus.follow import follow
+from bus.follow import Stored, follow_batches
 from bus.journal import Journal
-from bus.subjects import EVENTS, EVENTS_SUBJECTS, is_canary
+from bus.subjects import EVENTS, is_canary
+from bus.wake import Wake
 from bus.watched import Watch
 
 log = logging.getLogger("groundwire.events")
@@ -29,6 +31,9 @@ log = logging.getLogger("groundwire.events")
 #: How many events may queue for a slow reader before it is dropped; it can resume from its last event's number.
 WAITING_FRAMES = 4096
 WAITING_BYTES = 16 * 1024 * 1024
+#: How many frames the server may send before it is asked for more: what an edge that is behind takes at a time. With the quarter
+#: that may come on top they are fewer than wait for one reader, since all may be of one run.
+AHEAD = 3000
 #: How many runs' ends may be awaited at a time.
 AWAITED = 50_000
 
@@ -53,7 +58,7 @@ class Reader:
         self._frames: deque[bytes] = deque()
         self._bytes = 0
         self._count = 0
-        self._woken = asyncio.Event()
+        self._woken = Wake()
         self._problem: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -66,6 +71,7 @@ class Reader:
 
     def close(self) -> None:
         self._router.forget(self)
+        self._woken.close()
 
     async def read_back(self, journal: Journal) -> int:
         """Load the run's events from before this reader arrived; returns the number of frames. Raises Unavailable."""
@@ -109,16 +115,15 @@ class Reader:
             self.fail(Unavailable("the events were lost; ask for what is left of them"))
         self.position = 0
 
-    @property
-    def waiting(self) -> bool:
-        """Whether `batch` would return at once."""
-        return bool(self._frames) or self.done
-
     async def batch(self) -> list[Numbered]:
         """All events available, at least one; empty after DONE. Raises TooSlow, or Unavailable when the router ended.
 
         A line that is no event is left out, but has its number. May be cancelled (by a time limit) without losing an event.
         """
+        return await self.batch_within(None) or []
+
+    async def batch_within(self, silence_s: float | None) -> list[Numbered] | None:
+        """`batch`, or None after so long a silence."""
         while not self.done:
             if self._frames:
                 if found := self._take():
@@ -126,8 +131,8 @@ class Reader:
                 continue
             if self._problem is not None:
                 raise self._problem
-            self._woken.clear()
-            await self._woken.wait()
+            if not await self._woken.wait(silence_s):
+                return None
         return []
 
     def _take(self) -> list[Numbered]:
@@ -199,15 +204,25 @@ class EventRouter:
             self._readers.pop(reader.run_id, None)
 
     async def _run(self) -> None:
-        async for stored in follow(self._client, EVENTS, EVENTS_SUBJECTS, after=self.position, anew=self._anew):
-            self.position = stored.sequence
-            run_id = stored.subject.rpartition(".")[2]
-            if stored.data.endswith(DONE_LINE) and _ANSWERED in stored.data and not is_canary(run_id):
-                self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
-            for reader in tuple(self._readers.get(run_id, ())):
-                reader.put(stored.data)
-            if run_id in self._when_done and stored.data.endswith(DONE_LINE):
-                self._when_done.pop(run_id)(run_id)
+        # Without filters: they would name all of the stream, and with them a server cannot feed an edge that is behind.
+        found = follow_batches(self._client, EVENTS, (), after=self.position, anew=self._anew, ahead=AHEAD)
+        async with contextlib.aclosing(found):
+            async for batch in found:
+                for stored in batch:
+                    self._hand_out(stored)
+
+    def _hand_out(self, stored: Stored) -> None:
+        self.position = stored.sequence
+        run_id = stored.subject.rpartition(".")[2]
+        data = stored.data
+        for reader in tuple(self._readers.get(run_id, ())):
+            reader.put(data)
+        if not data.endswith(DONE_LINE):
+            return
+        if _ANSWERED in data and not is_canary(run_id):
+            self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
+        if run_id in self._when_done:
+            self._when_done.pop(run_id)(run_id)
 
     def _anew(self) -> None:
         """The stream was deleted and recreated, so the position that readers counted from is gone."""

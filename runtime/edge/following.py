@@ -10,7 +10,6 @@ from bus.events import Done, Error, Passages, ProgressEvent, References, StreamE
 from bus.messages import NearPassage, Reference
 from bus.router import Reader
 from runtime.edge.problems import Problem
-from runtime.edge.sse import next_batch
 
 #: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
 FAILURES = {
@@ -69,7 +68,7 @@ class Followed:
 
     async def numbered(self) -> AsyncIterator[list[tuple[int, str | ProgressEvent]] | None]:
         """`batches`, each part with its event's number."""
-        while (batch := await next_batch(self.reader, self.keepalive_s)) != []:
+        while (batch := await self.reader.batch_within(self.keepalive_s)) != []:
             if batch is None:
                 yield None
                 continue

@@ -19,6 +19,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._events = self._writes = 0
         self.requests = Counter(
             "groundwire_edge_requests", "Requests answered.", ["route", "method", "status"], registry=self.registry
         )
@@ -43,7 +44,15 @@ class Metrics:
         """Show what the door does, read whenever the metrics are."""
         self.registry.register(AdmissionCollector(admission))
 
+    def sent(self, events: int) -> None:
+        """Count one write and its events. In numbers of our own until somebody looks: a Counter takes its lock for each."""
+        self._events += events
+        self._writes += 1
+
     def text(self) -> bytes:
+        self.events.inc(self._events)
+        self.writes.inc(self._writes)
+        self._events = self._writes = 0
         return generate_latest(self.registry)
 
 

@@ -31,17 +31,6 @@ def sse(events: list[Numbered]) -> bytes:
     return b"".join(b"id: %d\ndata: %s\n\n" % event for event in events)
 
 
-async def next_batch(reader: Reader, timeout_s: float) -> list[Numbered] | None:
-    """The next events; None after a timeout, an empty list after DONE. Raises TooSlow, Unavailable."""
-    if reader.waiting:
-        return await reader.batch()
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await reader.batch()
-    except TimeoutError:
-        return None
-
-
 async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int = 0) -> web.StreamResponse:
     """Send the events after number `after` until DONE, or until the client or this process ends the stream.
 
@@ -53,7 +42,7 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
     first = True
     with edge.metrics.streams.labels("sse").track_inprogress():
         try:
-            while (batch := await next_batch(reader, edge.timeouts.keepalive_s)) != []:
+            while (batch := await reader.batch_within(edge.timeouts.keepalive_s)) != []:
                 if batch is None:
                     await write(request, response, COMMENT, edge)
                     continue
@@ -61,8 +50,7 @@ async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int
                 if not wanted:
                     continue
                 await write(request, response, RETRY + sse(wanted) if first else sse(wanted), edge)
-                edge.metrics.events.inc(len(wanted))
-                edge.metrics.writes.inc()
+                edge.metrics.sent(len(wanted))
                 if first:
                     first = False
                     edge.metrics.first_event_s.observe(time.monotonic() - began)

@@ -24,7 +24,6 @@ from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.request_parsing import UNREADABLE, decode_json, parse_body
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sse import next_batch
 from runtime.edge.state import EDGE, Edge
 
 #: How many requests of one socket may be running or waiting.
@@ -176,7 +175,7 @@ class Socket:
     async def _send(self, reader: Reader, *, after: int = 0, key: str | None = None) -> None:
         """Raises ConnectionResetError when the client has disconnected or reads too slowly."""
         try:
-            while (batch := await next_batch(reader, self.edge.timeouts.keepalive_s)) != []:
+            while (batch := await reader.batch_within(self.edge.timeouts.keepalive_s)) != []:
                 for number, event in batch or ():
                     if number > after:
                         await self._frame(event, reader.run_id, number, key)
@@ -194,8 +193,7 @@ class Socket:
                 await self.ws.send_str(event.decode())
         except TimeoutError:
             raise await self._disconnect() from None
-        self.edge.metrics.events.inc()
-        self.edge.metrics.writes.inc()
+        self.edge.metrics.sent(1)
 
     async def _disconnect(self) -> ConnectionResetError:
         self.edge.metrics.slow.inc()

@@ -2,11 +2,13 @@
 
     uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5] [--ui]
 
-A publisher writes `rate` tokens per second and client into EVENTS, `per-frame` of them per message; clients read them from the
-edge as server-sent events. Each token holds the time it was made, so the delay is from the publisher to the client's socket. The
-load, nats-server and the edge share this machine's cores; nats-server syncs to disk occasionally, not for every message, since
-the edge is what is measured. The last columns: the serving process's CPU time per token, against the bare handler's. With `--ui`
-the clients are the AI SDK's.
+A publisher writes `rate` tokens per second and client into EVENTS, `per-frame` of them per message and with the headers of a
+run's frames, evenly spread over the time; clients read them from the edge as server-sent events. Each token holds the time it was
+made, so the delay is from the publisher to the client's socket. The load, nats-server and the edge share this machine's cores;
+nats-server syncs to disk occasionally, not for every message, since the edge is what is measured. The clients keep what they
+receive and look at it afterwards. The last columns are CPU time per token: of the edge, of the bare handler, and of the three
+other processes that the edge shares the cores with, which say whether it was the edge that was too slow. `made/s` is what the
+publisher managed. With `--ui` the clients are the AI SDK's.
 """
 
 import argparse
@@ -30,6 +32,7 @@ from aiohttp import web
 
 from bus.access import Access, grant
 from bus.connection import Inbox, connect, declare_streams
+from bus.events import FIRST, PHASE, TOKENS
 from bus.journal import Journal
 from bus.messages import QuestionAsked
 from bus.runs import Runs
@@ -40,6 +43,10 @@ from runtime.processes.listening import key_file
 from runtime.settings import AccessSettings, EdgeSettings, Settings, child_environ
 
 _MADE = re.compile(rb"(\d{9,}) ")
+#: How often the publisher writes for some of the clients.
+TURN_S = 0.002
+#: The processes whose CPU time is told, in microseconds per token.
+CPU = ("edge", "bare", "nats", "publisher", "clients")
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,11 @@ class Load:
     def period_s(self) -> float:
         return self.per_frame / self.rate
 
+    @property
+    def turns(self) -> int:
+        """In how many parts of a period the publisher writes."""
+        return max(1, int(self.period_s / TURN_S))
+
 
 def token_lines(first: int, count: int) -> list[bytes]:
     """Tokens whose content is the time they were made, in nanoseconds."""
@@ -67,25 +79,28 @@ def token_lines(first: int, count: int) -> list[bytes]:
 
 
 class Listener(asyncio.Protocol):
-    """A client that sends one request and records the delay of each token."""
+    """A client that sends one request and keeps what it receives."""
 
     def __init__(self, request: bytes) -> None:
         self.request = request
-        self.late_ms: list[float] = []
+        self.received: list[tuple[int, bytes]] = []
         self.done = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         cast(asyncio.Transport, transport).write(self.request)  # uvloop's transport does not inherit from it
 
     def data_received(self, data: bytes) -> None:
-        now = time.monotonic_ns()
-        self.late_ms += [(now - int(made)) / 1e6 for made in _MADE.findall(data)]
+        self.received.append((time.monotonic_ns(), data))
         if (b'"DONE"' in data or b"[DONE]" in data) and not self.done.done():
             self.done.set_result(None)
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self.done.done():
             self.done.set_result(None)
+
+    def times(self) -> list[tuple[int, int]]:
+        """When each token was made and when it came, in nanoseconds."""
+        return [(int(made), now) for now, data in self.received for made in _MADE.findall(data)]
 
 
 async def listen(port: int, paths: list[str], token: str = "") -> list[Listener]:
@@ -107,12 +122,16 @@ async def publish(url: str, prefix: str, load: Load) -> None:
     client = await connect(url, name="bench-publisher")
     began = time.monotonic()
     for n in range(load.frames):
-        for number in range(load.clients):
-            await client.publish(
-                event_subject(f"{prefix}{number}"), b"\n".join(token_lines(n * load.per_frame + 1, load.per_frame))
-            )
-        await client.flush(timeout=30)
-        await asyncio.sleep(max(0.0, began + (n + 1) * load.period_s - time.monotonic()))
+        shown = str((n + 1) * load.per_frame)
+        # As `Emitter` writes them, but for the one that asks the server to compare sequences.
+        headers = {FIRST: str(n * load.per_frame + 1), TOKENS: shown, PHASE: "open"}
+        for turn in range(load.turns):
+            for number in range(turn, load.clients, load.turns):
+                data = b"\n".join(token_lines(n * load.per_frame + 1, load.per_frame))
+                await client.publish(event_subject(f"{prefix}{number}"), data, headers=headers)
+            await client.flush(timeout=30)
+            due = began + (n + (turn + 1) / load.turns) * load.period_s
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
     for number in range(load.clients):
         await client.publish(event_subject(f"{prefix}{number}"), b'{"type":"DONE"}')
     await client.close()
@@ -165,19 +184,33 @@ async def answering(port: int, path: str) -> None:
 
 @dataclass(frozen=True)
 class Result:
+    """`cpu_us` per token, of each process by name."""
+
     p50_ms: float
     p99_ms: float
-    tokens: int
-    cpu_us: float  # of the serving process, per token
+    tokens_per_s: float
+    cpu_us: dict[str, float]
 
 
-async def measure(listeners: list[Listener], server: psutil.Process, load: Load) -> Result:
-    before = server.cpu_times()
-    await asyncio.wait_for(asyncio.gather(*(each.done for each in listeners)), load.seconds * 4 + 30)
-    after = server.cpu_times()
-    late = sorted(ms for each in listeners for ms in each.late_ms)
-    used_s = after.user + after.system - before.user - before.system
-    return Result(late[len(late) // 2], late[int(len(late) * 0.99)], len(late), used_s * 1e6 / len(late))
+async def measure(listeners: list[Listener], processes: dict[str, psutil.Process], load: Load) -> Result:
+    before = {name: used_s(each) for name, each in processes.items()}
+    finished = asyncio.gather(*(each.done for each in listeners))
+    await asyncio.wait_for(finished, load.seconds * 4 + 30)
+    used = {name: used_s(each) - before[name] for name, each in processes.items()}
+    times = [pair for each in listeners for pair in each.times()]
+    late = sorted((came - made) / 1e6 for made, came in times)
+    made_s = (max(made for made, _ in times) - min(made for made, _ in times)) / 1e9
+    return Result(
+        p50_ms=late[len(late) // 2],
+        p99_ms=late[int(len(late) * 0.99)],
+        tokens_per_s=len(late) / made_s,
+        cpu_us={name: each_s * 1e6 / len(late) for name, each_s in used.items()},
+    )
+
+
+def used_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 def myself(*arguments: object) -> tuple[str, ...]:
@@ -188,7 +221,9 @@ def shape(load: Load) -> tuple[object, ...]:
     return ("--rate", load.rate, "--per-frame", load.per_frame, "--seconds", load.seconds, "--clients", load.clients)
 
 
-async def through_edge(url: str, port: int, server: psutil.Process, load: Load, token: str, secret: bytes) -> Result:
+async def through_edge(
+    url: str, port: int, processes: dict[str, psutil.Process], load: Load, token: str, secret: bytes
+) -> Result:
     """`secret`: the edge's, for clients of the AI SDK, which ask for their chats by name."""
     client = await connect(url, name="bench")
     inbox = Inbox(client)
@@ -204,8 +239,8 @@ async def through_edge(url: str, port: int, server: psutil.Process, load: Load, 
             await runs.add_to_chat(f"{prefix}{number}", f"{prefix}{number}", access)
     listeners = await listen(port, [paths.format(f"{prefix}{number}") for number in range(load.clients)], token)
     await asyncio.sleep(1.0)  # all of them are connected
-    with process(*myself("--role", "publish", "--url", url, "--prefix", prefix, *shape(load))):
-        result = await measure(listeners, server, load)
+    with process(*myself("--role", "publish", "--url", url, "--prefix", prefix, *shape(load))) as publisher:
+        result = await measure(listeners, {**processes, "publisher": publisher, "clients": psutil.Process()}, load)
     await client.close()
     return result
 
@@ -214,11 +249,11 @@ async def through_bare(load: Load) -> Result:
     port = nats_server.free_port()
     with process(*myself("--role", "bare", "--port", port, *shape(load))) as server:
         await answering(port, "/none")
-        return await measure(await listen(port, ["/"] * load.clients), server, load)
+        return await measure(await listen(port, ["/"] * load.clients), {"bare": server}, load)
 
 
 @contextlib.asynccontextmanager
-async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, psutil.Process, str, bytes]]:
+async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, dict[str, psutil.Process], str, bytes]]:
     """A nats-server with an edge process in front, which asks for the key that is given, or for none; and the edge's secret."""
     port = nats_server.free_port()
     with tempfile.TemporaryDirectory() as folder:
@@ -227,33 +262,31 @@ async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, psutil.Process, s
         settings = Settings(edge=EdgeSettings(port=port), access=AccessSettings(required=keys), state=folder)
         token = key_file(settings).add("bench", ("read",), now=time.time()) if keys else ""
         environ = child_environ(settings) | {"GROUNDWIRE_BUS_URL": url}
-        with process(*nats_server.command(config)):
+        with process(*nats_server.command(config)) as nats:
             client = await connect(url, name="bench-declare")
             await declare_streams(client.jetstream(timeout=5.0), settings.bus)
             await client.close()
             with process(sys.executable, "-m", "runtime", "serve", "edge", environ=environ) as server:
                 await answering(port, "/healthz")
                 secret = bytes.fromhex(key_file(settings).read().secret)
-                yield url, port, server, token, secret
+                yield url, port, {"edge": server, "nats": nats}, token, secret
 
 
 async def main(arguments: argparse.Namespace) -> None:
     print(
         f"{os.cpu_count()} cores, {arguments.rate:g} tokens/s a client, {arguments.per_frame} a frame, {arguments.seconds:g} s"
     )
-    print(
-        f"{'clients':>8} {'tokens/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'bare p99':>9} {'us/token':>9} {'bare':>6} {'ratio':>6}"
-    )
-    async with edge(keys=arguments.keys) as (url, port, server, token, secret):
+    columns = ("clients", "made/s", "p50 ms", "p99 ms", "bare p99", *CPU)
+    print(" ".join(f"{column:>9}" for column in columns))
+    async with edge(keys=arguments.keys) as (url, port, processes, token, secret):
         for clients in arguments.clients:
             load = Load(clients, arguments.rate, arguments.per_frame, arguments.seconds)
-            ours = await through_edge(url, port, server, load, token, secret if arguments.ui else b"")
+            ours = await through_edge(url, port, processes, load, token, secret if arguments.ui else b"")
             theirs = await through_bare(load)
-            print(
-                f"{clients:8} {ours.tokens / load.seconds:9.0f} {ours.p50_ms:8.1f} {ours.p99_ms:8.1f} {theirs.p99_ms:9.1f} "
-                f"{ours.cpu_us:9.1f} {theirs.cpu_us:6.1f} {ours.cpu_us / theirs.cpu_us:6.2f}",
-                flush=True,
-            )
+            delays = (ours.p50_ms, ours.p99_ms, theirs.p99_ms)
+            used = ours.cpu_us | theirs.cpu_us
+            shown = (*delays, *(used[name] for name in CPU))
+            print(f"{clients:9} {ours.tokens_per_s:9.0f} " + " ".join(f"{each:9.1f}" for each in shown), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from bus.configuration import streams
 from bus.connection import connect, keep_trying
 from bus.delivery import Worker
 from bus.errors import Unavailable
+from bus.frames import headers_of, status_in
 from bus.graph import Graph
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, RUNS
@@ -63,3 +64,23 @@ def test_a_cluster_keeps_as_many_copies_as_the_settings_say() -> None:
         EVENTS: 3,
     }
     assert not any("num_replicas" in config for config in streams(BusSettings()).values())
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b"", ""),
+        (b"NATS/1.0\r\n\r\n", ""),
+        (b"NATS/1.0\r\nStatus: 404\r\n\r\n", ""),
+        (b"NATS/1.0 503\r\n\r\n", "503"),
+        (b"NATS/1.0 408 Request Timeout\r\nNats-Pending-Messages: 3\r\n\r\n", "408"),
+        (b"NATS/1.0 \xff\r\n\r\n", ""),
+    ],
+)
+def test_the_status_of_what_a_server_says(header: bytes, status: str) -> None:
+    assert status_in(header) == status
+
+
+def test_headers_that_are_no_text_are_read_as_far_as_they_are() -> None:
+    assert headers_of(b"NATS/1.0\r\nA: \xff\r\n\xff: b\r\nno colon\r\nC:d\r\n\r\n") == {"A": "\ufffd", "C": "d"}
+    assert headers_of(b"") == {}

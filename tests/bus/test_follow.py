@@ -4,15 +4,16 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable
+from typing import cast
 
 import nats.errors
 import pytest
 
 import bus.follow
-from bus.connection import Client, declare_streams
-from bus.follow import SHORTER, Stored, cancel, follow
+from bus.connection import Client, Connection, declare_streams
+from bus.follow import SHORTER, Stored, cancel, follow, follow_batches
 from bus.settings import BusSettings
-from bus.subjects import EVENTS, event_subject
+from bus.subjects import EVENTS, event_subject, progress_subject
 from tests.bus.wires import Server, Wire
 from tests.polling import until
 
@@ -118,6 +119,43 @@ async def test_more_than_one_fetch_holds(wire: Wire) -> None:
         await until(has(seen, 2500))
     assert sorted(numbers(seen)) == list(range(1, 2501))
     assert seen[-1].pending == 0
+
+
+async def test_a_whole_stream_in_batches_none_larger_than_was_asked_for(own_wire: Wire) -> None:
+    js, subjects = own_wire.journal.js, [event_subject("a"), event_subject("b"), progress_subject("a")]
+    for n in range(300):
+        await js.publish(subjects[n % 3], str(n).encode(), stream=EVENTS)
+    sizes: list[int] = []
+    seen: list[Stored] = []
+    async with contextlib.aclosing(follow_batches(own_wire.client, EVENTS, (), after=0, ahead=40)) as batches:
+        async for batch in batches:
+            sizes.append(len(batch))
+            seen += batch
+            if len(seen) >= 300:
+                break
+    assert numbers(seen) == list(range(300))
+    assert {stored.subject for stored in seen} == set(subjects)
+    assert max(sizes) <= 50
+
+
+async def test_who_stops_following_is_handed_nothing_more(wire: Wire) -> None:
+    takers = len(cast(Connection, wire.client).takers)
+    subject = event_subject(secrets.token_hex(6))
+    async with following(wire, subject) as seen:
+        await put(wire, subject, range(1))
+        await until(has(seen, 1))
+        assert len(cast(Connection, wire.client).takers) == takers + 1
+    assert len(cast(Connection, wire.client).takers) == takers
+
+
+async def test_headers_of_others_are_read_as_they_were_sent(wire: Wire) -> None:
+    subject = event_subject(secrets.token_hex(6))
+    headers = {"Status": "404", "Gw-First": "1", "Name": "a: b"}
+    async with following(wire, subject) as seen:
+        await wire.journal.js.publish(subject, b"0", headers=headers)
+        await wire.journal.js.publish(subject, b"1")
+        await until(has(seen, 2))
+    assert [stored.headers for stored in seen] == [{"Gw-First": "1", "Name": "a: b"}, {}]
 
 
 async def test_two_followers_of_one_connection_do_not_mix(wire: Wire) -> None:
