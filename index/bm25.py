@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from index import jvm
+from index import jvm, lucene_call
 from index.allowed import REMEMBERED, Allowed
 from index.codes import joined, with_codes
 from index.coverage import TOPIC_SHARE
@@ -28,6 +28,8 @@ OTHER_LANGUAGE = 0.7
 _QUERY_CHARS = 1200
 #: Lucene keeps which documents pass a filter; this many bytes of it per language.
 _FILTER_BYTES = 32 * 2**20
+#: From so many searches on, all languages are searched by one call of Java.
+_OFTEN = 20
 _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 
@@ -117,7 +119,8 @@ class Bm25:
         """
         jvm.start()
         self._store = functools.cache(store)
-        json = _json()
+        self._json = json = _json()
+        self._asked = 0
         self._readers: dict[str, _Reader] = {}
         try:
             for language in sorted(languages, key=lambda name: -languages[name]):
@@ -146,12 +149,27 @@ class Bm25:
         if not text or k < 1:
             return []
         about = query_text(topic) if topic else ""
+        self._asked += 1
+        every: Iterable[list[tuple[int, float]]]
+        if allowed is None and not about and self._readers and self._asked > _OFTEN:
+            every = map(_scores, _tops(self._at_once(text, k)))
+        else:
+            every = (reader.search(text, k, allowed, about) for reader in self._readers.values())
         hits: list[tuple[int, float]] = []
-        for name, reader in self._readers.items():
+        for name, found in zip(self._readers, every, strict=True):
             weight = 1.0 if name == language or len(self._readers) == 1 else OTHER_LANGUAGE
-            hits.extend((number, score * weight) for number, score in reader.search(text, k, allowed, about))
+            hits.extend((number, score * weight) for number, score in found)
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]
+
+    @functools.cached_property
+    def _at_once(self) -> Callable[[str, int], str]:
+        """Search in all languages without a filter or topic; of each what `_Reader.search` decodes."""
+        readers = list(self._readers.values())
+        one = readers[0]
+        return lucene_call.composed(
+            one.queries, self._json, one.sort, [(each.analyzer, each.searcher) for each in readers]
+        )
 
     def close(self) -> None:
         for reader in self._readers.values():
@@ -185,6 +203,17 @@ class _Top(msgspec.Struct):
     found: list[_Scored] = msgspec.field(name="scoreDocs")
 
 
+_top = msgspec.json.Decoder(_Top).decode
+_tops = msgspec.json.Decoder(list[_Top]).decode
+
+
+def _scores(top: _Top) -> list[tuple[int, float]]:
+    return [
+        (int(name.data[name.offset : name.offset + name.length]), score)
+        for score, name in (hit.fields for hit in top.found)
+    ]
+
+
 class _Reader:
     """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs.
 
@@ -199,26 +228,24 @@ class _Reader:
         if language in LANGUAGES:
             searcher.set_language(of(language).identity.analyzer)
         else:
-            searcher.set_analyzer(
-                jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newNonStemmingInstance(
-                    jvm.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
-                )
-            )
-        self._analyzer = searcher.get_analyzer()
+            nothing = jvm.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
+            plain = jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newNonStemmingInstance(nothing)
+            searcher.set_analyzer(plain)
+        self.analyzer = searcher.get_analyzer()
         self._directory = _open_directory(directory)
         self._reader = jvm.java_class("org.apache.lucene.index.DirectoryReader").open(self._directory)
-        self._searcher = jvm.java_class("org.apache.lucene.search.IndexSearcher")(
+        self.searcher = jvm.java_class("org.apache.lucene.search.IndexSearcher")(
             jvm.cast("org.apache.lucene.index.IndexReader", self._reader)
         )
-        self._searcher.setSimilarity(searcher.get_similarity())
+        similarity = searcher.get_similarity()
+        self.searcher.setSimilarity(similarity)
         searcher.close()
-        self._queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self.queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
         self._json = json
-        self._decode = msgspec.json.Decoder(_Top).decode
         sort_field = jvm.java_class("org.apache.lucene.search.SortField")
         by_id = sort_field("id", jvm.java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)
         # So the result names each passage, and equal scores come by number, however Lucene has merged its segments.
-        self._sort = jvm.java_class("org.apache.lucene.search.Sort")(sort_field.FIELD_SCORE, by_id)
+        self.sort = jvm.java_class("org.apache.lucene.search.Sort")(sort_field.FIELD_SCORE, by_id)
         self._own = own
         self._bytes_of = self._json.readerForListOf(jvm.java_class("org.apache.lucene.util.BytesRef")().getClass())
         self._filter_of = functools.lru_cache(REMEMBERED)(self._make_filter)
@@ -231,7 +258,7 @@ class _Reader:
         kept = jvm.java_class("org.apache.lucene.search.LRUQueryCache")(
             REMEMBERED, _FILTER_BYTES, never.negate(), float(2**30)
         )
-        self._searcher.setQueryCache(kept)
+        self.searcher.setQueryCache(kept)
 
     def _make_filter(self, allowed: Allowed) -> Any:
         """The query for the passages of this language that are allowed; None when all are, False when none is."""
@@ -248,19 +275,15 @@ class _Reader:
         only = None if allowed is None else self._filter_of(allowed)
         if only is False:
             return []
-        query = self._queries.buildQuery("contents", self._analyzer, text)
+        query = self.queries.buildQuery("contents", self.analyzer, text)
         if topic:
-            about = self._queries.buildQuery("contents", self._analyzer, topic)
+            about = self.queries.buildQuery("contents", self.analyzer, topic)
             less = jvm.java_class("org.apache.lucene.search.BoostQuery")(about, TOPIC_SHARE)
             query = self._both(query, "SHOULD", less, "SHOULD")
         if only is not None:
             query = self._both(query, "MUST", only, "FILTER")
-        found = self._searcher.search(query, k, self._sort)
-        top = self._decode(self._json.writeValueAsString(found))
-        return [
-            (int(name.data[name.offset : name.offset + name.length]), score)
-            for score, name in (hit.fields for hit in top.found)
-        ]
+        found = self.searcher.search(query, k, self.sort)
+        return _scores(_top(self._json.writeValueAsString(found)))
 
     def _both(self, one: Any, as_one: str, other: Any, as_other: str) -> Any:
         """One query of two, each with the role that Lucene's `Occur` names."""

@@ -205,6 +205,15 @@ def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searche
     assert (tagged.passing(wanted) == 0) == (not numbers)
 
 
+def test_the_first_searches_and_later_ones_find_the_same(tagged: Searcher) -> None:
+    questions = ["환불 helmet", "Article L. 123-4", "zzz", "“", *(Corpus(seed, 400).question() for seed in range(26))]
+    fresh = Searcher.open(opened_by(tagged).handle.directory.parents[1])
+    first, later = ([fresh.search(one, k=9, bm25_k=9, vector_k=0) for one in questions] for _ in range(2))
+    fresh.close()
+    assert first == later
+    assert all(first[:2])
+
+
 def test_a_filter_that_everything_passes_changes_nothing(tagged: Searcher) -> None:
     question = Corpus(3, 400).question()
     assert tagged.search(question, filter=Filter(path="*")) == tagged.search(question)
