@@ -23,11 +23,12 @@ from bus.messages import (
     WithheldSentence,
 )
 from bus.records import AskRecord, Record, Stage
-from bus.router import WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
+from bus.router import AHEAD, WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
 from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs
 from bus.settings import BusSettings
 from bus.subjects import EVENTS, BadId, Key, finished, key_of
 from tests.bus.wires import Server, Wire
+from tests.polling import until
 
 ASKED = QuestionAsked(question="환불은 며칠 안에?")
 
@@ -52,6 +53,13 @@ async def started(client: Client, **options: float) -> Runs:
     runs = Runs(client, inbox, Journal(client, inbox), **options)
     await runs.start()
     return runs
+
+
+async def test_a_router_follows_the_whole_stream_and_takes_less_than_one_reader_holds(runs: Runs) -> None:
+    """With filters a server looks up each message of who is behind, at ten times the cost."""
+    consumers = await until(lambda: runs.journal.js.consumers_info(EVENTS), what="the router's consumer")
+    assert {(each.config.filter_subject, each.config.filter_subjects is None) for each in consumers} == {(None, True)}
+    assert AHEAD + AHEAD // 4 < WAITING_FRAMES
 
 
 async def finish(runs: Runs, run_id: str, emitter: Emitter) -> None:
