@@ -16,7 +16,7 @@ from index.store import PassageStore
 
 def warm_up() -> None:
     with contextlib.suppress(IndexProblem):  # `update` says what is wrong
-        jvm.start()
+        jvm.start(build=True)
         jvm.detach()
 
 
