@@ -167,6 +167,7 @@ def _directions(matrix: "csr_matrix", dimension: int) -> NDArray[np.float64]:
         gram = (matrix @ flipped).toarray().astype(np.float64)
         basis = np.eye(len(gram))
     else:
+        matrix = flipped.T  # by columns, so that each row of what it is multiplied with is fetched once
         start = np.random.default_rng(_SEED).standard_normal((matrix.shape[0], dimension + _SPARE)).astype(np.float32)
         basis = np.linalg.qr(matrix @ (flipped @ start))[0]
         basis = np.linalg.qr(matrix @ (flipped @ basis))[0]

@@ -38,7 +38,8 @@ class Folding:
         indices, weights, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
         starts = np.concatenate(([0], np.cumsum(counts)))
         matrix = csr_matrix((weights, indices, starts), shape=(len(texts), len(self._components)))
-        return unit(matrix @ self._components)
+        # By columns each component is fetched once, not once a text; a row's sum is of the same numbers in the same order.
+        return unit(matrix.tocsc() @ self._components)
 
     def _weigh(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.intp]]:
         """The known features of each text in turn, their weights, and how many each text has."""
