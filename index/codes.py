@@ -8,6 +8,7 @@ import functools
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from index.languages import LANGUAGES, of
 from index.languages.folding import ascii_digits
@@ -21,7 +22,8 @@ _SHORT_OPTION = 2
 # Each pattern below begins with what it matches and then looks back, so that Python finds where to try it in one quick scan.
 # Letters and digits in one word, joined directly or by one of - . / _ ; at least one of each. Searched in a run of such signs
 # that has a digit.
-_RUN = re.compile(r"[a-z./_-]*+[0-9][a-z0-9./_-]*+")
+_FROM_DIGIT = re.compile(r"[0-9][a-z0-9./_-]*+")
+_BEFORE_DIGIT = "abcdefghijklmnopqrstuvwxyz./_-"
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z0-9./_-]*\d)(?=[a-z0-9./_-]*[a-z])[a-z0-9]+(?:[./_-][a-z0-9]+)*(?![a-z0-9])")
 _NUMBERED = re.compile(r"\d(?<![\w.,-]\d)\d*(?:[.-]\d+){2,}(?![\w-])")
 # An option of a command; one of a single letter means another thing in capitals.
@@ -53,7 +55,9 @@ _ARTICLES = [
 def code_words(text: str) -> list[str]:
     """One letters-only word for every code in `text`, in order, without repeats."""
     if not text.isascii():
-        text = ascii_digits(unicodedata.normalize("NFKC", text))
+        if not unicodedata.is_normalized("NFKC", text):  # most are, and to see it is quicker
+            text = unicodedata.normalize("NFKC", text)
+        text = ascii_digits(text)
     found: dict[str, None] = {}
     for pattern in (_OPTION, _OPERATOR):
         for match in pattern.finditer(text):
@@ -72,13 +76,23 @@ def code_words(text: str) -> list[str]:
             _note(found, written + articles.written_part.format(part=_plain(part)) if part else written)
     if not numbered:
         return list(found)
-    for run in _RUN.findall(text):
-        if not run.isdigit():
-            for match in _CODE.finditer(run):
-                _note(found, _SEPARATORS.sub("", match[0]))
-    for match in _NUMBERED.finditer(text):
-        _note(found, _SEPARATORS.sub("", match[0]))
+    runs = [run for run in _runs(text) if not run.isdigit()]
+    for run in runs:
+        for match in _CODE.finditer(run):
+            _note(found, _SEPARATORS.sub("", match[0]))
+    if any(run.count(".") + run.count("-") > 1 for run in runs):
+        for match in _NUMBERED.finditer(text):
+            _note(found, _SEPARATORS.sub("", match[0]))
     return list(found)
+
+
+def _runs(text: str) -> Iterator[str]:
+    """The runs of letters, digits and the signs that join them which have a digit; digits are found much sooner than letters."""
+    done = 0
+    for match in _FROM_DIGIT.finditer(text):
+        before = text[done : match.start()]
+        yield before[len(before.rstrip(_BEFORE_DIGIT)) :] + match[0]
+        done = match.end()
 
 
 def with_codes(text: str) -> str:

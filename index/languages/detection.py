@@ -12,10 +12,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from index.languages import FALLBACK, LANGUAGES, UNDETERMINED, of
+from index.languages.letters import Table, members, table_of
 from index.languages.scripts import KANA, LETTERS, WEIGHTS, Script
 from index.languages.tables.kinds import words_in
 
@@ -37,7 +35,6 @@ _LONG = 20
 _SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
 _LABEL = "__label__"
-_RANGE = re.compile("(.)-(.)", re.DOTALL)
 #: How many words of a script are remembered with the languages that they speak for.
 _REMEMBERED = 65536
 
@@ -82,6 +79,7 @@ class Looked:
         self._text = _language_in(text)
         self._weights = _script_weights(self._text)
         self._found: dict[Script, list[str]] = {}
+        self._counted: dict[Script, dict[str, int]] = {}
 
     def language(self) -> str:
         """As `detect`."""
@@ -146,11 +144,13 @@ class Looked:
 
     def _counts(self, script: Script) -> dict[str, int]:
         """How many words of the text speak for each language that is written in a script."""
-        counts = dict.fromkeys(written_in(script), 0)
-        for languages, times in Counter(map(_marks(script).__getitem__, self._words(script))).items():
-            for language in languages:
-                counts[language] += times
-        return counts
+        if script not in self._counted:
+            self._counted[script] = counts = dict.fromkeys(written_in(script), 0)
+            marked = filter(None, map(_marks(script).__getitem__, self._words(script)))
+            for languages, times in Counter(marked).items():
+                for language in languages:
+                    counts[language] += times
+        return self._counted[script]
 
     def _running(self, script: Script) -> float:
         """How far the words in a script are running text and not names: 0 without function words, 1 with as many as prose has."""
@@ -170,9 +170,8 @@ def _language_in(text: str) -> str:
 def _script_weights(text: str) -> dict[Script, float]:
     if text.isascii():
         return {"latin": float(len(text.encode().translate(None, _NO_LETTERS)))}
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
-    table = _script_table()
-    kana, *found = np.bincount(table.take(codes, mode="clip"), minlength=len(LETTERS) + 2)[1:].tolist()
+    letters = members(text, _script_table())
+    kana, *found = map(letters.count, range(1, len(LETTERS) + 2))
     counts = dict(zip(LETTERS, found, strict=True))
     # Kana is Japanese; Korean writes some words in Han characters, while Chinese never writes Hangul.
     if (counts["hangul"] and counts["hangul"] * 2 >= counts["han"]) or (counts["han"] and kana):
@@ -181,13 +180,9 @@ def _script_weights(text: str) -> dict[Script, float]:
 
 
 @cache
-def _script_table() -> NDArray[np.uint8]:
-    """What each character is a letter of: 1 kana, then the scripts in the order of LETTERS; 0 none, as all beyond the table."""
-    table = np.zeros(0x30000, dtype=np.uint8)
-    for number, letters in enumerate((KANA, *LETTERS.values()), 1):
-        for first, last in _RANGE.findall(letters):
-            table[ord(first) : ord(last) + 1] = number
-    return table
+def _script_table() -> Table:
+    """What each character is a letter of: 1 kana, then the scripts in the order of LETTERS."""
+    return table_of((KANA, *LETTERS.values()))
 
 
 class _Marks(dict[str, tuple[str, ...]]):

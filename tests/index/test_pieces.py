@@ -102,6 +102,29 @@ def test_codes_meet_however_they_are_written(one: str, other: str, same: bool | 
     assert all(word.isalpha() and word.islower() for word in left | right)
 
 
+def test_codes_are_found_wherever_their_digits_stand() -> None:
+    codes = ("iso-9001", "a.b-1/c", "v2", "7z", "10.2.3")
+    words = [word for code in codes for word in code_words(code)]
+    assert len(words) == len(codes)
+    assert code_words("ISO-9001, 5 mm a.b-1/c v2 (7z) 2026 no.code 10.2.3") == words
+    assert code_words("5 mm, 2026 and no.code_at-all/1.") == code_words("no.code_at-all/1.")
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("ab", 2.0),
+        ("a\u2e80\u9fff\uf900\ufaff\U00020000\U0002fa1f", 19.0),
+        ("a\u2e7f\ua000\U0002fa20\U0010ffff\ud800", 6.0),  # next to those, and what no table holds
+        ("\uac00\ud7a3\u1100", 5.0),
+        ("\u0600\u06ff\u0700", 3.3),
+        ("a\uac00\u4e00\u0627", 7.15),
+    ],
+)
+def test_letters_weigh_by_their_script(text: str, weight: float) -> None:
+    assert weigh(text) == pytest.approx(weight)
+
+
 def test_coverage_is_the_weighted_share_of_the_question() -> None:
     texts = ["the furnace is opened by the foreman", "the canteen serves soup", "the the the"]
     sets = [gram_set(text) for text in texts]
