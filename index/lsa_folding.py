@@ -8,7 +8,6 @@ from itertools import batched
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from index.embedder import Vectors, unit
 from index.lsa import Lsa, saturation
@@ -34,6 +33,8 @@ class Folding:
         return (self._embed(batch) for batch in batched(texts, BATCH))
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
+        from scipy.sparse import csr_matrix  # imported here because the process with the terms never needs it
+
         parts = [self._weigh(some) for some in batched(texts, _TOGETHER)]
         indices, weights, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
         starts = np.concatenate(([0], np.cumsum(counts)))
