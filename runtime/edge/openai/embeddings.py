@@ -28,13 +28,16 @@ BYTES_A_TOKEN = 4
 
 
 class EmbeddingsAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/embeddings`. `input_type` is Groundwire's own: for models that encode the two differently."""
+    """The body of `POST /v1/embeddings`; where nothing is said, numbers for passages.
+
+    `input_type` is Groundwire's own: for models that encode the two differently.
+    """
 
     model: str
     input: str | Annotated[tuple[str | int | tuple[int, ...], ...], Meta(min_length=1, max_length=INPUTS)]
-    encoding_format: Literal["float", "base64"] = "float"
+    encoding_format: Literal["float", "base64"] | None = None
     dimensions: int | None = None
-    input_type: Literal["passage", "query"] = "passage"
+    input_type: Literal["passage", "query"] | None = None
 
 
 class Embedding(msgspec.Struct, frozen=True, kw_only=True):

@@ -66,6 +66,18 @@ async def test_the_vectors_are_the_indexs_own(client: openai.AsyncOpenAI, served
     assert as_numbers.usage.total_tokens == as_numbers.usage.prompt_tokens > 0
 
 
+async def test_what_a_client_leaves_to_us_may_be_null(http: aiohttp.ClientSession, served: Threads) -> None:
+    """litellm and others send a null for what their caller did not say."""
+    asked = {"model": "lsa", "input": "When are refunds paid?"}
+    nulls = dict.fromkeys(("encoding_format", "dimensions", "input_type", "user"))
+    found = []
+    for more in ({}, nulls, {"encoding_format": "float", "input_type": "passage"}):
+        async with http.post("/v1/embeddings", json=asked | more) as response:
+            found.append(await response.json())
+            assert response.status == 200, found
+    assert found[0] == found[1] == found[2]
+
+
 async def test_a_single_text_and_a_query(http: aiohttp.ClientSession, served: Threads, searcher: Searcher) -> None:
     asked = {"model": "lsa", "input": "When are refunds paid?", "encoding_format": "base64", "user": "ann"}
     for side in ("passage", "query"):
