@@ -76,7 +76,9 @@ def test_every_file_of_ours_is_in_it(tools: Path) -> None:
 def test_the_demo_answers_from_it(tools: Path, away: Path) -> None:
     said = run(away / "bin" / "groundwire", "demo", cwd=away, GROUNDWIRE_STATE=str(away / "state"))
     assert "must wear safety goggles" in said
-    assert "missing" not in run(away / "bin" / "groundwire", "doctor", cwd=away, GROUNDWIRE_STATE=str(away / "state"))
+    found = run(away / "bin" / "groundwire", "doctor", cwd=away, GROUNDWIRE_STATE=str(away / "state"))
+    assert "missing" not in found
+    assert "uv sync" not in " ".join(found.split())  # here is no project to sync
 
 
 def test_programs_import_the_client_library_from_it(tools: Path, away: Path) -> None:

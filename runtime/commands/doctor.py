@@ -82,7 +82,7 @@ def model() -> Finding:
         return (
             verdict,
             "no mlx-lm",
-            "the extractive engine answers; `uv sync --extra mlx` to run a model",
+            "the extractive engine answers; install groundwire[mlx] to run a model",
         )
     return "ok", f"mlx-lm {version}; engine in force: {engine}", ""
 

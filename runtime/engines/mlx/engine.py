@@ -63,9 +63,7 @@ class MlxEngine:
             from runtime.engines.mlx.device_thread import Device
             from runtime.engines.mlx.prepare import Preparation
         except ImportError as error:
-            raise Unavailable(
-                f"the mlx engine lacks {error.name}; bring it with the extra `mlx`: uv sync --extra mlx"
-            ) from error
+            raise Unavailable(f"the mlx engine lacks {error.name}; install groundwire[mlx]") from error
         options: dict[str, Any] = {"loader": self._loader} if self._loader else {}
         device = Device(self.settings, warm=self._warm, on_record=self._on_record, **options)
         self._device = device
