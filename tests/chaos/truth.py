@@ -96,7 +96,7 @@ class Readiness:
 
     async def _ask(self, number: int) -> None:
         began = time.monotonic()
-        body = {"question": f"How many days until refunds are paid? ({number})", "deadline_s": DEADLINE_S}
+        body = {"question": f"How many days until refunds are paid? (alone, {number})", "deadline_s": DEADLINE_S}
         patience = aiohttp.ClientTimeout(total=DEADLINE_S + SLACK_S)
         headers = {"Accept": "application/json"}
         good: bool | None
