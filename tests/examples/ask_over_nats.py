@@ -13,10 +13,18 @@ import secrets
 import sys
 
 import nats
+import nats.errors
+
+TRIES = 3  #: of a server that is away, two seconds apart
+
+
+async def quiet(error: Exception) -> None:
+    """Leave what goes wrong to what it is raised from."""
 
 
 async def ask(url: str, question: str) -> int:
-    client, arrived, inbox = await nats.connect(url), asyncio.Queue(), f"_INBOX.{secrets.token_hex(12)}"
+    arrived, inbox = asyncio.Queue(), f"_INBOX.{secrets.token_hex(12)}"
+    client = await nats.connect(url, max_reconnect_attempts=TRIES, error_cb=quiet)
     run_id = secrets.token_hex(12)  # of A-Z a-z 0-9 _ - only: it is part of a subject
     for subject in (f"gw.event.{run_id}", inbox):
         await client.subscribe(subject, cb=arrived.put)
@@ -56,4 +64,7 @@ def show(event: dict) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(f"usage: {sys.argv[0]} NATS_URL QUESTION")
-    sys.exit(asyncio.run(ask(sys.argv[1], sys.argv[2])))
+    try:
+        sys.exit(asyncio.run(ask(sys.argv[1], sys.argv[2])))
+    except (nats.errors.Error, OSError, ValueError) as error:
+        sys.exit(f"NATS cannot be asked ({error}); take the address from `groundwire nats url`")

@@ -14,9 +14,11 @@ import sys
 
 from faststream.nats import NatsBroker, NatsMessage
 
+TRIES = 3  #: of a server that is away, two seconds apart
+
 
 async def ask(url: str, question: str) -> int:
-    broker, arrived = NatsBroker(url, logger=None), asyncio.Queue()
+    broker, arrived = NatsBroker(url, logger=None, max_reconnect_attempts=TRIES), asyncio.Queue()
     run_id = secrets.token_hex(12)  # of A-Z a-z 0-9 _ - only: it is part of a subject
 
     @broker.subscriber(f"gw.event.{run_id}")
@@ -70,4 +72,7 @@ def show(event: dict) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(f"usage: {sys.argv[0]} NATS_URL QUESTION")
-    sys.exit(asyncio.run(ask(sys.argv[1], sys.argv[2])))
+    try:
+        sys.exit(asyncio.run(ask(sys.argv[1], sys.argv[2])))
+    except Exception as error:  # what connects has errors of its own, which FastStream does not name
+        sys.exit(f"NATS cannot be asked ({error}); take the address from `groundwire nats url`")

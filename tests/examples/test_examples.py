@@ -12,6 +12,7 @@ from faststream.nats import NatsBroker
 
 from bus.subjects import EVENTS
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.processes.nats_server import free_port
 from tests.examples import ask_with_faststream
 from tests.whole import Whole, whole
 
@@ -55,6 +56,18 @@ async def test_the_example_runs(
     out, err = await process.communicate()
     assert (process.returncode, err.decode()) == (code, complains)
     assert all(words in out.decode() for words in says)
+
+
+@pytest.mark.parametrize("example", [OVER_NATS, WITH_FASTSTREAM])
+@pytest.mark.parametrize("address", ["nats://127.0.0.1:{port}", "nats://[::1"])
+async def test_a_server_that_is_not_there_is_told_in_one_line(example: str, address: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(HERE / example), address.format(port=free_port()), "Hello", stderr=subprocess.PIPE
+    )
+    _, err = await process.communicate()
+    assert process.returncode == 1
+    [line] = err.decode().splitlines()
+    assert "take the address from `groundwire nats url`" in line
 
 
 def imported(example: str) -> set[str]:
