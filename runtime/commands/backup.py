@@ -61,7 +61,7 @@ def restore_command(folder: Path, index: Path, force: bool, config: Path | None)
     try:
         contents = read(folder)
         if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
-            shutil.copy(folder / "state" / SETTINGS_FILE, config)
+            _put_settings(folder / "state" / SETTINGS_FILE, config)
         settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
         replaced = asyncio.run(restore(folder, contents, settings, force=force))
     except SettingsError as error:
@@ -70,6 +70,16 @@ def restore_command(folder: Path, index: Path, force: bool, config: Path | None)
         raise click.ClickException(one_line(str(problem))) from None
     instead = f"; it took the place of {', '.join(map(str, replaced))}" if replaced else ""
     say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}{instead}")
+
+
+def _put_settings(kept: Path, config: Path) -> None:
+    """Raises click.ClickException."""
+    try:
+        config.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(kept, config)
+    except OSError as error:
+        said = f"{config} cannot be written ({error.strerror}); name another --config"
+        raise click.ClickException(one_line(said)) from None
 
 
 def _journal(contents: Contents) -> str:

@@ -103,6 +103,9 @@ def backup(old: Place, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 def test_it_is_restored_elsewhere_and_an_old_run_replays(backup: tuple[Path, str], tmp_path: Path) -> None:
     folder, run_id = backup
     new = Place(tmp_path / "new")
+    in_the_way = new.run("restore", folder, "--index", new.index, "--config", folder / LIST / "groundwire.toml")
+    assert "cannot be written" in in_the_way.stderr
+    new.config = tmp_path / "new" / "etc" / "groundwire.toml"  # in a folder that is not there
     done = new.run("restore", folder, "--index", new.index, "--config", new.config)
     assert done.returncode == 0, done.stderr
     replayed = new.run("replay", run_id, "--index", new.index)
