@@ -22,6 +22,9 @@ from index.filters import Filter
 
 #: How long a search is repeated that a process answers with a problem, in seconds.
 PROBLEM_S = 0.5
+#: How long one try waits for a reply before the process that has it counts as gone; the next waits twice as long, at most so long:
+#: a process whose own cluster is away takes a while to say so.
+TRY_S, LONGEST_TRY_S = 3.0, 24.0
 
 #: More candidates than anyone reads; without a limit one search could hold a thread for minutes.
 LARGEST_K = 1000
@@ -130,14 +133,17 @@ class SearchClient:
     async def __call__(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
         raw = _encoder.encode(request)
         began = time.monotonic()
-        problem, patient_until = "", 0.0
+        problem, patient_until, try_s = "", 0.0, TRY_S
         while True:
+            left = self.deadline - time.time()
             try:
-                msg = await self.client.request(SEARCH, raw, timeout=max(0.05, min(3.0, self.deadline - time.time())))
+                msg = await self.client.request(SEARCH, raw, timeout=max(0.05, min(try_s, left)))
                 reply = read(_replies, msg.data, "its reply")
             except (nats.errors.Error, TimeoutError, Poison) as error:
                 if isinstance(error, Poison):
                     set_aside("reply", SEARCH, error)
+                if isinstance(error, TimeoutError):
+                    try_s = min(2 * try_s, LONGEST_TRY_S)
                 if time.time() >= self.deadline:
                     why = problem or f"no search process answers ({error}); start one with `groundwire up`"
                     raise Unavailable(why) from None

@@ -101,6 +101,22 @@ async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
     await close()
 
 
+async def test_a_search_process_that_is_slow_to_say_what_is_wrong_is_heard(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bus.searching.TRY_S", 0.2)
+
+    async def find(request: SearchRequest) -> SearchReply:
+        await asyncio.sleep(0.3)
+        raise Unavailable("timeout: no node of the cluster answers")
+
+    close = await serve_search(wire.client, find)
+    asked = asyncio.create_task(searcher(wire)(asks("x")))
+    with pytest.raises(Unavailable, match="no node of the cluster answers"):
+        await asyncio.wait_for(asked, 20.0)  # and not at the deadline
+    await close()
+
+
 async def test_searches_run_side_by_side(wire: Wire) -> None:
     both = asyncio.Event()
     waiting: list[str] = []
