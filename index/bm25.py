@@ -247,7 +247,9 @@ class _Reader:
         # So the result names each passage, and equal scores come by number, however Lucene has merged its segments.
         self.sort = jvm.java_class("org.apache.lucene.search.Sort")(sort_field.FIELD_SCORE, by_id)
         self._own = own
-        self._bytes_of = self._json.readerForListOf(jvm.java_class("org.apache.lucene.util.BytesRef")().getClass())
+        some_bytes = jvm.java_class("org.apache.lucene.util.BytesRef")()
+        kind = some_bytes.getClass()
+        self._bytes_of = self._json.readerForListOf(kind)
         self._filter_of = functools.lru_cache(REMEMBERED)(self._make_filter)
         self._keep_filters()
         self.search("a", 1)  # loads now what the first query would otherwise wait for

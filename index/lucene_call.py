@@ -2,13 +2,18 @@
 
 From Python a search takes three calls a language (bm25.py), and what they cost beside Lucene's own work is half of that work again.
 To put them together takes 60 ms once in a process, so it pays where many searches follow.
+
+Threads: pyjnius keeps the object that a method was last asked of with the method, and nothing else keeps what came from another
+call. So one thread at a time puts together, and what is called later has a name that outlives the call.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from index import jvm
 
+_ALONE = threading.Lock()
 _TEXT, _OBJECT, _LUCENE = "Ljava/lang/String;", "Ljava/lang/Object;", "Lorg/apache/lucene/"
 
 
@@ -17,6 +22,18 @@ def composed(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, An
 
     `queries` makes a query of the text, with the analyzer of each reader; its searcher finds and sorts. `json` writes.
     """
+    with _ALONE:
+        found = _handle(queries, json, sort, readers)
+
+    def call(text: str, k: int) -> str:
+        wanted = str(k)  # not among the arguments: see bm25.py on threads
+        return str(found.invokeWithArguments(text, wanted))
+
+    return call
+
+
+def _handle(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, Any]]) -> Any:
+    """The handle of all of it; takes a text, and how many as a text."""
     handles = jvm.java_class("java.lang.invoke.MethodHandles")
     make = _method(queries, "buildQuery", f"({_TEXT}{_LUCENE}analysis/Analyzer;{_TEXT}){_LUCENE}search/Query;")
     make = handles.insertArguments(make, 0, "contents")
@@ -35,13 +52,7 @@ def composed(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, An
         found = handles.collectArguments(found, place, search.asType(two_texts))
     found = handles.permuteArguments(found, _type(f"({_TEXT}{_TEXT})[{_OBJECT}"), *[0, 1] * count)
     write, of_all = _method(json, "writeValueAsString", f"({_OBJECT}){_TEXT}"), _type(f"([{_OBJECT}){_TEXT}")
-    found = handles.filterReturnValue(found, write.asType(of_all))
-
-    def call(text: str, k: int) -> str:
-        wanted = str(k)  # not among the arguments: see bm25.py on threads
-        return str(found.invokeWithArguments(text, wanted))
-
-    return call
+    return handles.filterReturnValue(found, write.asType(of_all))
 
 
 def _method(instance: Any, name: str, descriptor: str) -> Any:

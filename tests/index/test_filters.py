@@ -214,6 +214,27 @@ def test_the_first_searches_and_later_ones_find_the_same(tagged: Searcher) -> No
     assert all(first[:2])
 
 
+def test_snapshots_that_are_searched_first_at_the_same_time_find_the_same(
+    tagged: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = Corpus(5, 400).question()
+    expected = tagged.search(question)
+    monkeypatch.setattr("index.bm25._OFTEN", 0)
+    opened = [Searcher.open(opened_by(tagged).handle.directory.parents[1]) for _ in range(12)]
+
+    def ask(number: int) -> list[Hit]:
+        try:
+            return opened[number // 2].search(question)
+        finally:
+            tagged.detach()
+
+    with ThreadPoolExecutor(6) as threads:
+        found = list(threads.map(ask, range(24)))
+    for each in opened:
+        each.close()
+    assert found == [expected] * 24
+
+
 def test_a_filter_that_everything_passes_changes_nothing(tagged: Searcher) -> None:
     question = Corpus(3, 400).question()
     assert tagged.search(question, filter=Filter(path="*")) == tagged.search(question)
