@@ -63,11 +63,8 @@ async def _replace(folder: Path, contents: Contents, settings: Settings, new: Re
             await _make_journal(folder / "journal", contents.streams, settings, new)
         except Failure as problem:
             raise BackupProblem(f"{problem}; nothing was replaced: see that there is room below {state}") from None
-    for place in (
-        index / SKIPPED,
-        state / JOURNAL,
-        index / "snapshots" / contents.snapshot,
-    ):  # also where nothing follows
+    # Also where the backup has none of it: what is there is not of this backup.
+    for place in (index / SKIPPED, state / JOURNAL, index / "snapshots" / contents.snapshot):
         new.make_way(place)
     new.move_in()
     raw = (building / "manifest.json").read_bytes()
