@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
 
+import anyio
+
 from bus.bucket import PART, SNAPSHOTS, Absent, Bucket, Damaged
 from index import snapshot
 from index.arriving import Arriving
@@ -58,9 +60,9 @@ async def _fetch(bucket: Bucket, index: Path, name: str, tell: Tell, distrust: b
     await asyncio.to_thread(arriving.need_room)
     fetching = _Fetching(bucket, arriving, tell)
     parts, lock = fetching.parts(), asyncio.Lock()
-    async with first_failure(), asyncio.TaskGroup() as group:
+    async with first_failure(), anyio.create_task_group() as group:
         for _ in range(AT_ONCE):
-            group.create_task(fetching.some(parts, lock))
+            group.start_soon(fetching.some, parts, lock)
     for digest in arriving.wanted:
         await asyncio.to_thread(arriving.finish, digest)
     skipped = b""
@@ -94,7 +96,7 @@ class _Fetching:
                 yield digest, offset, part
 
     async def some(self, parts: AsyncIterator[tuple[str, int, str]], lock: asyncio.Lock) -> None:
-        """Fetch part after part, as long as there are any."""
+        """Fetch part after part, as long as there are any; what has come is kept, whatever ends the others."""
         while True:
             async with lock:
                 taken = await anext(parts, None)
@@ -102,7 +104,8 @@ class _Fetching:
                 return
             digest, offset, part = taken
             data = await self._bucket.read_digest(part)
-            await asyncio.to_thread(self._arriving.write, digest, offset, data)
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._arriving.write, digest, offset, data)
             self.fetched += len(data)
             self._count(len(data))
 

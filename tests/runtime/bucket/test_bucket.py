@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import time
 from pathlib import Path
 
 import msgspec
@@ -113,6 +114,19 @@ async def test_a_push_that_broke_off_goes_on_where_it_was(
     assert same(index, tmp_path / "cache")
 
 
+@pytest.fixture(params=[0.0, 0.2], ids=["quick", "slow"])
+def disk_takes_its_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came is written at once, or after the transfer has broken off."""
+    write = Arriving.write
+
+    def slowly(self: Arriving, digest: str, offset: int, data: bytes) -> None:
+        time.sleep(request.param)
+        write(self, digest, offset, data)
+
+    monkeypatch.setattr(Arriving, "write", slowly)
+
+
+@pytest.mark.usefixtures("disk_takes_its_time")
 async def test_a_pull_that_broke_off_goes_on_where_it_was(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
