@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,7 @@ class House:
     async def becomes(self, status: int, said: str = "") -> None:
         async def there() -> bool:
             found, checks = await self.readiness()
-            return found == status and said in str(checks["canary"]["detail"])
+            return found == status and re.search(said, str(checks["canary"]["detail"])) is not None
 
         await until(there, within_s=30.0, what=f"{status} {said}")
 
@@ -96,11 +97,13 @@ def soon_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_house_at_work_is_ready_and_its_own_questions_leave_nothing(tmp_path: Path) -> None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     async with house(tmp_path) as made:
         await made.becomes(200)
         for _ in range(100):  # asked for by many, it is not asked more often
             assert (await made.readiness())[0] == 200
-        assert len(made.searched) <= 3
+        assert len(made.searched) <= 1 + (loop.time() - began) / PERIOD_S
         await until(lambda: len(made.searched) >= 3)  # and it goes on without anybody who asks
         assert await made.metric("groundwire_edge_questions_total") == 0
         assert await latest_runs(made.pipeline.journal, 10) == []
@@ -108,9 +111,11 @@ async def test_a_house_at_work_is_ready_and_its_own_questions_leave_nothing(tmp_
         async def nothing_left() -> bool:
             return await made.canaries() == 0
 
+        async def few_events() -> bool:
+            return bool((await made.pipeline.journal.js.stream_info(EVENTS)).state.messages <= 2)
+
         await until(nothing_left)
-        events = await made.pipeline.journal.js.stream_info(EVENTS)
-        await until(lambda: events.state.messages <= 2)
+        await until(few_events)
         assert (await made.pipeline.ask(QUESTION))[1].outcome == "answered"
         assert [run.question for run in await latest_runs(made.pipeline.journal, 10)] == [QUESTION]
 
@@ -119,10 +124,10 @@ async def test_a_search_that_hangs_is_not_ready_until_it_is_back(tmp_path: Path)
     async with house(tmp_path) as made:
         await made.becomes(200)
         made.searching.clear()
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        await made.becomes(503, "did not end within 1 s; it came as far as classify_query")
-        assert loop.time() - began < 10 * PERIOD_S  # two periods, on a machine that others use
+        known = len(made.searched)
+        # The search gives up at the question's deadline, which is when readiness looks how far it came.
+        await made.becomes(503, r"did not end within 1 s; it came as far as (classify_query|retrieve)")
+        assert len(made.searched) - known <= 3  # it is told with the first such question, whatever time that takes here
         made.searching.set()
         await made.becomes(200)
 
@@ -153,12 +158,16 @@ async def test_questions_of_clients_are_signs_of_life_too(tmp_path: Path) -> Non
     async with house(tmp_path) as made:
         await made.becomes(200)
         loop = asyncio.get_running_loop()
-        until_then = loop.time() + 2 * PERIOD_S
+        answered = loop.time()
+        until_then = answered + 2 * PERIOD_S
         own = sum(each.filter is not None for each in made.searched)
-        while loop.time() < until_then:
+        silent = 0
+        while answered < until_then:
             assert (await made.pipeline.ask(QUESTION))[1].outcome == "answered"
             assert (await made.readiness())[0] == 200
-        assert sum(each.filter is not None for each in made.searched) <= own + 1
+            before, answered = answered, loop.time()
+            silent += int((answered - before) / PERIOD_S)  # where the machine takes so long, it asks meanwhile
+        assert sum(each.filter is not None for each in made.searched) <= own + 1 + silent
 
 
 async def test_a_cancelled_question_of_its_own_says_nothing(tmp_path: Path) -> None:
