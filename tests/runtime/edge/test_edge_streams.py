@@ -146,6 +146,7 @@ async def test_a_client_that_does_not_read_is_let_go_and_resumes(
         await emitter.events(TokensEnd(), Done())
 
     pipeline.scripts["flood"] = flood
+    slow = await _slow(http)
     async with aiohttp.ClientSession(edge, read_bufsize=1024) as lazy:
         response = await lazy.post("/v1/runs", json={"question": "flood"})
         run_id = response.headers["X-Run-Id"]
@@ -153,7 +154,6 @@ async def test_a_client_that_does_not_read_is_let_go_and_resumes(
         async with http.get(f"/v1/runs/{run_id}/events") as other:  # somebody else is not held up by it
             whole = parse(await other.read())
         assert len(whole) == 60 * 60 + 2
-        slow = await _slow(http)
         async with asyncio.timeout(60):
             while await _slow(http) == slow:
                 pass
