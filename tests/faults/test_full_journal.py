@@ -302,12 +302,8 @@ async def test_whatever_stands_in_the_journal_pruning_goes_on(small: BusSettings
     await wire.client.jetstream().publish(subject, b"\xff")
     run_id = await over(wire)
     async with pruning(wire, msgspec.structs.replace(small, runs_max_age_s=0.001)) as pruner:
-        await eventually(lambda: _empty(wire, run_id))
-        assert pruner.state.pruned_runs == 1
-
-
-async def _empty(wire: Wire, run_id: str) -> bool:
-    return await wire.journal.run(run_id) == []
+        await until(lambda: pruner.state.pruned_runs == 1)
+        assert await wire.journal.run(run_id) == []
 
 
 async def test_a_run_that_nothing_ended_is_ended(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
