@@ -84,8 +84,8 @@ async def test_an_end_that_could_not_be_written_is_written_later(
     js = own_wire.journal.js
     config = (await js.stream_info(RUNS)).config
     async with watching(own_wire, own_settings):
+        await js.update_stream(dataclasses.replace(config, max_msgs=1))  # the question fits, its end does not
         run_id = await ask(own_wire, deadline_s=0.01)
-        await js.update_stream(dataclasses.replace(config, max_msgs=1))
         await until(lambda: "cannot be ended" in caplog.text)
         await js.update_stream(config)
         assert (await ended(own_wire, run_id)).reason == "timeout"
