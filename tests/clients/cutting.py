@@ -7,12 +7,16 @@ from collections.abc import AsyncIterator
 
 
 class CutProxy:
-    """A way to the server that breaks each connection after so many bytes of the answer, the later ones after more; or by `cut`."""
+    """A way to the server that breaks each connection after so many bytes of the answer, the later ones after more; or by `cut`.
+
+    `passed`: what has come from the server through it.
+    """
 
     def __init__(self, edge: str, first: int = sys.maxsize) -> None:
         self.host, self.port = edge.removeprefix("http://").split(":")
         self.left = first
         self.connections = 0
+        self.passed = bytearray()
         self.tasks: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
@@ -42,6 +46,7 @@ class CutProxy:
             while left > 0 and (data := await there.read(min(64, left))):
                 left -= len(data)
                 writer.write(data)
+                self.passed += data
         finally:
             sending.cancel()
             for each in (writer, back):

@@ -1,7 +1,6 @@
 """The Python client of the Model Context Protocol, over HTTP, in both of the protocol's eras."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from mcp_types import ResourceTemplateReference
 from bus.messages import Passage
 from bus.runs import Runs
 from bus.searching import SearchReply, SearchRequest, serve_search
+from tests.clients.cutting import CutProxy
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
 from tests.clients.mcp_sources import LONG, TEXTS, sources
 from tests.clients.table import Row
@@ -140,14 +140,15 @@ async def test_resume(edge: str, pipeline: Pipeline) -> None:
     """
     pipeline.scripts["held"] = held = Held()
     told = Told()
-    async with cut_proxy(edge) as (url, cut), Client(f"{url}/mcp", mode="legacy") as client:
+    proxy = CutProxy(edge)
+    async with proxy.listening() as url, Client(f"{url}/mcp", mode="legacy") as client:
 
         async def breaks() -> None:
             run_id = await held.begun.get()
             while " ".join(told.messages) != ANSWER[:36].strip():  # tokens that come together are told as one text
                 told.heard.clear()
                 await told.heard.wait()
-            cut()
+            proxy.cut()
             held.go_on.set()
             await pipeline.ended[run_id]
 
@@ -270,35 +271,3 @@ async def test_ids_of_sources_are_completed(client: Client) -> None:
     assert await completed("nonesuch") == ([], False)
     many, more = await completed("shop/")
     assert (len(many), more) == (100, True)
-
-
-@contextlib.asynccontextmanager
-async def cut_proxy(edge: str) -> AsyncIterator[tuple[str, Any]]:
-    """A way to the edge whose connections all break when `cut` is called."""
-    host, port = edge.removeprefix("http://").split(":")
-    tasks: set[asyncio.Task[None]] = set()
-    writers: set[asyncio.StreamWriter] = set()
-
-    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            while data := await reader.read(4096):
-                writer.write(data)
-        writer.close()
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_connection(host, int(port))
-        writers.update((writer, back))
-        for each in (copy(reader, back), copy(there, writer)):
-            tasks.add(asyncio.create_task(each))
-
-    def cut() -> None:
-        for each in writers:
-            each.transport.abort()
-        writers.clear()
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", cut
-    server.close()
-    cut()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    await server.wait_closed()

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from bus.runs import Runs
+from tests.clients.cutting import CutProxy
 from tests.clients.installed import node_in, output_of
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
 from tests.clients.table import Row
-from tests.clients.test_mcp import cut_proxy
+from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 
 ROWS = (
@@ -93,10 +94,12 @@ async def test_cancel(edge: str, which: str, pipeline: Pipeline, runs: Runs) -> 
 @pytest.mark.parametrize("which", ["sdk"])
 async def test_resume(edge: str, which: str, pipeline: Pipeline) -> None:
     pipeline.scripts["held"] = held = Held()
-    async with cut_proxy(edge) as (url, cut):
+    proxy = CutProxy(edge)
+    async with proxy.listening() as url:
         asking = asyncio.create_task(done(which, url, "ask", "held back"))
         run_id = await held.begun.get()
-        cut()
+        await until(lambda: b"[1]." in proxy.passed, what="the words so far to reach the client")
+        proxy.cut()
         held.go_on.set()
         await pipeline.ended[run_id]
         result = await asking
