@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from typing import Self
 
 import pytest
 
@@ -30,13 +31,21 @@ class Door:
         self.begun: list[str] = []
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def measured(self) -> "Door":
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nobody is left waiting, nor a refusal unheard: asyncio would log either in the midst of another test."""
+        for task in self.tasks.values():
+            task.cancel()
+        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
+
+    async def measure(self) -> None:
         for n in range(8):
             await self.admission.enter(f"first{n}", "interactive", 10.0)
             self.clock.now += ALONE_S
             self.admission.leave(f"first{n}")
         self.clock.now += 10 * BURST_S
-        return self
 
     async def ask(self, run_id: str, urgency: Urgency = "interactive", deadline_s: float = 60.0, key: str = "") -> None:
         async def entering() -> None:
@@ -63,8 +72,15 @@ class Door:
 
 
 @pytest.fixture
-async def door() -> Door:
-    return await Door().measured()
+async def unmeasured() -> AsyncIterator[Door]:
+    async with Door() as made:
+        yield made
+
+
+@pytest.fixture
+async def door(unmeasured: Door) -> Door:
+    await unmeasured.measure()
+    return unmeasured
 
 
 async def ask_many(door: Door, names: Sequence[str], **fields: object) -> None:
@@ -164,13 +180,12 @@ async def test_what_cannot_be_done_within_its_deadline_is_refused_and_told_when_
     assert door.refused()["hurried"] == pytest.approx(5.3, abs=0.5)
 
 
-async def test_a_wait_that_outlasts_its_deadline_ends_as_a_refusal() -> None:
-    door = Door()  # nothing is measured yet, so the second is let into the queue
-    await door.ask("under way")
-    await door.ask("waits", deadline_s=0.05)
+async def test_a_wait_that_outlasts_its_deadline_ends_as_a_refusal(unmeasured: Door) -> None:
+    await unmeasured.ask("under way")
+    await unmeasured.ask("waits", deadline_s=0.05)  # it is let into the queue, for nothing is measured yet
     with pytest.raises(Overloaded):
-        await door.tasks["waits"]
-    assert door.admission.waiting() == 0
+        await unmeasured.tasks["waits"]
+    assert unmeasured.admission.waiting() == 0
 
 
 async def test_a_run_that_is_under_way_may_enter_again(door: Door) -> None:
@@ -181,7 +196,6 @@ async def test_a_run_that_is_under_way_may_enter_again(door: Door) -> None:
     assert door.admission.limit.runs == {}
 
 
-async def test_before_anything_is_measured_not_everybody_waits() -> None:
-    door = Door()
-    await ask_many(door, [f"q{n}" for n in range(500)])
-    assert 10 < door.admission.waiting() < 100
+async def test_before_anything_is_measured_not_everybody_waits(unmeasured: Door) -> None:
+    await ask_many(unmeasured, [f"q{n}" for n in range(500)])
+    assert 10 < unmeasured.admission.waiting() < 100
