@@ -15,6 +15,9 @@ from nats.aio.msg import Msg
 
 Events = list[dict[str, Any]]
 
+#: FastStream by itself waits half a second for an answer, which a disk may take to store a question.
+PATIENCE_S = 10
+
 
 class Steps(Protocol):
     """What the tests ask of a client."""
@@ -100,7 +103,7 @@ class FastStream:
 
         await subscriber.start()
         asked = {"type": "question_asked", "question": question}
-        await self._broker.publish(asked, f"gw.question_asked.{run_id}", stream="RUNS")
+        await self._broker.publish(asked, f"gw.question_asked.{run_id}", stream="RUNS", timeout=PATIENCE_S)
 
     async def until(self, text: str = '"DONE"') -> Events:
         return await self._heard.until(text)
@@ -115,7 +118,7 @@ class FastStream:
         sequence = 0
         while True:
             asked = {"seq": sequence + 1, "next_by_subj": f"gw.event.{run_id}"}
-            found = await self._broker.request(asked, "gw.events")
+            found = await self._broker.request(asked, "gw.events", timeout=PATIENCE_S)
             if "Gw-First" not in found.headers:
                 return
             sequence = int(found.headers["Nats-Sequence"])

@@ -15,6 +15,7 @@ import sys
 from faststream.nats import NatsBroker, NatsMessage
 
 TRIES = 3  #: of a server that is away, two seconds apart
+PATIENCE_S = 10  #: FastStream by itself waits half a second for an answer, which a disk may take to store a question
 
 
 async def ask(url: str, question: str) -> int:
@@ -26,7 +27,8 @@ async def ask(url: str, question: str) -> int:
         arrived.put_nowait(message)
 
     await broker.start()
-    await broker.publish({"type": "question_asked", "question": question}, f"gw.question_asked.{run_id}", stream="RUNS")
+    asked = {"type": "question_asked", "question": question}
+    await broker.publish(asked, f"gw.question_asked.{run_id}", stream="RUNS", timeout=PATIENCE_S)
     kinds: list[str] = []
     while "DONE" not in kinds:
         try:
@@ -46,13 +48,12 @@ async def ask(url: str, question: str) -> int:
 
 async def read_back(broker: NatsBroker, run_id: str):
     """All that the stream has of the run."""
-    sequence = 0
+    asked = {"seq": 1, "next_by_subj": f"gw.event.{run_id}"}
     while True:
-        asked = {"seq": sequence + 1, "next_by_subj": f"gw.event.{run_id}"}
-        found = await broker.request(asked, "gw.events")
+        found = await broker.request(asked, "gw.events", timeout=PATIENCE_S)
         if "Gw-First" not in found.headers:
             return
-        sequence = int(found.headers["Nats-Sequence"])
+        asked["seq"] = int(found.headers["Nats-Sequence"]) + 1
         yield found
 
 
