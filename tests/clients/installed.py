@@ -7,7 +7,6 @@ with a word on a machine without a network, and fails where CI says so (`CI` is 
 """
 
 import asyncio
-import fcntl
 import hashlib
 import os
 import shutil
@@ -18,8 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.one_at_a_time import APT, CACHE, one_at_a_time
+
 HERE = Path(__file__).parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "groundwire-tests" / "clients"
+CLIENTS = CACHE / "clients"
 _INSTALL_S = 280
 _DONE = "installed"
 
@@ -44,7 +45,7 @@ def python_of(name: str) -> Path:
             "-r",
             str(pins),
         ],
-        cwd=CACHE,  # outside the project, whose own pins are not these
+        cwd=CLIENTS,  # outside the project, whose own pins are not these
     )
     return python
 
@@ -71,22 +72,20 @@ def go_program(name: str) -> Path:
         pytest.skip("Go is not installed")
     files = sorted(each for each in source.iterdir() if each.suffix in (".go", ".mod", ".sum"))
     folder = _folder(f"go-{name}", b"".join(each.read_bytes() for each in files))
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in files:
-        shutil.copy(each, folder)
-    _once(folder, [go, "build", "-o", "program", "."], cwd=folder)
+    _once(folder, [go, "build", "-o", "program", "."], cwd=folder, files=files)
     return folder / "program"
 
 
 def debian_program(package: str, name: str) -> Path:
     """A program of the machine's, or out of a package of Debian, unpacked into the cache. Skips where it cannot be had."""
-    found, folder = shutil.which(name), CACHE / f"debian-{package}"
+    found, folder = shutil.which(name), CLIENTS / f"debian-{package}"
     if found is None and not (folder / _DONE).exists():
         if not (shutil.which("apt-get") and os.geteuid() == 0):
             pytest.skip(f"{name} is not installed; in Debian it is in the package {package}")
         folder.mkdir(parents=True, exist_ok=True)
         get = f"apt-get update -q && apt-get download -q {package} && dpkg-deb -x {package}_*.deb ."
-        _once(folder, ["sh", "-c", get], cwd=folder)
+        with one_at_a_time(APT):
+            _once(folder, ["sh", "-c", get], cwd=folder)
     return Path(found) if found else folder / "usr" / "bin" / name
 
 
@@ -113,7 +112,7 @@ async def output_of(
 
 
 def _folder(name: str, pinned: bytes) -> Path:
-    return CACHE / f"{name}-{hashlib.sha256(pinned).hexdigest()[:12]}"
+    return CLIENTS / f"{name}-{hashlib.sha256(pinned).hexdigest()[:12]}"
 
 
 def _uv() -> str:
@@ -124,9 +123,8 @@ def _once(
     folder: Path, *commands: list[str], cwd: Path | None = None, path: Path | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Run the commands unless they have been; two test processes wait for one another."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    CLIENTS.mkdir(parents=True, exist_ok=True)
+    with one_at_a_time(f"clients/{folder.name}"):
         if (folder / _DONE).exists():
             return
         for each in files:
