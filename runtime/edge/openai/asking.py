@@ -63,6 +63,11 @@ _OF_COMPLETIONS: tuple[Rule[CompletionAsked], ...] = (
 )
 
 
+def is_refusal(text: str, *, shaped: bool) -> bool:
+    """Whether a client that wants an object is told something else, which it must not read as one."""
+    return shaped and not text.startswith("{")
+
+
 async def check_model(request: web.Request, model: str) -> None:
     """Raises Problem for a model that is no profile."""
     try:

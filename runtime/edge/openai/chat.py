@@ -10,7 +10,7 @@ from runtime.edge.conversation import history_of
 from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import schemas
 from runtime.edge.openai.answering import Answer, usage_of
-from runtime.edge.openai.asking import check_chat, check_model, question_of
+from runtime.edge.openai.asking import check_chat, check_model, is_refusal, question_of
 from runtime.edge.openai.errors import OPENAI_ERRORS
 from runtime.edge.problems import Problem
 from runtime.edge.rejoining import ask_or_join
@@ -70,8 +70,7 @@ class ChatAnswer(Answer):
 
     @property
     def _refused(self) -> bool:
-        """Whether a client that wants an object is told something else, which it must not read as one."""
-        return self._shaped and not self.run.text.startswith("{")
+        return is_refusal(self.run.text, shaped=self._shaped)
 
     def first(self) -> schemas.Chunk:
         return self._with(schemas.Delta(role="assistant", content=""))

@@ -23,7 +23,7 @@ from runtime.edge.openai.errors import OPENAI_ERRORS
 from runtime.edge.openai.responses_asked import check_parameters, question_of
 from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
-from runtime.edge.openai.responses_made import annotations_of, begun, input_of, response_of
+from runtime.edge.openai.responses_made import begun, input_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
 from runtime.edge.passages_markdown import markdown
 from runtime.edge.problems import EXPECTED, Problem, problem_of
@@ -117,7 +117,7 @@ class Answering:
                 rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(passages)
                 await send(events.deltas([rest] if rest else []))
                 final = await self.now()
-                await send(events.end(final, annotations_of(events.text, final, self.base)))
+                await send(events.end(final, part_of(events.text, final, self.base)))
             except EXPECTED as error:
                 await send(events.broken(problem_of(error)))
             except (TooSlow, TimeoutError):

@@ -2,7 +2,8 @@
 same bytes under the same numbers.
 
 created · in_progress · output_item.added · content_part.added · output_text.delta, a token each · annotation.added · the four
-that are done, innermost first · completed, incomplete (which a withdrawn, a cut and a cancelled one are) or failed.
+that are done, innermost first · completed, incomplete (which a withdrawn, a cut and a cancelled one are) or failed. Where an
+object was asked for and there is none, refusal.delta and refusal.done stand for those of output_text.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,16 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from runtime.edge.openai.responses_schemas import OutputMessage, OutputText, Response, ResponseCitation, ResponseStatus
+from runtime.edge.openai.asking import is_refusal
+from runtime.edge.openai.responses_schemas import (
+    OutputMessage,
+    OutputPart,
+    OutputText,
+    Refusal,
+    Response,
+    ResponseCitation,
+    ResponseStatus,
+)
 from runtime.edge.problems import Problem
 
 
@@ -60,11 +70,11 @@ class OfText(ResponseEvent, frozen=True, kw_only=True):
 
 
 class ContentPartAdded(OfText, frozen=True, kw_only=True, tag="response.content_part.added"):
-    part: OutputText
+    part: OutputPart
 
 
 class ContentPartDone(OfText, frozen=True, kw_only=True, tag="response.content_part.done"):
-    part: OutputText
+    part: OutputPart
 
 
 class OutputTextDelta(OfText, frozen=True, kw_only=True, tag="response.output_text.delta"):
@@ -80,6 +90,14 @@ class OutputTextDone(OfText, frozen=True, kw_only=True, tag="response.output_tex
 class AnnotationAdded(OfText, frozen=True, kw_only=True, tag="response.output_text.annotation.added"):
     annotation: ResponseCitation
     annotation_index: int
+
+
+class RefusalDelta(OfText, frozen=True, kw_only=True, tag="response.refusal.delta"):
+    delta: str
+
+
+class RefusalDone(OfText, frozen=True, kw_only=True, tag="response.refusal.done"):
+    refusal: str
 
 
 class StreamError(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +125,8 @@ EVENTS: tuple[type[ResponseEvent], ...] = (
     OutputTextDelta,
     AnnotationAdded,
     OutputTextDone,
+    RefusalDelta,
+    RefusalDone,
     ContentPartDone,
     OutputItemDone,
     ResponseCompleted,
@@ -131,6 +151,7 @@ class ResponseEvents:
         self.item_id = item_id
         self.after = after
         self._shown: list[str] = []
+        self._refuses = False
         self._number = 0
 
     @property
@@ -145,9 +166,9 @@ class ResponseEvents:
         """A delta for each piece; before the first, the item and its part."""
         return b"".join(self._written(event) for piece in pieces for event in self._of(piece))
 
-    def end(self, final: Response, annotations: tuple[ResponseCitation, ...]) -> bytes:
-        """What follows the last delta. `final`: the response as it has ended."""
-        return b"".join(map(self._written, self._closing(final, annotations))) + DONE
+    def end(self, final: Response, part: OutputPart) -> bytes:
+        """What follows the last delta. `final`: the response as it has ended. `part`: all that was shown."""
+        return b"".join(map(self._written, self._closing(final, part))) + DONE
 
     def broken(self, problem: Problem) -> bytes:
         """The stream ends before the response does: read on from the last number."""
@@ -155,25 +176,30 @@ class ResponseEvents:
 
     def _of(self, piece: str) -> Iterator[ResponseEvent]:
         if not self._shown:
+            self._refuses = is_refusal(piece, shaped=self.begun.text.format.type == "json_schema")
             item = OutputMessage(id=self.item_id, status="in_progress")
+            part = Refusal() if self._refuses else OutputText()
             yield OutputItemAdded(sequence_number=self._number, item=item)
-            yield ContentPartAdded(sequence_number=self._number, item_id=self.item_id, part=OutputText())
+            yield ContentPartAdded(sequence_number=self._number, item_id=self.item_id, part=part)
         self._shown.append(piece)
-        yield OutputTextDelta(sequence_number=self._number, item_id=self.item_id, delta=piece)
+        delta = RefusalDelta if self._refuses else OutputTextDelta
+        yield delta(sequence_number=self._number, item_id=self.item_id, delta=piece)
 
-    def _closing(self, final: Response, annotations: tuple[ResponseCitation, ...]) -> Iterator[ResponseEvent]:
+    def _closing(self, final: Response, part: OutputPart) -> Iterator[ResponseEvent]:
         if final.status == "failed":  # what it had begun stays as it is
             assert final.error is not None
             yield self._error("server_error", final.error.code, final.error.message)
             yield ResponseFailed(sequence_number=self._number, response=final)
             return
-        if text := self.text:
-            part = OutputText(text=text, annotations=annotations)
-            for n, annotation in enumerate(annotations):
-                yield AnnotationAdded(
-                    sequence_number=self._number, item_id=self.item_id, annotation=annotation, annotation_index=n
-                )
-            yield OutputTextDone(sequence_number=self._number, item_id=self.item_id, text=text)
+        if self._shown:
+            if isinstance(part, Refusal):
+                yield RefusalDone(sequence_number=self._number, item_id=self.item_id, refusal=part.refusal)
+            else:
+                for n, annotation in enumerate(part.annotations):
+                    yield AnnotationAdded(
+                        sequence_number=self._number, item_id=self.item_id, annotation=annotation, annotation_index=n
+                    )
+                yield OutputTextDone(sequence_number=self._number, item_id=self.item_id, text=part.text)
             yield ContentPartDone(sequence_number=self._number, item_id=self.item_id, part=part)
             status: Literal["completed", "incomplete"] = "completed" if final.status == "completed" else "incomplete"
             item = OutputMessage(id=self.item_id, status=status, content=(part,))

@@ -8,6 +8,7 @@ from bus.messages import Settled
 from bus.run_record import RunRecord
 from index.masking.text import mask
 from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
+from runtime.edge.openai.asking import is_refusal
 from runtime.edge.openai.responses_asked import items_of
 from runtime.edge.openai.responses_kept import Kept, item_id, response_id
 from runtime.edge.openai.responses_schemas import (
@@ -17,7 +18,9 @@ from runtime.edge.openai.responses_schemas import (
     InputMessage,
     InputText,
     OutputMessage,
+    OutputPart,
     OutputText,
+    Refusal,
     Response,
     ResponseAsked,
     ResponseCitation,
@@ -107,7 +110,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
         )
     text = record.answer + markdown(response.passages)
     why = _incomplete(record, withdrawn)
-    part = OutputText(text=text, annotations=annotations_of(text, response, base))
+    part = part_of(text, response, base)
     message = OutputMessage(id=item_id(run_id), status="incomplete" if why else "completed", content=(part,))
     response = replace(response, output=(message,) if text else ())
     if why is None:
@@ -129,8 +132,15 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
     return "max_output_tokens" if record.cut == "length" else None
 
 
-def annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:
-    """Each marker of a text that the run's client was shown; of the closest passages, each passage."""
+def part_of(text: str, response: Response, base: str) -> OutputPart:
+    """A text that the run's client was shown, as its answer or in place of one."""
+    if is_refusal(text, shaped=response.text.format.type == "json_schema"):
+        return Refusal(refusal=text)
+    return OutputText(text=text, annotations=_annotations_of(text, response, base))
+
+
+def _annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:
+    """Each marker of a text; of the closest passages, each passage."""
     passages_at = len(text) - len(markdown(response.passages))
     places = (*cited(text, response.references, base), *cited_passages(passages_at, response.passages, base))
     return tuple(

@@ -145,17 +145,25 @@ class ResponseCitation(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["url_citation"] = "url_citation"
 
 
-class OutputText(msgspec.Struct, frozen=True, kw_only=True):
+class OutputText(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="output_text"):
     text: str = ""
     annotations: tuple[ResponseCitation, ...] = ()
     logprobs: tuple[()] = ()
-    type: Literal["output_text"] = "output_text"
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="refusal"):
+    """What is said in place of an answer where a `json_schema` was asked for."""
+
+    refusal: str = ""
+
+
+type OutputPart = OutputText | Refusal
 
 
 class OutputMessage(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     status: ItemStatus
-    content: tuple[OutputText, ...] = ()
+    content: tuple[OutputPart, ...] = ()
     role: Literal["assistant"] = "assistant"
     type: Literal["message"] = "message"
 

@@ -72,6 +72,11 @@ async def cut(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
     await end(pipeline, run_id, settled, shown=answer)
 
 
+async def shape(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    settled = Settled(outcome="answered", question=question.question, answer='{"weeks": 3}', language="en")
+    await end(pipeline, run_id, settled)
+
+
 async def refuse(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
     answer = "The documents do not say."
     settled = Settled(
@@ -126,6 +131,7 @@ async def hang(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None
 KINDS: dict[str, Answer] = {
     "cite": cite,
     "cut": cut,
+    "shape": shape,
     "refuse": refuse,
     "withdraw": withdraw,
     "fail": fail,
