@@ -94,6 +94,11 @@ def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:
     return (text if limit.cut is UNSET else "".join(tokens).rstrip()), limit.cut
 
 
+def tokens_in(text: str) -> int:
+    """How many tokens of a limit a text has that was shown; the ellipsis of a cut is none."""
+    return _count(tokens_of(text.removesuffix(ELLIPSIS)))
+
+
 def most_of_model(constraints: Constraints) -> int:
     """How many tokens a model may write for an answer so limited; 0 for as many as its prompt says."""
     most = constraints.max_tokens

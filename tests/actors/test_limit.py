@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.answer.limit import Limit, limited
+from actors.answer.limit import Limit, limited, tokens_in
 from bus.events import tokens_of
 from bus.messages import Constraints
 
@@ -32,6 +32,13 @@ TEXT = "Refunds are paid within 14 days [1]. The fee is not refunded [2]."
 )
 def test_what_is_shown_of_a_text(constraints: Constraints, shown: str, cut: object) -> None:
     assert limited(TEXT, constraints) == (shown, cut)
+
+
+@pytest.mark.parametrize("text", [TEXT, "退款在十四天内支付，费用不退。", "\n Refunds — in\t14 days… or so… "])
+def test_as_many_tokens_are_counted_as_were_let_through(text: str) -> None:
+    for most in range(1, 20):
+        shown, cut = limited(text, Constraints(max_tokens=most))
+        assert tokens_in(shown) == most if cut else tokens_in(shown) <= most
 
 
 @given(

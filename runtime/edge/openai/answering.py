@@ -9,6 +9,7 @@ from functools import cached_property
 import msgspec
 from aiohttp import web
 
+from actors.answer.limit import tokens_in
 from bus.messages import NearPassage, Reference
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord
@@ -126,7 +127,7 @@ class Answer(ABC):
             record = await self.edge.runs.record(self.run.run_id) if wanted else None
             await send(self.last(self.finish(record)))
             if self.asked.includes_usage:
-                await send(self.counted(usage_of(record)))
+                await send(self.counted(usage_of(record, self.run.text + rest)))
         except EXPECTED as error:
             await send(openai_error(problem_of(error)))
         except (TooSlow, TimeoutError):
@@ -136,9 +137,10 @@ class Answer(ABC):
         return response
 
 
-def usage_of(record: RunRecord | None) -> schemas.Usage:
-    tokens_in, tokens_out = (record.tokens_in, record.tokens_out) if record else (0, 0)
-    return schemas.Usage(prompt_tokens=tokens_in, completion_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
+def usage_of(record: RunRecord | None, text: str) -> schemas.Usage:
+    """`text`: what was sent."""
+    read, sent = record.tokens_in if record else 0, tokens_in(text)
+    return schemas.Usage(prompt_tokens=read, completion_tokens=sent, total_tokens=read + sent)
 
 
 def _annotation(place: Cited) -> schemas.Annotation:

@@ -96,7 +96,7 @@ class ChatAnswer(Answer):
             created=self.created,
             model=self._chunk.model,
             choices=(schemas.Choice(message=said, finish_reason=finish),),
-            usage=usage_of(record),
+            usage=usage_of(record, text),
             references=self.references,
             passages=self.passages,
             outcome=record.outcome or "" if record else "",

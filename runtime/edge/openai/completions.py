@@ -75,7 +75,7 @@ class TextAnswer(Answer):
     def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> schemas.TextCompletion:
         return self._completion(
             schemas.TextChoice(text=self._echo + text, finish_reason=finish),
-            usage=usage_of(record),
+            usage=usage_of(record, text),
             references=self.references,
             passages=self.passages,
             outcome=record.outcome or "" if record else "",

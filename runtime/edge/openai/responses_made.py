@@ -3,6 +3,7 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from actors.answer.limit import tokens_in
 from actors.outcome.ends import code_of, words_of
 from bus.messages import Settled
 from bus.run_record import RunRecord
@@ -82,18 +83,21 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
     response = begun(run_id, kept)
     if record.outcome is None:
         return response
+    passages = opened_passages(record.passages, base)
+    text = record.answer + markdown(passages)
+    sent = tokens_in(text)
     said = {OUTCOME: record.outcome} | ({REASON: record.reason} if record.reason else {})
     response = replace(
         response,
         completed_at=int(record.finished_at or 0),
         usage=ResponseUsage(
             input_tokens=record.tokens_in,
-            output_tokens=record.tokens_out,
-            total_tokens=record.tokens_in + record.tokens_out,
+            output_tokens=sent,
+            total_tokens=record.tokens_in + sent,
         ),
         metadata=response.metadata | said,
         references=() if withdrawn else opened_references(record.references, base),
-        passages=opened_passages(record.passages, base),
+        passages=passages,
         outcome=record.outcome,
     )
     if record.outcome == "failed":
@@ -108,7 +112,6 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
         return replace(
             response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))
         )
-    text = record.answer + markdown(response.passages)
     why = _incomplete(record, withdrawn)
     part = part_of(text, response, base)
     message = OutputMessage(id=item_id(run_id), status="incomplete" if why else "completed", content=(part,))

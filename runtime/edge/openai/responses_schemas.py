@@ -201,7 +201,9 @@ class OutputDetails(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResponseUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of all the calls behind an answer, as the engine counts them."""
+    """`input_tokens`: of all the calls behind an answer, as the engine counts them. `output_tokens`: of the text, as
+    `max_output_tokens` counts them.
+    """
 
     input_tokens: int
     output_tokens: int

@@ -106,7 +106,9 @@ class CompletionAsked(Asked, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of all the calls behind an answer, as the engine counts them."""
+    """`prompt_tokens`: of all the calls behind an answer, as the engine counts them. `completion_tokens`: of what was sent, as
+    `max_tokens` counts them.
+    """
 
     prompt_tokens: int
     completion_tokens: int

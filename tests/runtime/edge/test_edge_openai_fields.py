@@ -10,6 +10,7 @@ from openai.types.completion_create_params import CompletionCreateParamsStreamin
 
 from bus.events import Done, Emitter, TokensEnd
 from bus.messages import Constraints, QuestionAsked, RunFinished, Settled
+from bus.records import AskRecord, Stage
 from bus.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 
@@ -197,16 +198,20 @@ async def test_an_answer_that_max_tokens_cut_says_so(
     async def cut(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         asked.append(question)
         emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.tokens(["Within"])
-        settled = Settled(outcome="answered", question=question.question, answer="Within", cut="length")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+        await emitter.tokens(["Within", "…"])
+        settled = Settled(outcome="answered", question=question.question, answer="Within…", cut="length")
+        whole = AskRecord(prompt="answer_simple", variables="", text="Within 14 days.", tokens_in=40, tokens_out=9)
+        stage = Stage(actor="answer_simple", asks=(whole,))
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled), stage=stage)
         await emitter.events(TokensEnd(), Done())
 
     pipeline.scripts["cut"] = cut
     body: dict[str, Any] = {"model": "general", "max_tokens": 1, "stop": "END", "stream": stream}
+    body |= {"stream_options": {"include_usage": True}} if stream else {}
     body |= {"messages": [{"role": "user", "content": "cut"}]} if path == CHAT else {"prompt": "cut"}
     async with http.post(path, json=body) as response:
         text = await response.text()
     assert '"finish_reason":"length"' in text
     assert '"finish_reason":"stop"' not in text
+    assert '"usage":{"prompt_tokens":40,"completion_tokens":1,"total_tokens":41}' in text
     assert asked[0].constraints == Constraints(max_tokens=1, stop=("END",))

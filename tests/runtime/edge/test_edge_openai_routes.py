@@ -115,7 +115,7 @@ async def test_an_older_client_asks(client: openai.AsyncOpenAI, stream: bool, ec
     assert "".join(choice.text for chunk in chunks for choice in chunk.choices) == said
     assert [choice.finish_reason for chunk in chunks for choice in chunk.choices][-2:] == [None, "stop"]
     assert chunks[-2].model_extra["references"][0]["source_id"] == "refunds"
-    assert (chunks[-1].choices, chunks[-1].usage.total_tokens) == ([], 0)
+    assert (chunks[-1].choices, chunks[-1].usage.total_tokens) == ([], 3)
     assert len({chunk.id for chunk in chunks}) == 1
     assert chunks[0].id.startswith("cmpl-")
 

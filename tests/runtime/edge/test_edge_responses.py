@@ -48,6 +48,7 @@ async def test_every_kind_of_answer(
     assert shown.startswith(deltas or said or "")
     output = final["output"][0]["content"][0]["text"] if final["output"] else None
     assert output is None if said is None else output.startswith(said)
+    assert final["usage"]["output_tokens"] == len((output or "").split())
     async with http.get(f"{CREATE}/{response_id}") as response:  # the same, whenever it is looked at
         assert await response.json() == final
     async with http.get(f"{CREATE}/{response_id}", params={"stream": "true"}) as response:
