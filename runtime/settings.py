@@ -223,7 +223,10 @@ def refuse_unknown_variables(environ: Mapping[str, str] | None = None) -> None:
     known = {*variables(), CONFIG, KEY}
     for name in os.environ if environ is None else environ:
         if name.startswith(PREFIX) and not name.startswith(NATS) and name not in known:
-            raise SettingsError(f"{name} in the environment sets nothing{nearest(name, known)}")
+            section = PREFIX + name.removeprefix(PREFIX).partition("_")[0] + "_"
+            if not (among := [each for each in known if each.startswith(section)]):
+                among, section = [*known], PREFIX
+            raise SettingsError(f"{name} in the environment sets nothing{nearest(name, among, section)}")
 
 
 def _refuse_unknown_keys(raw: Mapping[str, Any], where: str) -> None:

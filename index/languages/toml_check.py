@@ -8,6 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+#: How alike a word and the name it may stand for are, 0..1: two letters of three that are swapped are .67.
+NEAR = 0.65
+
 _MISSING = re.compile(r"Object missing required field `(.+)`")
 
 
@@ -17,12 +20,16 @@ def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
     return found or list(_wrong(raw, into))  # what the walk does not check: types, bounds, missing keys
 
 
-def nearest(word: str, valid: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or the valid names when none is near and there are few."""
+def nearest(word: str, valid: Iterable[str], after: str = "") -> str:
+    """`; did you mean 'x'?`, or the valid names when none is near and there are few.
+
+    `after`: what the word and all valid names begin with, which makes none of them nearer.
+    """
     choices = sorted(valid)
-    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.5)
+    ends = [choice.removeprefix(after) for choice in choices]
+    close = difflib.get_close_matches(word.removeprefix(after), ends, n=1, cutoff=NEAR)
     if close:
-        return f"; did you mean '{close[0]}'?"
+        return f"; did you mean '{after}{close[0]}'?"
     return f"; one of {', '.join(choices)}" if len(choices) <= 14 else ""
 
 

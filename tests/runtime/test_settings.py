@@ -7,7 +7,7 @@ import pytest
 
 from actors.answer.profile import PROFILES, profile_of
 from bus.errors import Poison
-from runtime.settings import Settings, SettingsError, child_environ, load
+from runtime.settings import PREFIX, Settings, SettingsError, child_environ, load, refuse_unknown_variables, variables
 
 
 def test_the_environment_goes_above_the_file(tmp_path: Path) -> None:
@@ -42,7 +42,19 @@ def test_the_voice_is_strict_unless_set() -> None:
             "",
             "GROUNDWIRE_EDGE_PROT in the environment sets nothing; did you mean 'GROUNDW",
         ),
-        ({"GROUNDWIRE_EDGE_API_KEY": "s"}, "", "GROUNDWIRE_EDGE_API_KEY in the environment sets nothing; did you"),
+        ({"GROUNDWIRE_EDGE_API_KEY": "s"}, "", "GROUNDWIRE_EDGE_API_KEY in the environment sets nothing; one of GR"),
+        ({"GROUNDWIRE_REGION": "x"}, "", "GROUNDWIRE_REGION in the environment sets nothing$"),
+        (
+            {"GROUNDWIRE_ANSWERS_TONE": "x"},
+            "",
+            "TONE in the environment sets nothing; one of GROUNDWIRE_ANSWERS_VOICE$",
+        ),
+        ({}, "[edge]\nregion = 1", r"\[edge\] has no key 'region'; one of canary_s, host,"),
+        (
+            {},
+            "[inference]\nretries = 1",
+            r"\[inference\] has no key 'retries'; one of api_key, base_url, cache_entries",
+        ),
         ({"GROUNDWIRE_ANSWERS_VOICE": "loud"}, "", "a setting has a wrong value: Invalid enum value 'loud'"),
         ({"GROUNDWIRE_EDGE_PORT": "many"}, "", "a setting has a wrong value: Expected `int`"),
         (
@@ -61,6 +73,15 @@ def test_what_is_unknown_is_refused(environ: dict[str, str], file: str, words: s
     with pytest.raises(SettingsError, match=words) as refused:
         load(tmp_path / "g.toml", environ)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", [name for name, place in variables().items() if len(place) == 2])
+def test_a_slip_is_told_its_name(name: str) -> None:
+    section, _, key = name.removeprefix(PREFIX).partition("_")
+    slips = {key[1] + key[0] + key[2:], key[:-1], key + key[-1], key.replace("_", "")} if len(key) > 2 else {key * 2}
+    for slip in {f"{PREFIX}{section}_{slip}" for slip in slips} - {*variables()}:
+        with pytest.raises(SettingsError, match=f"did you mean '{name}'"):
+            refuse_unknown_variables({slip: "1"})
 
 
 def test_a_child_gets_the_settings_and_nothing_else_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
