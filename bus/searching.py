@@ -11,6 +11,7 @@ import msgspec
 import nats.errors
 from msgspec import Meta
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from bus.envelope import UNREADABLE, read, set_aside
 from bus.errors import Poison, Unavailable
@@ -22,8 +23,7 @@ from index.filters import Filter
 
 #: How long a search is repeated that a process answers with a problem, in seconds.
 PROBLEM_S = 0.5
-#: How long one try waits for a reply before the process that has it counts as gone; the next waits twice as long, at most so long:
-#: a process whose own cluster is away takes a while to say so.
+#: How long one try waits for a reply before another process is asked as well; the next waits twice as long, at most so long.
 TRY_S, LONGEST_TRY_S = 3.0, 24.0
 
 #: More candidates than anyone reads; without a limit one search could hold a thread for minutes.
@@ -131,32 +131,44 @@ class SearchClient:
     deadline: float
 
     async def __call__(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
+        """Raises Unavailable."""
         raw = _encoder.encode(request)
         began = time.monotonic()
-        problem, patient_until, try_s = "", 0.0, TRY_S
-        while True:
-            left = self.deadline - time.time()
-            try:
-                msg = await self.client.request(SEARCH, raw, timeout=max(0.05, min(try_s, left)))
-                reply = read(_replies, msg.data, "its reply")
-            except (nats.errors.Error, TimeoutError, Poison) as error:
-                if isinstance(error, Poison):
-                    set_aside("reply", SEARCH, error)
-                if isinstance(error, TimeoutError):
+        tries: set[asyncio.Task[Msg]] = set()  # an earlier one may still be answered, by a process that is slow
+        problem, until, try_s = "", self.deadline, TRY_S
+        silence: Exception = nats.errors.TimeoutError()
+        try:
+            while True:
+                tries.add(asyncio.create_task(self._asked(raw)))
+                wait_s = max(0.05, min(try_s, until - time.time()))
+                done, tries = await asyncio.wait(tries, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
+                if not done:
                     try_s = min(2 * try_s, LONGEST_TRY_S)
-                if time.time() >= self.deadline:
-                    why = problem or f"no search process answers ({error}); start one with `groundwire up`"
-                    raise Unavailable(why) from None
-                await asyncio.sleep(0.1)
-                continue
-            if not reply.problem:
-                return reply, record_of(request, msg.data, began)
-            # Another process may have what this one lacks, or this one soon.
-            patient_until = patient_until or min(time.time() + PROBLEM_S, self.deadline)
-            if time.time() >= patient_until:
-                raise Unavailable(reply.problem)
-            problem = reply.problem
-            await asyncio.sleep(0.1)
+                for each in done:
+                    try:
+                        reply = read(_replies, each.result().data, "its reply")
+                    except (nats.errors.Error, TimeoutError, Poison) as error:
+                        silence = error
+                        if isinstance(error, Poison):
+                            set_aside("reply", SEARCH, error)
+                        continue
+                    if not reply.problem:
+                        return reply, record_of(request, each.result().data, began)
+                    # Another process may have what this one lacks, or this one soon.
+                    problem, until = reply.problem, min(until, time.time() + PROBLEM_S)
+                if time.time() >= until:
+                    raise Unavailable(
+                        problem or f"no search process answers ({silence}); start one with `groundwire up`"
+                    )
+                if done:
+                    await asyncio.sleep(0.1)
+        finally:
+            for each in tries:
+                each.cancel()
+            await asyncio.gather(*tries, return_exceptions=True)
+
+    async def _asked(self, raw: bytes) -> Msg:
+        return await self.client.request(SEARCH, raw, timeout=max(0.05, self.deadline - time.time()))
 
 
 async def serve_search(

@@ -24,6 +24,8 @@ log = logging.getLogger("groundwire.index")
 DEFAULT_NAME = "groundwire"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _NODE = re.compile(r"https?://(?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
+#: The longest wait for a search; who asks a search process waits longer, so as to be told that the cluster is away.
+TIMEOUT_S = 5.0
 _PAUSE_S = 0.1
 #: So long a node that did not answer is asked last, up to four times as long when that happens again.
 _AWAY_S = 2.0
@@ -45,7 +47,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     user: str = ""
     password: str = ""
     ca: str = ""
-    timeout_s: float = 5.0
+    timeout_s: float = TIMEOUT_S
 
     def __str__(self) -> str:
         return f"{','.join(self.nodes)}/{self.name}"
@@ -59,7 +61,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
         return ""
 
 
-def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeout_s: float = 5.0) -> Address:
+def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeout_s: float | None = None) -> Address:
     """`https://search.example.org:9200/handbook`; more nodes before it with commas, without a path it is DEFAULT_NAME.
 
     Raises IndexProblem.
@@ -77,7 +79,14 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
         raise IndexProblem(f"{name}: no name of an index; it is of small letters, digits, '-' and '_'")
     if ca and not Path(ca).is_file():
         raise IndexProblem(f"{ca} is no file; index.ca names one with the certificates of who signed the cluster's")
-    return Address(nodes=nodes, name=name or DEFAULT_NAME, user=user, password=password, ca=ca, timeout_s=timeout_s)
+    return Address(
+        nodes=nodes,
+        name=name or DEFAULT_NAME,
+        user=user,
+        password=password,
+        ca=ca,
+        timeout_s=TIMEOUT_S if timeout_s is None else timeout_s,
+    )
 
 
 def _is_here(host: str) -> bool:

@@ -12,7 +12,7 @@ class Timeouts:
     keepalive_s: float = 15.0  # how often an idle stream sends a comment to stay alive
     stall_s: float = 30.0  # how long a client may stop reading before it is disconnected; it can resume
     health_s: float = 0.3  # how long /readyz waits for another process
-    search_s: float = 5.0  # how long POST /v1/search waits for hits
+    search_s: float = 8.0  # how long POST /v1/search waits for hits: longer than a search process does for its cluster
     grace_s: float = 3.0  # how long after its deadline a run may still end
     rejoin_s: float = 10.0  # how long a run that its client left is kept for the client's own retry
     streams_s: float = 60.0  # how long the start waits for whoever makes the streams

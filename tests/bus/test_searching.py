@@ -104,16 +104,45 @@ async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
 async def test_a_search_process_that_is_slow_to_say_what_is_wrong_is_heard(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bus.searching.TRY_S", 0.2)
+    monkeypatch.setattr("bus.searching.TRY_S", 0.05)
+    asked_again, over = asyncio.Event(), asyncio.Event()
+
+    waiting: list[SearchRequest] = []
 
     async def find(request: SearchRequest) -> SearchReply:
-        await asyncio.sleep(0.3)
-        raise Unavailable("timeout: no node of the cluster answers")
+        waiting.append(request)
+        if len(waiting) == 1:
+            await asked_again.wait()
+            raise Unavailable("timeout: no node of the cluster answers")
+        asked_again.set()
+        await over.wait()
+        return HITS
 
     close = await serve_search(wire.client, find)
     asked = asyncio.create_task(searcher(wire)(asks("x")))
     with pytest.raises(Unavailable, match="no node of the cluster answers"):
         await asyncio.wait_for(asked, 20.0)  # and not at the deadline
+    over.set()
+    await close()
+
+
+async def test_hits_that_come_late_are_taken(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bus.searching.TRY_S", 0.05)
+    asked_again, over = asyncio.Event(), asyncio.Event()
+    waiting: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        waiting.append(request)
+        if len(waiting) == 1:
+            await asked_again.wait()
+            return HITS
+        asked_again.set()
+        await over.wait()
+        return SearchReply()
+
+    close = await serve_search(wire.client, find)
+    assert await asyncio.wait_for(searcher(wire)(asks("x")), 20.0) == HITS
+    over.set()
     await close()
 
 

@@ -3,29 +3,34 @@
 import asyncio
 import contextlib
 import shutil
+import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
+import aiohttp
 import msgspec
 import pytest
 
 from bus.connection import connect
 from bus.errors import Unavailable
 from bus.health import health_of
-from bus.searching import LARGEST_K, SearchClient, SearchReply, SearchRequest
+from bus.searching import LARGEST_K, PROBLEM_S, SearchClient, SearchReply, SearchRequest
 from bus.settings import BusSettings
 from index import snapshot
 from index.errors import IndexProblem
 from index.groups import Groups
 from index.ingest import bring_in
+from index.opensearch import client as cluster
 from index.searcher import Searcher
+from runtime.edge.timeouts import Timeouts
 from runtime.processes import kept_index, search
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import Threads
 from runtime.processes.served import HeldFor
 from runtime.settings import IndexSettings, Settings
 from tests.polling import until
+from tests.runtime.served import edge_of
 
 GATE = SearchRequest(query="When does the gate open?", language="en", k=3)
 
@@ -269,6 +274,25 @@ async def test_a_search_process_serves_an_index_as_it_comes_and_goes(
             await find(msgspec.structs.replace(GATE, bm25_k=2**31))
         assert (await find(msgspec.structs.replace(GATE, bm25_k=LARGEST_K, vector_k=LARGEST_K))).passages
     await client.close()
+
+
+async def test_a_search_over_a_cluster_that_is_silent_says_so(
+    bus_settings: BusSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Timeouts().search_s > cluster.TIMEOUT_S + PROBLEM_S
+    monkeypatch.setattr(cluster, "TIMEOUT_S", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        settings = Settings(bus=bus_settings, index=IndexSettings(url=url))
+        async with (
+            serving(settings),
+            edge_of(bus_settings, tmp_path) as edge,
+            aiohttp.ClientSession(edge) as http,
+            http.post("/v1/search", json={"query": GATE.query}) as response,
+        ):
+            problem = await response.json()
+    assert response.status == 503
+    assert f"{url}/groundwire did not answer in 0.3 s" in problem["detail"]
 
 
 def test_what_callers_find_is_looked_at_once_until_it_may_be_another(
