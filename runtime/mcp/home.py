@@ -37,6 +37,8 @@ class Home:
     def __init__(self, settings: Settings, groups: Groups = None, say: Callable[[str], None] = log.info) -> None:
         self.caller = Caller("" if groups is None else NAME, "", frozenset(SCOPES), groups)
         self.base = ""
+        #: Whether the stack is one of this machine, which is found for as long as it does not stop.
+        self._found = False
         self._settings = settings
         self._say = say
         self._holding: asyncio.Task[None] | None = None
@@ -86,6 +88,7 @@ class Home:
     def _locate(self) -> None:
         """Where the pages of sources are, if the stack serves any."""
         there = running(state_folder(self._settings))
+        self._found = there is not None
         port = there.edge_port if there is not None else None
         self.base = (self._settings.edge.public_url or url_of(addresses_of(self._settings), port)) if port else ""
 
@@ -97,5 +100,5 @@ class Home:
                 return
 
     def _stopped(self, runs: Runs) -> bool:
-        """Whether the stack is; one whose nats-server restarts is not."""
-        return not runs.client.is_connected and running(state_folder(self._settings)) is None
+        """Whether the stack is, or is about to be; one whose nats-server restarts is not."""
+        return (self._found or not runs.client.is_connected) and running(state_folder(self._settings)) is None

@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from bus.messages import QuestionAsked
+from runtime.commands.stack import stack_for
+from runtime.mcp.home import Home
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row
 from tests.clients.test_mcp import Told
+from tests.polling import until
 
 ROWS = (
     Row(
@@ -144,6 +148,27 @@ async def test_open(client: Client) -> None:
 async def test_error(client: Client) -> None:
     result = await client.call_tool("ask", {"question": "When?", "profile": "nonesuch"})
     assert result.is_error
+
+
+async def test_who_asks_while_the_stack_of_another_stops_is_answered_by_one_of_its_own(index: Path) -> None:
+    """It is stopping from when it is not found any more, though its nats-server is the last of it to go."""
+    settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "stopping"))
+    others, home = contextlib.AsyncExitStack(), Home(settings)
+    try:
+        await others.enter_async_context(stack_for(settings, say=lambda line: None))
+        first = await home.edge()
+        stopping = asyncio.create_task(others.aclose())
+        await until(lambda: running(state_folder(settings)) is None)
+        assert first.runs.client.is_connected
+        second = await home.edge()
+        assert second.runs is not first.runs
+        submitted = await second.runs.submit(QuestionAsked(question="When are refunds paid?"))
+        said = b"".join([line async for _, line in second.runs.events(submitted.run_id)])
+        assert b" 14" in said
+        await stopping
+    finally:
+        await others.aclose()
+        await home.close()
 
 
 async def test_a_greeting_does_not_wait_for_the_index(index: Path) -> None:
