@@ -19,6 +19,28 @@ PARTS = 80
 #: Requests on their way at a time, of either command.
 AT_ONCE = 8
 
+#: Runs a command that says so when it has put or read so many objects, and begins no other: then it may be killed at any time.
+HELD = """
+import asyncio, sys
+from bus.bucket import Bucket
+from runtime.cli import main
+most, done = int(sys.argv.pop(1)), 0
+
+def held(really):
+    async def one(self, *given):
+        global done
+        if done >= most:
+            print("enough", flush=True)
+            await asyncio.Event().wait()
+        found = await really(self, *given)
+        done += 1
+        return found
+    return one
+
+Bucket.put, Bucket.read_digest = held(Bucket.put), held(Bucket.read_digest)
+main()
+"""
+
 
 class Watched:
     """The command, with every part that it sends or asks for counted on the wire."""
@@ -29,38 +51,36 @@ class Watched:
         self.parts = 0
 
     async def run(self, command: str, index: Path, *, kill_after: int = 0) -> int:
-        """The exit status; killed at so many parts, counted anew."""
+        """The exit status; killed once so many objects have been put or read, while others are on their way."""
         self.parts = 0
-        enough = asyncio.Event()
 
         async def count(_: Msg) -> None:
             self.parts += 1
-            if self.parts == kill_after:
-                process.kill()
-                enough.set()
 
         sent, asked = f"$O.{self._bucket.name}.C.*", f"$JS.API.DIRECT.GET.*.$O.{self._bucket.name}.C.*"
         listening = await self._client.subscribe(sent if command == "push" else asked, cb=count)
         await self._client.flush()
         arguments = ["index", command, "--bucket", self._bucket.name, "--index", str(index)]
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "runtime",
+            *(sys.executable, "-c", HELD, str(kill_after or 2 * PARTS)),
             *arguments,
             env=self._environ,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
         )
+        assert process.stdout is not None
         try:
-            code = await process.wait()
+            if kill_after:
+                assert await process.stdout.readline() == b"enough\n"
+                process.kill()
+            await process.communicate()
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await self._client.flush()
             await listening.unsubscribe()
-        assert enough.is_set() == bool(kill_after)
-        return code
+        assert process.returncode is not None
+        return process.returncode
 
 
 @pytest.fixture
