@@ -1,6 +1,7 @@
 """`max_tokens` and `stop`: what is shown ends there, the record says so, the model stops, and nothing unchecked is shown."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -22,7 +23,7 @@ RELEASES = ("sentence", "token", "draft")
 
 
 class Endless(Engine):
-    """Says SENTENCES again and again, and then waits for ever; `left` is set when nobody wants more."""
+    """Says SENTENCES for ever; `left` is set when nobody wants more."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,10 +37,9 @@ class Endless(Engine):
             return
         self.budgets.append(request.max_tokens)
         try:
-            for piece in tokens_of("".join(SENTENCES) * 10):
+            for piece in itertools.cycle(tokens_of("".join(SENTENCES))):
                 yield Delta(piece)
-                await asyncio.sleep(0)
-            await asyncio.Event().wait()
+                await asyncio.sleep(0.001)
         finally:
             self.left.set()
 
