@@ -2,3 +2,6 @@
 
 What a bucket holds stands in `bus.bucket`, how a snapshot arrives on disk in `index.arriving`.
 """
+
+#: How many snapshots stay in a bucket.
+KEEP = 3

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from bus.bucket import CURRENT, FILES, PART, PARTS, SNAPSHOTS, Bucket
 from index.arriving import files_named
+from runtime.bucket import KEEP
 
-KEEP = 3
 #: How long a snapshot stays after another took its place, in seconds.
 GRACE_S = 600.0
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -1,25 +1,27 @@
-"""`groundwire index push` and `pull`: an index travels between machines over NATS."""
+"""`groundwire index push` and `pull`: an index travels between machines over NATS, which the rest of the group does without."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bus.bucket import Bucket
-from bus.connection import connect, keep_trying
 from bus.errors import Failure
 from bus.users import OPERATOR
 from index.build_job import Tell
 from index.errors import IndexProblem
-from runtime.bucket.prune import KEEP
-from runtime.bucket.pull import Pulled, pull
-from runtime.bucket.push import Pushed, push
+from runtime.bucket import KEEP
 from runtime.commands.options import CONFIG, INDEX_FOLDER, over_bucket, read_settings
 from runtime.commands.progress import bars
 from runtime.commands.terminal import say
 from runtime.processes.nats_users import bus_as
 from runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from bus.bucket import Bucket
+    from runtime.bucket.pull import Pulled
+    from runtime.bucket.push import Pushed
 
 #: The bucket where neither the command nor the settings name one.
 BUCKET = "index"
@@ -42,10 +44,12 @@ def push_command(
 
     Only what the bucket has not yet is sent. A push that was killed goes on where it was when it is repeated.
     """
+    from runtime.bucket.push import push
+
     settings = over_bucket(read_settings(config), bucket)
     copies = replicas if replicas is not None else settings.bus.replicas
 
-    async def work(to: Bucket, tell: Tell) -> Pushed:
+    async def work(to: "Bucket", tell: Tell) -> "Pushed":
         return await push(to, directory, tell, keep=keep, replicas=copies, resend=resend)
 
     done = _over(settings, work)
@@ -65,9 +69,11 @@ def pull_command(directory: Path, bucket: str | None, repair: bool, config: Path
 
     It takes the place of the index that stands there.
     """
+    from runtime.bucket.pull import pull
+
     settings = over_bucket(read_settings(config), bucket)
 
-    async def work(of: Bucket, tell: Tell) -> Pulled:
+    async def work(of: "Bucket", tell: Tell) -> "Pulled":
         return await pull(of, directory, tell, distrust=repair)
 
     done = _over(settings, work)
@@ -79,8 +85,10 @@ def pull_command(directory: Path, bucket: str | None, repair: bool, config: Path
         say(f"{done.snapshot} is in {directory} already")
 
 
-def _over[T](settings: Settings, work: Callable[[Bucket, Tell], Awaitable[T]]) -> T:
+def _over[T](settings: Settings, work: Callable[["Bucket", Tell], Awaitable[T]]) -> T:
     """What this returns, called with a bucket and what shows how far it is. Raises click.ClickException."""
+    from bus.bucket import Bucket
+    from bus.connection import connect, keep_trying
 
     async def run(tell: Tell) -> T:
         client = await connect(bus_as(settings, OPERATOR.name), name="groundwire-bucket", patience_s=3.0)

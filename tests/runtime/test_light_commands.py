@@ -39,6 +39,18 @@ HEAVY = {
     ],
 )
 def test_help_and_wrong_arguments_load_nothing_that_takes_long(arguments: list[str], status: int) -> None:
+    assert HEAVY & loaded_by(arguments, status) == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["build", "--help"], 0), (["list", "--index", "/nowhere"], 1), (["push", "--help"], 0)]
+)
+def test_the_commands_of_an_index_load_no_bus(arguments: list[str], status: int) -> None:
+    assert {"nats", "faststream"} & loaded_by(["index", *arguments], status) == set()
+
+
+def loaded_by(arguments: list[str], status: int) -> set[str]:
+    """The modules that a command loads which ends with that status."""
     code = (
         "import sys; sys.argv[0] = 'groundwire'; from runtime.cli import main\n"
         "try:\n    main()\n"
@@ -55,7 +67,7 @@ def test_help_and_wrong_arguments_load_nothing_that_takes_long(arguments: list[s
     )
     found = told.stderr.splitlines()[-1].split()
     assert found[0] == str(status), told.stderr
-    assert HEAVY & set(found) == set()
+    return set(found)
 
 
 def test_the_roles_of_a_question_load_no_web_server_and_no_parser_of_prompts() -> None:
