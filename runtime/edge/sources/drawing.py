@@ -4,7 +4,7 @@ A page may take all its time to draw. It holds its place until it is drawn, also
 """
 
 import asyncio
-from collections import defaultdict
+from weakref import WeakValueDictionary
 
 from bus.connection import Client
 from bus.errors import Unavailable
@@ -18,7 +18,8 @@ class Drawing:
     """The turns at one edge. Where no key is needed, one person asks, who needs no share."""
 
     def __init__(self) -> None:
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        #: Of each key that has one or waits for it, and so holds the lock.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def ask[Reply: (PageView, Piece)](
         self, client: Client, key_id: str, question: PageAsked | PieceAsked, kind: type[Reply]
@@ -26,7 +27,7 @@ class Drawing:
         """As `ask_sources`. Raises NoSuchSource, NotServed, Unavailable."""
         if not key_id:
             return await ask_sources(client, question, kind, timeout_s=DRAW_S)
-        turn = self._turns[key_id]
+        turn = self._turns.setdefault(key_id, asyncio.Lock())
         try:
             async with asyncio.timeout(DRAW_S):
                 await turn.acquire()
