@@ -12,8 +12,9 @@ from bus.errors import Failure, Unavailable
 from bus.stream_copies import CHUNK_BYTES, Description, put_back
 from index import snapshot
 from runtime.backup.contents import KEYS_FILE, PROFILES, BackupProblem, Contents, copy, copy_tree
-from runtime.backup.replacing import Replacing, put_back_aside
+from runtime.backup.replacing import Replacing, settle
 from runtime.backup.save import SKIPPED
+from runtime.backup.unfinished import note_in
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
 from runtime.processes.private_files import open_private, private_folder
@@ -34,14 +35,13 @@ async def restore(folder: Path, contents: Contents, settings: Settings, *, force
         raise BackupProblem(f"a stack runs over {index}; stop it first")
     try:
         with _alone(state), snapshot.writing(index):  # before anything goes: a build may be writing
-            for place in _places(settings, contents.snapshot):
-                put_back_aside(place)
+            settle(note_in(state))
             there = _in_the_way(folder, settings)
             if there and not force:
                 raise BackupProblem(
                     f"{', '.join(map(str, there))} would be replaced; add --force if that is what you want"
                 )
-            with Replacing() as new:
+            with Replacing(note_in(state)) as new:
                 await _replace(folder, contents, settings, new)
             return there
     except OSError as error:
@@ -53,22 +53,23 @@ async def restore(folder: Path, contents: Contents, settings: Settings, *, force
 
 async def _replace(folder: Path, contents: Contents, settings: Settings, new: Replacing) -> None:
     index, state = Path(settings.index.dir), state_folder(settings)
-    building = new.scratch(index / "building" / contents.snapshot)
     _copy_state(folder / "state", settings, new)
     if (folder / "index" / SKIPPED).exists():
         copy(folder / "index" / SKIPPED, new.beside(index / SKIPPED))
+    target = index / "snapshots" / contents.snapshot
+    building = new.beside(target, index / "building" / contents.snapshot)
     copy_tree(folder / "index" / "snapshots" / contents.snapshot, building)
+    (building / "readers").touch()
     if contents.streams:
         try:
             await _make_journal(folder / "journal", contents.streams, settings, new)
         except Failure as problem:
             raise BackupProblem(f"{problem}; nothing was replaced: see that there is room below {state}") from None
     # Also where the backup has none of it: what is there is not of this backup.
-    for place in (index / SKIPPED, state / JOURNAL, index / "snapshots" / contents.snapshot):
-        new.make_way(place)
+    for place in (index / SKIPPED, state / JOURNAL):
+        new.without(place)
+    new.beside(index / snapshot.CURRENT).write_text(f"{contents.snapshot}\n", encoding="ascii")
     new.move_in()
-    raw = (building / "manifest.json").read_bytes()
-    snapshot.adopt(index, building, contents.snapshot, raw)
 
 
 @contextlib.contextmanager
@@ -80,13 +81,6 @@ def _alone(state: Path) -> Iterator[None]:
             raise StackRunning(f"a stack runs over {state}; stop it first")
         (state / "stack.json").unlink(missing_ok=True)  # of one that was killed
         yield
-
-
-def _places(settings: Settings, name: str) -> list[Path]:
-    """All that a restore puts somewhere, but the pointer to the index's current snapshot."""
-    index, state = Path(settings.index.dir), state_folder(settings)
-    places = [index / "snapshots" / name, index / SKIPPED, state / JOURNAL, state / USERS_FILE, key_file(settings).path]
-    return [*places, Path(settings.profiles)] if settings.profiles else places
 
 
 def _in_the_way(folder: Path, settings: Settings) -> list[Path]:

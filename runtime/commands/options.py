@@ -10,9 +10,12 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
+from bus.errors import Failure
 from bus.security import without_user
 from index.errors import IndexProblem
 from index.groups import Groups
+from runtime.backup.unfinished import settled
+from runtime.commands.terminal import one_line, say
 from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
@@ -106,15 +109,25 @@ def read_settings(
         actor_processes(settings)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    if settings.profiles and not Path(settings.profiles).is_dir():
-        raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
     if index is not None:
         settings = over_index(settings, index)
+    _undo_restore(settings)
+    if settings.profiles and not Path(settings.profiles).is_dir():
+        raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
     if host is not None:
         settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, host=host))
     if port is not None:
         settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, port=port))
     return settings
+
+
+def _undo_restore(settings: Settings) -> None:
+    """Raises click.ClickException."""
+    try:
+        if done := settled(settings):
+            say(f"a restore that was killed was {done}", err=True)
+    except Failure as problem:
+        raise click.ClickException(one_line(str(problem))) from None
 
 
 def over_index(settings: Settings, index: "Place") -> Settings:

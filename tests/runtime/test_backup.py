@@ -1,6 +1,7 @@
 """A backup taken while questions are asked brings back index, runs, keys and settings elsewhere; a damaged one brings nothing."""
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from bus.messages import QuestionAsked
 from bus.settings import BusSettings
 from index import snapshot
 from runtime.backup.contents import FORMAT, LIST, BackupProblem, Contents, digests, read
-from runtime.backup.replacing import OLD, Replacing, put_back_aside
+from runtime.backup.replacing import NEW, OLD, Replacing
 from runtime.commands.stack import stack_for
 from runtime.settings import IndexSettings, Settings
 from tests.chaos.house import disk
@@ -236,18 +237,58 @@ def fill(path: Path, *, leave: int) -> None:
             file.write(bytes(min(room, 1 << 20)))
 
 
-def test_what_a_killed_restore_put_aside_is_put_back(tmp_path: Path) -> None:
+def test_what_was_put_aside_by_others_is_not_lost(tmp_path: Path) -> None:
     place = tmp_path / "jetstream"
-    old = place.with_name(f"jetstream{OLD}")
-    old.mkdir()
-    (old / "runs").write_text("old")
-    put_back_aside(place)
-    assert (place / "runs").read_text() == "old"
-    put_back_aside(place)
-    old.mkdir()
-    with pytest.raises(BackupProblem, match="move one of them away"):
-        put_back_aside(place)
-    assert (place / "runs").read_text() == "old"
+    place.mkdir()
+    place.with_name(f"jetstream{OLD}").mkdir()
+    with pytest.raises(BackupProblem, match="move it away"), Replacing(tmp_path / "note") as new:
+        new.beside(place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["jetstream", f"jetstream{OLD}"]
+
+
+def test_whoever_comes_after_a_kill_finds_all_of_the_old_or_all_of_the_new(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.runtime.killed_replacing", tmp_path / "place"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    old = {"current": "old", "jetstream/runs": "old", "keys.json": "old", "skipped.json": "old"}
+    new = {"current": "new", "jetstream/runs": "new", "keys.json": "new", "profiles/runs": "new", "users.json": "new"}
+    assert all(kept for kept, _ in found)
+    turned = [there for _, there in found].index(new)
+    assert [there for _, there in found] == [old] * turned + [new] * (len(found) - turned)
+    assert 20 < turned < len(found) - 1
+
+
+#: The command line, killed when the new journal would take the place of the old, which is put aside.
+KILLED = """
+import os, runpy, sys
+def watch(event, arguments):
+    if event == "os.rename" and os.fspath(arguments[0]).endswith("/jetstream.restoring"):
+        os._exit(9)
+sys.addaudithook(watch)
+runpy.run_module("runtime", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_a_restore_that_was_killed_is_undone_by_the_next_command(backup: tuple[Path, str], tmp_path: Path) -> None:
+    folder, run_id = backup
+    place = Place(tmp_path / "place")
+    assert place.run("restore", folder, "--index", place.index).returncode == 0
+    there = held(place.index, place.state)  # in the end apart from what a nats-server writes as it starts
+    same = [path for path in there if path.is_relative_to(place.index) or path.name == "keys.json"]
+    command, environ = place.command("restore", folder, "--index", place.index, "--force")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *command[3:]], cwd=ROOT, env=environ, capture_output=True, check=False
+    )
+    assert killed.returncode == 9, killed.stderr
+    assert held(place.index, place.state) != there
+    shown = place.run("trace", "show", run_id, "--index", place.index)
+    assert "a restore that was killed was undone" in shown.stderr
+    assert shown.returncode == 0, shown.stderr
+    assert [path for path in same if held(place.index, place.state).get(path) != there[path]] == []
+    assert not [path for path in place.state.rglob("*") if path.name.endswith((NEW, OLD))]
 
 
 def test_half_of_a_replacement_is_undone(tmp_path: Path) -> None:
@@ -257,7 +298,7 @@ def test_half_of_a_replacement_is_undone(tmp_path: Path) -> None:
     (journal / "runs").write_text("old")
 
     def half() -> None:
-        with Replacing() as new:
+        with Replacing(tmp_path / "note") as new:
             new.beside(keys).write_text("new")
             new.beside(journal).mkdir()
             new.beside(profiles).mkdir()
@@ -270,7 +311,7 @@ def test_half_of_a_replacement_is_undone(tmp_path: Path) -> None:
         half()
     assert keys.read_text() == "old"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["jetstream", "keys.json", "runs"]
-    with Replacing() as new:
+    with Replacing(tmp_path / "note") as new:
         new.beside(keys).write_text("new")
         new.move_in()
     assert keys.read_text() == "new"
