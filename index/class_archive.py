@@ -4,11 +4,15 @@
 and has Java write those. Whoever is first makes it; all others start without until it is there.
 """
 
+import contextlib
+import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from index import jvm
@@ -19,6 +23,8 @@ AGAIN_S = 24 * 3600.0
 #: Seconds after which an archive that no start has used is removed.
 KEPT_S = 60 * 24 * 3600.0
 _LONGEST_S = 120.0
+#: Begins the names of the folders in which archives are made.
+_MAKING = "making-"
 
 _started: list[subprocess.Popen[bytes]] = []
 
@@ -47,10 +53,15 @@ def make(index: Path) -> Path | None:
     """Make the archive now, from what a search of that index takes; None when another process does, or it cannot be made here."""
     java = jvm.found()
     target = jvm.archive_of(java)
-    if target is None or target.exists() or not _private(target.parent) or not _claimed(target):
+    if target is None or target.exists() or not _private(target.parent):
         return None
+    with _alone(target.parent) as alone:
+        return _made(index, java, target) if alone and _claimed(target) else None
+
+
+def _made(index: Path, java: jvm.Java, target: Path) -> Path:
     _remove_unused(target.parent)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=_MAKING) as folder:
         classes, made = Path(folder) / "classes", Path(folder) / "made"
         record = [sys.executable, "-m", "index.class_archive", str(index.absolute()), str(classes)]
         subprocess.run(record, check=True, timeout=_LONGEST_S)
@@ -70,6 +81,20 @@ def record(index: Path, classes: Path) -> None:
     searcher = Searcher.open(index)
     searcher.search("class archive", k=1, bm25_k=1, vector_k=1)
     searcher.close()
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Whether nobody else makes an archive in that folder, and nobody does meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    alone = False
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        yield alone
+    finally:
+        os.close(descriptor)
 
 
 def _private(folder: Path) -> bool:
@@ -105,10 +130,13 @@ def _claimed(target: Path) -> bool:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove the archives of installations that are gone."""
-    for each in folder.glob("java-*.jsa"):
-        if time.time() - each.stat().st_mtime > KEPT_S:
-            each.unlink(missing_ok=True)
+    """Remove the archives of installations that are gone, and what those left who were killed as they made one."""
+    for each in folder.glob(f"{_MAKING}*"):
+        shutil.rmtree(each, ignore_errors=True)
+    for kind, kept_s in (("jsa", KEPT_S), ("begun", AGAIN_S)):
+        for each in folder.glob(f"java-*.{kind}"):
+            if time.time() - each.stat().st_mtime > kept_s:
+                each.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Java's class archive: made once, by whoever is first, and never in the way of a search."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -29,8 +30,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cache(index: Path) -> Path:
-    """The cache folder of a user for whom two processes have made the archive at once."""
+    """The cache folder of a user for whom two processes have made the archive at once, after one that was killed."""
     folder = index.parent / "cache"
+    (folder / "groundwire" / "making-killed").mkdir(parents=True, mode=0o700)
+    (folder / "groundwire" / "making-killed" / "made").touch()
+    (folder / "groundwire" / "java-gone.begun").touch()
+    os.utime(folder / "groundwire" / "java-gone.begun", (0, 0))
+    (folder / "groundwire").chmod(0o700)
     environ = {**os.environ, "XDG_CACHE_HOME": str(folder)}
     command = [sys.executable, "-m", "index.class_archive", str(index)]
     both = [subprocess.Popen(command, env=environ) for _ in range(2)]
@@ -69,6 +75,17 @@ def test_a_damaged_archive_is_passed_over(index: Path, cache: Path, tmp_path: Pa
     (tmp_path / "groundwire").mkdir()
     (tmp_path / "groundwire" / archive.name).write_bytes(damaged[damage])
     assert found(index, tmp_path / "groundwire").endswith("refunds.md\n")
+
+
+def test_what_another_process_makes_is_left_alone(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    others = tmp_path / "groundwire" / "making-others"
+    others.mkdir(parents=True)
+    descriptor = os.open(others.parent, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert class_archive.make(index) is None
+    os.close(descriptor)
+    assert list(others.parent.iterdir()) == [others]
 
 
 def test_without_a_folder_to_keep_it_in_there_is_none(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
