@@ -130,9 +130,12 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
     async def idle() -> bool:
         return not await left()
 
-    with contextlib.suppress(TimeoutError):
-        await until(idle, within_s=30)
-    assert await left() == {}
+    try:
+        with contextlib.suppress(TimeoutError):
+            await until(idle, within_s=120)  # a hundred clients take seconds on two cores
+        assert await left() == {}
+    finally:
+        endless.asked.clear()
     assert [task for task in asyncio.all_tasks() if task.get_name().startswith(("ask ", "end "))] == []
 
 
@@ -173,7 +176,7 @@ async def test_a_run_is_ended_though_the_connection_is_lost_while_it_is(
         return not await endless.working()
 
     try:
-        await until(ended, within_s=10)
+        await until(ended)
     finally:
         endless.asked.clear()
 
@@ -207,7 +210,7 @@ async def test_a_question_that_is_being_written_when_its_client_leaves_is_not_ru
     async def ended() -> bool:
         return not await endless.working()
 
-    await until(ended, within_s=10)
+    await until(ended)
 
 
 @pytest.mark.parametrize("body", [RESPONSE, RESPONSE | {"stream": True}])
@@ -228,6 +231,6 @@ async def test_a_question_whose_client_is_told_of_an_error_in_place_of_its_run_i
         return not await endless.working()
 
     try:
-        await until(ended, within_s=10)
+        await until(ended)
     finally:
         endless.asked.clear()
