@@ -1,6 +1,8 @@
 """Fixtures for every test: a real nats-server for the session, and the pipeline in this process over it."""
 
+import itertools
 import os
+import random
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,6 +15,18 @@ from bus.settings import BusSettings
 from runtime.processes import nats_server
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
+
+#: Below the ports that the system gives to whoever asks for any, a thousand for each process of the run.
+_OWN = 20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_ports = itertools.cycle(random.sample(range(_OWN, _OWN + 1000), 1000))
+
+
+def own_port() -> int:
+    """A port that is free, and stays so until a server of this process that starts slowly has bound it."""
+    return next(port for port in _ports if not nats_server.port_taken("127.0.0.1", port))
+
+
+nats_server.free_port = own_port  # before anybody imports it from there
 
 # How long an example takes says more of who else uses the machine than of the code.
 settings.register_profile(
