@@ -8,6 +8,7 @@ import msgspec
 
 from actors.choosing.choose import Choice, choose
 from actors.choosing.confidence import shows
+from actors.choosing.follow_ups import choose_follow_up
 from actors.choosing.units import MOST
 from actors.evidence.spans import share_held
 from bus.messages import Collection, Passage, Question
@@ -24,7 +25,7 @@ def choose_parts(
 
     A part of which nothing is sure is left out, and makes the whole less probable.
     """
-    whole = choose(question, passages, collection, synonyms)
+    whole = choose_follow_up(question, passages, collection, synonyms)
     if whole is None or len(parts) < 2 or whole.compares:
         return whole
     most = MOST / len(parts)

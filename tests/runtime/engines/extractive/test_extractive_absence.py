@@ -1,18 +1,11 @@
 """Near misses over the demo documents, through a real index: refused, while the question next to them is answered."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from index.ingest import bring_in
 from index.searcher import Searcher
-from runtime import demo
 from runtime.commands.demo import DemoQuestion, questions
 from runtime.measure.answering import answer, retrieved
 from runtime.measure.answers import Answered, EvalQuestion
-
-DOCUMENTS = Path(demo.__file__).parent / "documents"
 
 #: language, what no document says, what one of them does, words of that answer
 NEAR = [
@@ -27,15 +20,6 @@ NEAR = [
     ("fr", "À quelle heure ferme la piscine ?", "Combien de semaines dure le stage de fin d'études ?", "10 semaines"),
     ("ar", "ما اسم مدير المعهد؟", "ما هي درجة النجاح في كل مادة؟", "50 من 100"),
 ]
-
-
-@pytest.fixture(scope="module")
-def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    folder = tmp_path_factory.mktemp("demo-index")
-    bring_in(folder, [str(DOCUMENTS)], only=True)
-    opened = Searcher.open(folder)
-    yield opened
-    opened.close()
 
 
 def asked(searcher: Searcher, language: str, text: str) -> Answered:

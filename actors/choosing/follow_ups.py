@@ -1,0 +1,67 @@
+"""Choose for a question in a conversation: read by itself and with the words of the conversation, and take the surer reading.
+
+Whether a short question needs what went before often shows only in what the documents say. The words of the conversation decide
+between units that speak of what is asked; they never stand in for it, unless the question itself points back.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from actors.choosing.asked import Asked, read_question
+from actors.choosing.choose import Choice, choose
+from actors.choosing.known import KNOWN, known
+from actors.choosing.ranked import Ranked
+from bus.messages import Collection, Passage, Question
+from index.languages import pattern, spoken
+
+#: What the best unit must hold of the question itself, and each other one of what the best holds; a question that lacks the rest
+#: is lifted by the conversation at least this far.
+HALF: Final = 0.5
+
+
+def choose_follow_up(
+    question: Question,
+    passages: Sequence[Passage],
+    collection: Collection,
+    synonyms: Mapping[str, Sequence[str]] | None = None,
+) -> Choice | None:
+    """As `choose`; with the words of the conversation where they make it surer and what is shown speaks of the question itself."""
+    by_itself = msgspec.structs.replace(question, topic="")
+    alone = choose(by_itself, passages, collection, synonyms)
+    if alone is None or not question.topic:
+        return alone
+    within = choose(question, passages, collection, synonyms)
+    if within is None or within.probability <= alone.probability:
+        return alone
+    asked = read_question(by_itself, collection)
+    if not asked.terms or points_back(question):
+        return within
+    held = partial(_held, asked, passages)
+    best = held(within.shown[0])
+    if best < max(HALF, held(alone.shown[0])):
+        return alone
+    kept = [(each, lead) for each, lead in zip(within.shown, within.leads, strict=True) if held(each) >= HALF * best]
+    lift = HALF + HALF * best
+    return replace(
+        within,
+        shown=tuple(each for each, _ in kept),
+        leads=tuple(lead for _, lead in kept),
+        probability=alone.probability + lift * (within.probability - alone.probability),
+    )
+
+
+def points_back(question: Question) -> bool:
+    """Whether a word of the question refers to what was said before, or it begins like one that goes on."""
+    pointing = spoken(question.language).followups.pointing
+    return any(pattern(words).search(question.text) for words in (pointing.opens, pointing.pronouns))
+
+
+def _held(asked: Asked, passages: Sequence[Passage], each: Ranked) -> float:
+    """The share of the question that a unit, its headings and its title hold in any form."""
+    asked = asked.in_language(passages[each.unit.passage].language)
+    said = each.read.bag | each.read.context
+    return sum(weight for term, weight in asked.terms.items() if known(term, said) >= KNOWN) / asked.whole

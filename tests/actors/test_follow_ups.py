@@ -1,0 +1,82 @@
+"""A question read by itself and with the words of its conversation: which of the two readings is taken, and how sure it is."""
+
+import msgspec
+import pytest
+
+from actors.answer.question import resolved
+from actors.choosing.choose import Choice, choose
+from actors.choosing.follow_ups import choose_follow_up, points_back
+from bus.messages import Collection, Question, QuestionAsked
+from tests.actors.blocks import passages
+
+LIBRARY = "The library is open from eight to nine on weekdays."
+LAUNDRY = "A wash in the laundry costs two euros."
+POOL = "The opening hours of the pool are on its door."
+
+
+def asked(text: str, topic: str = "") -> Question:
+    return msgspec.structs.replace(resolved(QuestionAsked(question=text, language="en")), topic=topic)
+
+
+def readings(text: str, topic: str, *paragraphs: str) -> tuple[Choice, Choice, Choice]:
+    """The choice, and those by itself and within the conversation."""
+    found = passages(*(("prose", each) for each in paragraphs))
+    every = (
+        choose_follow_up(asked(text, topic), found, Collection()),
+        choose(asked(text), found, Collection()),
+        choose(asked(text, topic), found, Collection()),
+    )
+    chosen, alone, within = every
+    assert chosen is not None
+    assert alone is not None
+    assert within is not None
+    return chosen, alone, within
+
+
+def test_without_words_of_a_conversation_a_question_is_read_by_itself() -> None:
+    chosen, alone, _ = readings("What does a wash cost?", "", LIBRARY, LAUNDRY)
+    assert chosen == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("Who is the rector?", "library open weekdays"),
+        ("What does a wash in the laundry cost?", "library open weekdays"),
+    ],
+)
+def test_the_words_of_a_conversation_never_stand_in_for_those_of_the_question(text: str, topic: str) -> None:
+    chosen, alone, _ = readings(text, topic, LIBRARY, LAUNDRY)
+    assert chosen == alone
+
+
+def test_a_question_that_points_back_is_read_within_its_conversation() -> None:
+    chosen, alone, within = readings("And how long on Fridays?", "library open weekdays", LAUNDRY, LIBRARY)
+    assert within.probability > alone.probability
+    assert chosen == within
+
+
+def test_what_lacks_a_part_of_the_question_is_less_sure_than_its_conversation_makes_it() -> None:
+    chosen, alone, within = readings("Is the library heated?", "open weekdays eight", LAUNDRY, POOL, LIBRARY)
+    assert alone.probability < chosen.probability < within.probability
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "points"),
+    [
+        ("en", "And for children?", True),
+        ("en", "Is it heated?", True),
+        ("en", "When are tuition fees due?", False),
+        ("fr", "Est-elle obligatoire ?", True),
+        ("fr", "Quand les rend-il ?", True),
+        ("fr", "Combien d'étudiants peut-il accueillir ?", True),
+        ("fr", "Y a-t-il un parking ?", False),
+        ("fr", "Les chiens sont-ils admis ?", False),
+        ("fr", "L'examen est-il long ?", False),
+        ("ko", "안전화는요?", True),
+        ("ko", "안전화는 언제 교체하나요?", False),
+    ],
+)
+def test_a_question_points_back_by_a_pronoun_or_by_how_it_begins(language: str, text: str, points: bool) -> None:
+    question = msgspec.structs.replace(asked(text), language=language)
+    assert points_back(question) is points
