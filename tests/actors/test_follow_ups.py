@@ -73,6 +73,7 @@ def test_what_lacks_a_part_of_the_question_is_less_sure_than_its_conversation_ma
         ("fr", "Y a-t-il un parking ?", False),
         ("fr", "Les chiens sont-ils admis ?", False),
         ("fr", "L'examen est-il long ?", False),
+        ("fr", "Air France rembourse-t-elle des billets ?", False),
         ("ko", "안전화는요?", True),
         ("ko", "안전화는 언제 교체하나요?", False),
     ],
