@@ -122,8 +122,9 @@ async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[Respo
     """
     edge, caller = request.app[EDGE], request[CALLER]
     before: tuple[Turn, ...] = ()
+    conversation: str | None = None
     if asked.previous_response_id is not None:
-        model, before = await _conversation(edge, caller, asked.previous_response_id)
+        model, before, conversation = await _conversation(edge, caller, asked.previous_response_id)
         asked = replace(asked, model=asked.model or model)
     if asked.model is None:
         raise Problem(400, "invalid", "model: is missing; name a profile, such as general")
@@ -152,6 +153,7 @@ async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[Respo
         on_disconnect="continue" if asked.background or key else "cancel",
         deadline_s=asked.deadline_s,
         idempotency_key=key,
+        conversation=conversation,
     )
     return asked, question
 
@@ -177,8 +179,11 @@ def items_of(asked: ResponseAsked) -> tuple[InputItem, ...]:
     return (InputItem(role="user", content=asked.input),) if isinstance(asked.input, str) else asked.input
 
 
-async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | None, tuple[Turn, ...]]:
-    """The model of a response, and its conversation with its own question and answer. Raises Problem 400, Unavailable."""
+async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | None, tuple[Turn, ...], str]:
+    """The model of a response, its conversation with its own question and answer, and the run that began that.
+
+    Raises Problem 400, Unavailable.
+    """
     try:
         run_id, kept = await kept_of(edge, caller, name)
     except Problem as problem:
@@ -190,7 +195,8 @@ async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | No
     question = found[0].message
     assert isinstance(question, QuestionAsked), "what could be read once can be read again"
     answer = Turn(role="assistant", content=said_in(record)[:TURN_CHARS])
-    return kept.asked.model, (*question.conversation_history, Turn(role="user", content=question.question), answer)
+    turns = (*question.conversation_history, Turn(role="user", content=question.question), answer)
+    return kept.asked.model, turns, record.conversation
 
 
 async def _turns(edge: Edge, caller: Caller, asked: ResponseAsked) -> AsyncIterator[Turn]:

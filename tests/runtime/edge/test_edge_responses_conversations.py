@@ -27,6 +27,10 @@ async def test_a_chain_of_responses_is_a_conversation(http: aiohttp.ClientSessio
         Turn(role="user", content="near"),
         Turn(role="assistant", content=nearest),
     )
+    began = first["id"].removeprefix("resp_")
+    async with http.get("/v1/runs", params={"conversation": began}) as response:
+        listed = [(run["question"], run["conversation"]) for run in (await response.json())["runs"]]
+    assert listed == [("And then?", began), ("near", began), ("cite", began)]
     inherited = await created(http, "And?", previous_response_id=first["id"], model=None)
     assert inherited["model"] == "tutor"
 
