@@ -35,6 +35,18 @@ settings.register_profile(
 settings.load_profile("busy-machine")
 
 
+#: How long a test may wait until the run's OpenSearch has started, and while another test kills its nodes and mends it.
+CLUSTER_S = 1500
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("timeout") is None:
+            params = item.callspec.params if hasattr(item, "callspec") else {}
+            if "running_cluster" in item.fixturenames or params.get("body") == "opensearch":
+                item.add_marker(pytest.mark.timeout(CLUSTER_S))
+
+
 @pytest.fixture(scope="session")
 def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A nats-server of this test session."""

@@ -22,7 +22,7 @@ from runtime.processes.nats_server import free_port
 from tests.opensearch import installed
 
 NODES = 3
-_START_S, _JOIN_S, _ASK_S = 120.0, 180.0, 10.0
+_START_S, _JOIN_S, _ASK_S = 300.0, 300.0, 10.0
 _FLAGS = (
     "-Xms512m",
     "-Xmx512m",

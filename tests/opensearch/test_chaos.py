@@ -54,7 +54,7 @@ class Watch:
         """Whether there are that many answers more than now, some time."""
         with self._more:
             goal = self.answers + count
-            return self._more.wait_for(lambda: self.answers >= goal, timeout=60)
+            return self._more.wait_for(lambda: self.answers >= goal, timeout=300)
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def watched(where: Address) -> Iterator[Watch]:
             thread.join()
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("module", "name"),
     [
