@@ -48,7 +48,7 @@ async def test_a_flush_is_not_overtaken_by_its_own_ping(server: Server, monkeypa
 
 
 async def test_of_several_servers_the_next_is_taken_where_one_is_away(server: Server) -> None:
-    client = await connect(f"nats://me:secret@127.0.0.1:1, {server.url}", name="test", patience_s=5.0)
+    client = await connect(f"nats://me:secret@127.0.0.1:1, {server.url}", name="test")
     assert client.is_connected
     await client.close()
 

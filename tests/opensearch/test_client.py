@@ -129,7 +129,7 @@ def test_who_asks_says_the_user_and_is_told_when_that_is_not_one() -> None:
     with cluster_that(answers) as url:
         with client_of(url, user="reader", password="open sesame", timeout_s=20) as client:
             assert client.find("a", {}) == [{"_id": "1"}]
-        with client_of(url) as client, pytest.raises(IndexProblem, match=r"set index\.user") as told:
+        with client_of(url, timeout_s=20) as client, pytest.raises(IndexProblem, match=r"set index\.user") as told:
             client.find("a", {})
         assert "sesame" not in str(told.value)
 
@@ -139,7 +139,7 @@ def test_a_certificate_is_trusted_when_it_is_named(tmp_path: Path) -> None:
     with cluster_that(lambda asked: (200, {"responses": [WHOLE]}), context) as url:
         with client_of(url, ca=str(certificate), timeout_s=20) as client:
             assert client.find("a", {}) == [{"_id": "1"}]
-        with client_of(url) as client, pytest.raises(IndexProblem, match=r"index\.ca"):
+        with client_of(url, timeout_s=20) as client, pytest.raises(IndexProblem, match=r"index\.ca"):
             client.find("a", {})
 
 
