@@ -58,7 +58,9 @@ async function showPages(page, place, box) {
   if (!there.ok || !there.headers.get("Content-Type")?.startsWith("text/html")) return false;
   const frame = make("iframe", "", box, "pages");
   frame.title = place.title || place.source_id;
-  frame.src = page;
+  const framed = new URL(page, location.origin);
+  framed.searchParams.set("framed", "true");
+  frame.src = framed.pathname + framed.search;
   return true;
 }
 

@@ -9,6 +9,8 @@ from runtime.edge.problems import Problem
 from runtime.edge.tickets import PARAMETER
 
 ORIGINAL = "/original"
+#: The parameter of a page that stands inside another, which says what the document is called.
+FRAMED = "framed"
 _LONGEST_ID = 4000
 
 
@@ -36,11 +38,11 @@ def limited(text: str, name: str) -> str:
 
 
 class Addresses:
-    """The addresses of one source's parts for one reader, whose ticket and language they carry on."""
+    """The addresses of one source's parts for one reader; the ticket, the language and the frame of the request are carried on."""
 
     def __init__(self, request: web.Request, source_id: str) -> None:
         self._id = quoted(source_id)
-        self._kept = {name: request.query[name] for name in ("ui", PARAMETER) if name in request.query}
+        self._kept = {name: request.query[name] for name in ("ui", FRAMED, PARAMETER) if name in request.query}
 
     def page(self, **places: int | None) -> str:
         return f"{PAGES}{self._id}{self._query(**places)}"

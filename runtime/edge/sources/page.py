@@ -18,10 +18,10 @@ from index.languages.scripts import FROM_RIGHT
 from index.languages.tables.source import SourcePage
 from runtime.edge.door import Caller
 from runtime.edge.problems import EXPECTED, Problem, problem_of
-from runtime.edge.query import number
+from runtime.edge.query import declared_word, number
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
-from runtime.edge.sources.addresses import Addresses, source_id
+from runtime.edge.sources.addresses import FRAMED, Addresses, source_id
 from runtime.edge.sources.markup import CITED, Shown, add, add_links, article_of
 from runtime.edge.sources.pdf_page import LARGEST_PAGE, PDF, add_page, page_at
 from runtime.edge.state import EDGE, Edge
@@ -46,6 +46,9 @@ HEADERS = {
 }
 _STATIC = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 _HTML = "text/html"
+_FRAMED = parameter(
+    FRAMED, "query", "The page stands inside another, which tells its title.", type="string", enum=["true"]
+)
 
 
 @Route("GET", _STYLE, {200: Reply("The style of a source's page.", "text/css")}, "none")
@@ -84,6 +87,7 @@ async def script(request: web.Request) -> web.Response:
         parameter("at", "query", "The character from which a long document is shown.", type="integer", minimum=0),
         parameter("page", "query", "The page of a PDF; that of the cited place if omitted.", type="integer", minimum=0),
         parameter("ui", "query", "The language of the page itself; that of the browser if omitted.", type="string"),
+        _FRAMED,
         parameter("ticket", "query", "In place of a key: see `/v1/sources/{source_id}/link`.", type="string"),
     ),
 )
@@ -123,7 +127,13 @@ async def _shown(request: web.Request, edge: Edge, named: str, caller: Caller, l
     to = Addresses(request, named)
     words = of(language).source
     page, main = _page(language, text.title or text.source_id)
-    _add_head(main, text, to, words, language)
+    if declared_word(request, _FRAMED):
+        main.remove(main[0])
+        page[1].set("class", "framed")
+    else:
+        _add_head(main, text, to, words, language)
+    if text.detail:
+        add(main, "p", words.not_whole, class_="note")
     if text.media_type == PDF and text.pages:
         number_of_page = number_of_page or page_at(text, cited[0])
         on_page = TextAsked(source_id=named, page=number_of_page, groups=caller.groups)
@@ -200,8 +210,6 @@ def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage,
         add(published, "a", text.url, href=text.url, rel="noopener noreferrer nofollow", dir="ltr")
     if text.original:
         add(add(main, "p", class_="facts"), "a", words.original, href=to.original())
-    if text.detail:
-        add(main, "p", words.not_whole, class_="note")
 
 
 def _told(problem: Problem, language: str) -> web.Response:

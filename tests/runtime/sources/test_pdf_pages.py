@@ -274,3 +274,21 @@ async def test_the_words_are_lit_on_the_page(
     await looked.page.wait_for_url("**page=3**")
     assert "closes at ten" in await looked.page.locator("article").inner_text()
     await context.close()
+
+
+async def test_in_a_frame_the_picture_is_as_wide_as_that_and_the_title_is_told_outside(
+    world: World, http: aiohttp.ClientSession, chromium: Browser
+) -> None:
+    start, end = await place_of(http, CITED)
+    context = await chromium.new_context(viewport={"width": 390, "height": 675})
+    page = await context.new_page()
+    await page.goto(f"{world.open}{source_path('handbook.pdf', start, end)}&framed=true", wait_until="networkidle")
+    for number in (2, 3):
+        await page.wait_for_url(f"**page={number}**" if number > 2 else "**framed=true")
+        sheet = await page.locator("figure svg").bounding_box()
+        assert sheet is not None
+        assert (sheet["x"], sheet["width"]) == (0, 390)
+        assert await page.locator("h1, .facts").count() == 0
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await page.locator("nav a").last.click()
+    await context.close()

@@ -130,7 +130,15 @@ async def test_a_source_opens_beside_the_answer_with_what_is_cited_lit(
     panel = page.get_by_role("complementary")
     if pages:
         shown = page.frame_locator("#panel iframe")
-        await expect(shown.get_by_role("heading", level=1)).to_have_text(SOURCE.title)
+        await expect(shown.locator("article")).to_be_visible()
+        await expect(panel.get_by_role("heading", name=SOURCE.title)).to_have_count(1)
+        await expect(shown.get_by_role("heading", name=SOURCE.title)).to_have_count(0)
+        before = page.viewport_size
+        assert before is not None
+        await page.set_viewport_size({"width": 390, "height": 844})
+        frame = "document.querySelector('#panel iframe').getBoundingClientRect()"
+        await page.wait_for_function(f"() => {frame}.x === 0 && {frame}.width === 390", polling=50)
+        await page.set_viewport_size(before)
     else:
         await expect(panel.locator("mark")).to_have_text(
             ["Basic costs 5 euros. Pro costs 9.", "Plan: Basic · Price: 5"]
