@@ -284,13 +284,13 @@ async def test_a_search_over_a_cluster_that_is_silent_says_so(
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         settings = Settings(bus=bus_settings, index=IndexSettings(url=url))
-        async with (
-            serving(settings),
-            edge_of(bus_settings, tmp_path) as edge,
-            aiohttp.ClientSession(edge) as http,
-            http.post("/v1/search", json={"query": GATE.query}) as response,
-        ):
-            problem = await response.json()
+        client = await connect(bus_settings.url, name="asks")
+        async with serving(settings), edge_of(bus_settings, tmp_path) as edge, aiohttp.ClientSession(edge) as http:
+            with pytest.raises(Unavailable, match="did not answer"):  # once it is there
+                await SearchClient(client, time.time() + 60)(GATE)
+            async with http.post("/v1/search", json={"query": GATE.query}) as response:
+                problem = await response.json()
+        await client.close()
     assert response.status == 503
     assert f"{url}/groundwire did not answer in 0.3 s" in problem["detail"]
 
