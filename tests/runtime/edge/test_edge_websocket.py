@@ -1,14 +1,16 @@
 """/v1/ws: the same requests and events, one per frame."""
 
 import json
+from pathlib import Path
 
 import aiohttp
 import pytest
 from aiohttp import WSMsgType
 
 from tests.polling import until
-from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
+from tests.runtime.served import edge_of
 
 TYPES = ["token", "token", "token", "token", "references", "DONE"]
 
@@ -41,9 +43,14 @@ async def test_without_envelope_runs_follow_each_other(http: aiohttp.ClientSessi
     assert said == "a a [1]b b [1]c c [1]"
 
 
-async def test_runs_go_side_by_side(http: aiohttp.ClientSession) -> None:
+async def test_runs_go_side_by_side(bus: Bus, pipeline: Pipeline, tmp_path: Path) -> None:
+    """At an edge of its own: one that slow tests have asked before may have learned to do one question at a time."""
     keys = ("k1", "k2", "k3")
-    async with http.ws_connect("/v1/ws") as socket:
+    async with (
+        edge_of(bus.settings, tmp_path) as address,
+        aiohttp.ClientSession(address) as http,
+        http.ws_connect("/v1/ws") as socket,
+    ):
         for key in keys:
             await socket.send_json({"question": f"{key} words", "idempotency_key": f"envelope-{key}"})
         frames = [json.loads(frame) for frame in await until_done(socket, 3)]
