@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -148,7 +149,8 @@ async def test_a_client_that_does_not_read_is_let_go_and_resumes(
 
     pipeline.scripts["flood"] = flood
     slow = await _slow(http)
-    async with aiohttp.ClientSession(edge, read_bufsize=1024) as lazy:
+    connector = aiohttp.TCPConnector(socket_factory=_small)
+    async with aiohttp.ClientSession(edge, read_bufsize=1024, connector=connector) as lazy:
         response = await lazy.post("/v1/runs", json={"question": "flood"})
         run_id = response.headers["X-Run-Id"]
         got = await read_events(response.content, 3)
@@ -167,6 +169,14 @@ async def test_a_client_that_does_not_read_is_let_go_and_resumes(
     assert last < len(whole)
     async with http.get(f"/v1/runs/{run_id}/events", headers={"Last-Event-ID": str(last)}) as response:
         assert parse(complete) + parse(await response.read()) == whole
+
+
+def _small(address: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket whose system keeps hardly anything for it: one that grows as it may takes all ten megabytes unread."""
+    made = socket.socket(*address[:3])
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    made.setblocking(False)
+    return made
 
 
 async def _slow(http: aiohttp.ClientSession) -> str:
