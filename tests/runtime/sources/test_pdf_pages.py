@@ -212,6 +212,7 @@ async def test_a_key_holds_one_place_that_draws(
         "sys.exit(subprocess.run([sys.executable, '-m', 'index.pdf_view', sys.argv[-1]], input=said, pass_fds=[fd]).returncode)"
     )
     monkeypatch.setattr(source_files, "PROGRAM", (sys.executable, "-c", script, str(tmp_path)))
+    monkeypatch.setattr(source_files, "DRAW_S", 200.0)  # the page that takes long is not to be given up meanwhile
 
     async def status(name: str, width: int) -> int:
         path = f"/v1/sources/handbook.pdf/pages/1?width={width}"
