@@ -103,6 +103,8 @@ class Connection(Client):
         transport: Any = self._transport
         if transport is not None:
             transport.close()
+            if (below_tls := getattr(transport, "_bare_io_writer", None)) is not None:
+                below_tls.close()
 
     async def close(self) -> None:
         forget_unsent(self)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import subprocess
 from collections.abc import AsyncIterator, Sequence
@@ -148,3 +149,4 @@ async def test_tls_and_nkeys_are_passed_through(tmp_path: Path) -> None:
         ):
             with pytest.raises(Unavailable, match=says):
                 await connect(msgspec.structs.replace(whole, **lacking), name="test", patience_s=0)
+            gc.collect()  # nothing is left open behind it
