@@ -5,7 +5,9 @@ What a document says stays text: nothing in it becomes a link, a picture, markup
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate, islice
 
+from actors.answer.limit import tokens_in
 from bus.messages import NearPassage
 from index.languages.folding import visible
 from runtime.commands.terminal import fit
@@ -20,6 +22,14 @@ _WEB = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 def markdown(passages: Sequence[NearPassage]) -> str:
     """The passages, numbered, after a blank line; empty for none."""
     return "".join(f"\n\n{each}" for each in each_markdown(passages))
+
+
+def within(passages: Sequence[NearPassage], text: str, most: int | None) -> tuple[NearPassage, ...]:
+    """The first of the passages, each whole, that stand behind a text and have no more than so many tokens together with it."""
+    if most is None:
+        return tuple(passages)
+    counts = accumulate(map(tokens_in, each_markdown(passages)), initial=tokens_in(text))
+    return tuple(passage for passage, count in zip(passages, islice(counts, 1, None), strict=True) if count <= most)
 
 
 def each_markdown(passages: Sequence[NearPassage]) -> list[str]:

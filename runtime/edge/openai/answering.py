@@ -17,7 +17,7 @@ from runtime.edge.cited import Cited, base_of, cited, cited_passages, opened_pas
 from runtime.edge.following import Followed
 from runtime.edge.openai import schemas
 from runtime.edge.openai.errors import openai_error
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
@@ -29,8 +29,7 @@ _encode = msgspec.json.Encoder().encode
 class Answer(ABC):
     """One run as an answer. What a client sees of it is `self.run.text`, then `withdrawn` or the closest passages."""
 
-    def __init__(self, request: web.Request, reader: Reader, asked: schemas.Asked, *, limited: bool) -> None:
-        """`limited`: it was asked for in at most so many tokens."""
+    def __init__(self, request: web.Request, reader: Reader, asked: schemas.Asked, *, most_tokens: int | None) -> None:
         self.request = request
         self.edge = request.app[EDGE]
         self.run = Followed(reader, self.edge.timeouts.keepalive_s)
@@ -38,7 +37,7 @@ class Answer(ABC):
         self.base = base_of(request)
         self.created = int(time.time())
         self.headers = run_headers(reader.run_id)
-        self._limited = limited
+        self._most_tokens = most_tokens
 
     # ------------------------------------------------------------ its form
 
@@ -74,17 +73,23 @@ class Answer(ABC):
         """The closest passages, with addresses that open."""
         return opened_passages(self.run.passages, self.base)
 
+    @cached_property
+    def quoted(self) -> tuple[NearPassage, ...]:
+        """Those of the closest passages that the text has room for."""
+        return within(self.passages, self.run.text, self._most_tokens)
+
     def annotations(self, text: str) -> Iterator[schemas.Annotation]:
         """Each marker of an answer, or each passage where there is none; nothing of an answer that was withdrawn."""
         if self.run.withdrawn:
             return
         yield from map(_annotation, cited(text, self.run.references, self.base))
-        yield from map(_annotation, cited_passages(len(self.run.text), self.passages, self.base))
+        yield from map(_annotation, cited_passages(len(self.run.text), self.quoted, self.base))
 
     def finish(self, record: RunRecord | None) -> schemas.Finish:
         if self.run.withdrawn:
             return "content_filter"
-        return "length" if record is not None and record.cut == "length" else "stop"
+        is_cut = len(self.quoted) < len(self.passages) or (record is not None and record.cut == "length")
+        return "length" if is_cut else "stop"
 
     # ------------------------------------------------------------ sending it
 
@@ -102,7 +107,7 @@ class Answer(ABC):
             detail = f"run {self.run.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
             raise Problem(504, "timeout", detail) from None
         record = await self.edge.runs.record(self.run.run_id)
-        text = self.run.withdrawn or self.run.text + markdown(self.passages)
+        text = self.run.withdrawn or self.run.text + markdown(self.quoted)
         return json_response(self.whole(text, self.finish(record), record), headers=self.headers)
 
     async def _stream(self) -> web.StreamResponse:
@@ -121,9 +126,9 @@ class Answer(ABC):
                     await write(self.request, response, COMMENT, self.edge)
                 else:
                     await send(self.piece(piece))
-            if rest := f"\n\n{self.run.withdrawn}" if self.run.withdrawn else markdown(self.passages):
+            if rest := f"\n\n{self.run.withdrawn}" if self.run.withdrawn else markdown(self.quoted):
                 await send(self.piece(rest))
-            wanted = self._limited or self.asked.includes_usage
+            wanted = self._most_tokens is not None or self.asked.includes_usage
             record = await self.edge.runs.record(self.run.run_id) if wanted else None
             await send(self.last(self.finish(record)))
             if self.asked.includes_usage:

@@ -58,7 +58,7 @@ class ChatAnswer(Answer):
     """A run as a chat completion."""
 
     def __init__(self, request: web.Request, reader: Reader, asked: schemas.ChatAsked) -> None:
-        super().__init__(request, reader, asked, limited=asked.most_tokens is not None)
+        super().__init__(request, reader, asked, most_tokens=asked.most_tokens)
         self._shaped = asked.response_format is not None and asked.response_format.type == "json_schema"
         self._chunk = schemas.Chunk(
             id=f"chatcmpl-{reader.run_id}",

@@ -55,7 +55,7 @@ class TextAnswer(Answer):
     """A run as a text completion. `echo`: what stands before the answer."""
 
     def __init__(self, request: web.Request, reader: Reader, asked: schemas.CompletionAsked, echo: str) -> None:
-        super().__init__(request, reader, asked, limited=asked.max_tokens is not None)
+        super().__init__(request, reader, asked, most_tokens=asked.max_tokens)
         self._echo = echo
 
     def first(self) -> schemas.TextCompletion | None:

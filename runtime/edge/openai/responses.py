@@ -25,7 +25,7 @@ from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
 from runtime.edge.openai.responses_made import begun, input_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.query import declared_number, declared_word
 from runtime.edge.rejoining import ask_or_join
@@ -114,10 +114,11 @@ class Answering:
                         pieces = [part for part in batch or () if isinstance(part, str)]
                         await send(COMMENT if batch is None else events.deltas(pieces))
                 passages = opened_passages(followed.passages, self.base)
-                rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(passages)
+                quoted = within(passages, followed.text, self.kept.asked.max_output_tokens)
+                rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(quoted)
                 await send(events.deltas([rest] if rest else []))
                 final = await self.now()
-                await send(events.end(final, part_of(events.text, final, self.base)))
+                await send(events.end(final, part_of(events.text, quoted, final, self.base)))
             except EXPECTED as error:
                 await send(events.broken(problem_of(error)))
             except (TooSlow, TimeoutError):

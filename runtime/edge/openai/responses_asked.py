@@ -21,10 +21,10 @@ from runtime.edge.door import CALLER, Caller
 from runtime.edge.idempotency import idempotency_key
 from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model
 from runtime.edge.openai.errors import unsupported
-from runtime.edge.openai.responses_kept import kept_of
+from runtime.edge.openai.responses_kept import Kept, kept_of
 from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked, TextFormat
 from runtime.edge.openai.schemas import Given
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.state import EDGE, Edge
 
@@ -169,9 +169,9 @@ def _constraints(asked: ResponseAsked) -> Constraints:
     )
 
 
-def said_in(record: RunRecord) -> str:
+def said_in(record: RunRecord, kept: Kept) -> str:
     """The text that a run's client was shown."""
-    return record.answer + markdown(record.passages)
+    return record.answer + markdown(within(record.passages, record.answer, kept.asked.max_output_tokens))
 
 
 def items_of(asked: ResponseAsked) -> tuple[InputItem, ...]:
@@ -194,7 +194,7 @@ async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | No
         raise Problem(400, "invalid", f"previous_response_id: {name} has not ended yet; ask again when it has")
     question = found[0].message
     assert isinstance(question, QuestionAsked), "what could be read once can be read again"
-    answer = Turn(role="assistant", content=said_in(record)[:TURN_CHARS])
+    answer = Turn(role="assistant", content=said_in(record, kept)[:TURN_CHARS])
     turns = (*question.conversation_history, Turn(role="user", content=question.question), answer)
     return kept.asked.model, turns, record.conversation
 
@@ -232,11 +232,11 @@ def _is_turn(n: int, item: InputItem) -> bool:
 
 async def _referred(edge: Edge, caller: Caller, field: str, name: str) -> str:
     try:
-        run_id, _ = await kept_of(edge, caller, name, "message")
+        run_id, kept = await kept_of(edge, caller, name, "message")
     except Problem as problem:
         raise Problem(400, "invalid", f"{field}: {problem.detail}") from None
     record = await edge.runs.record(run_id)
-    return said_in(record) if record is not None else ""
+    return said_in(record, kept) if record is not None else ""
 
 
 def _shortened(turns: list[Turn], most_bytes: int, *, truncate: bool) -> tuple[Turn, ...]:

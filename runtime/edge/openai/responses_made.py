@@ -1,11 +1,13 @@
 """A response as it stands, made of the kept request and the run's record: the same whenever, and wherever, it is looked at."""
 
+from collections.abc import Sequence
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.answer.limit import tokens_in
 from actors.outcome.ends import code_of, words_of
-from bus.messages import Settled
+from bus.messages import NearPassage, Settled
 from bus.run_record import RunRecord
 from index.masking.text import mask
 from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
@@ -29,7 +31,7 @@ from runtime.edge.openai.responses_schemas import (
     ResponseUsage,
     TextUsed,
 )
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.passages_markdown import markdown, within
 
 #: What the response's metadata say of its run, beside what the request gave.
 OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
@@ -84,7 +86,8 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
     if record.outcome is None:
         return response
     passages = opened_passages(record.passages, base)
-    text = record.answer + markdown(passages)
+    quoted = within(passages, record.answer, response.max_output_tokens)
+    text = record.answer + markdown(quoted)
     sent = tokens_in(text)
     said = {OUTCOME: record.outcome} | ({REASON: record.reason} if record.reason else {})
     response = replace(
@@ -113,7 +116,9 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
             response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))
         )
     why = _incomplete(record, withdrawn)
-    part = part_of(text, response, base)
+    if why is None and len(quoted) < len(passages):
+        why = "max_output_tokens"
+    part = part_of(text, quoted, response, base)
     message = OutputMessage(id=item_id(run_id), status="incomplete" if why else "completed", content=(part,))
     response = replace(response, output=(message,) if text else ())
     if why is None:
@@ -135,17 +140,19 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
     return "max_output_tokens" if record.cut == "length" else None
 
 
-def part_of(text: str, response: Response, base: str) -> OutputPart:
-    """A text that the run's client was shown, as its answer or in place of one."""
+def part_of(text: str, quoted: Sequence[NearPassage], response: Response, base: str) -> OutputPart:
+    """A text that the run's client was shown, as its answer or in place of one. `quoted`: the passages that it ends with."""
     if is_refusal(text, shaped=response.text.format.type == "json_schema"):
         return Refusal(refusal=text)
-    return OutputText(text=text, annotations=_annotations_of(text, response, base))
+    return OutputText(text=text, annotations=_annotations_of(text, quoted, response, base))
 
 
-def _annotations_of(text: str, response: Response, base: str) -> tuple[ResponseCitation, ...]:
+def _annotations_of(
+    text: str, quoted: Sequence[NearPassage], response: Response, base: str
+) -> tuple[ResponseCitation, ...]:
     """Each marker of a text; of the closest passages, each passage."""
-    passages_at = len(text) - len(markdown(response.passages))
-    places = (*cited(text, response.references, base), *cited_passages(passages_at, response.passages, base))
+    quoted_at = len(text) - len(markdown(quoted))
+    places = (*cited(text, response.references, base), *cited_passages(quoted_at, quoted, base))
     return tuple(
         ResponseCitation(start_index=place.start, end_index=place.end, url=place.url, title=place.title)
         for place in places

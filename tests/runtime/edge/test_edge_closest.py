@@ -103,6 +103,33 @@ async def test_a_chat_has_the_passages_as_text_and_as_data(edge: str, stream: bo
     assert extra.get("outcome", "closest") == "closest"
 
 
+@pytest.mark.parametrize("stream", [False, True])
+async def test_passages_that_max_tokens_has_no_room_for_are_not_quoted(edge: str, stream: bool) -> None:
+    first = TOLD + markdown(NEAR[:1])
+    for most, said, why in ((1000, TOLD + markdown(NEAR), "stop"), (len(first.split()), first, "length")):
+        async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
+            answer: Any = await client.chat.completions.create(
+                model="general",
+                messages=[{"role": "user", "content": "near enough?"}],
+                max_tokens=most,
+                **({"stream": True, "stream_options": {"include_usage": True}} if stream else {}),
+            )
+            if stream:
+                *chunks, counted = [chunk async for chunk in answer]
+                content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+                last, usage, annotations = chunks[-1], counted.usage, chunks[-1].choices[0].delta.annotations
+            else:
+                last, usage, content = answer, answer.usage, answer.choices[0].message.content
+                annotations = answer.choices[0].message.annotations
+            response = await client.responses.create(model="general", input="near enough?", max_output_tokens=most)
+        assert (content, last.choices[0].finish_reason) == (said, why)
+        assert len(annotations) == (2 if why == "stop" else 1)
+        assert last.model_extra["passages"] == json_of(NEAR)
+        assert usage.completion_tokens == len(said.split()) <= most
+        assert response.output_text == said
+        assert response.status == ("completed" if why == "stop" else "incomplete")
+
+
 class Days(pydantic.BaseModel):
     days: int
 

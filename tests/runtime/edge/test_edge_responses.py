@@ -112,6 +112,18 @@ async def test_what_cannot_be_asked_is_told_in_its_words_later_too(
         assert (await response.json())["error"] == {"code": "invalid", "message": "ask for text"}
 
 
+async def test_passages_that_there_is_no_room_for_are_not_quoted(http: aiohttp.ClientSession) -> None:
+    response_id, sent = await streamed(http, "near", max_output_tokens=16)
+    events = events_of(sent)
+    final = events[-1]["response"]
+    shown = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
+    assert final["output"][0]["content"] == [events[-3]["part"]]
+    assert events[-3]["part"]["text"] == shown == "Nothing is sure:"
+    assert (final["incomplete_details"], len(final["passages"])) == ({"reason": "max_output_tokens"}, 2)
+    asked = await created(http, "And then?", previous_response_id=response_id)
+    assert asked["status"] == "completed"
+
+
 class Loan(pydantic.BaseModel):
     weeks: int
 
