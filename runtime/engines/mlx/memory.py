@@ -11,6 +11,8 @@ from runtime.engines.mlx.settings import DeviceSettings
 
 #: Shares of the memory: kept free for the running step, lent to pinned and to shared prefixes; used, when it counts as short.
 SPARE, PINNED, SHARED, SHORT = 0.05, 0.125, 0.0625, 0.97
+#: What Metal and CUDA say when the memory is exhausted, in an allocation or in the middle of a computation.
+EXHAUSTED = ("alloc", "out of memory", "outofmemory", "insufficient memory")
 
 
 class Memory:
@@ -49,7 +51,7 @@ class Memory:
         return Unavailable("the device is short of memory; ask again, or lower max_rows")
 
     def after_fault(self, fault: BaseException) -> None:
-        if isinstance(fault, MemoryError) or "alloc" in str(fault).lower():
+        if isinstance(fault, MemoryError) or any(words in str(fault).lower() for words in EXHAUSTED):
             self.max_rows = max(1, self.max_rows // 2)
 
     def _free(self, prefixes: Prefixes) -> float:

@@ -75,11 +75,13 @@ def load(settings: DeviceSettings) -> LoadedModel:
 
 
 def memory_limit() -> int:
-    """Bytes that the device may use: Metal's own recommendation, or three quarters of the machine's memory."""
+    """Bytes that the device may use: what Metal recommends, what a graphics card has free, or three quarters of the memory."""
     info = mx.device_info()
     recommended = info.get("max_recommended_working_set_size") or info.get("memory_size")
     if recommended:
         return int(recommended)
+    if "free_memory" in info:  # the card's own memory; the machine's may be larger
+        return min(int(info["free_memory"]) + mx.get_cache_memory(), mx.get_memory_limit())
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
 
 

@@ -4,12 +4,15 @@ import asyncio
 import threading
 import time
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import mlx.core as mx
 import pytest
 
 from bus.errors import NoReply, Unavailable
+from runtime.engines.mlx.memory import Memory
 from runtime.engines.mlx.model import load
+from runtime.engines.mlx.settings import DeviceSettings
 from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
 
 LONG = shape(note={"type": "string", "minLength": 60, "maxLength": 60})
@@ -224,3 +227,22 @@ def test_gumbel_streams_do_not_depend_on_the_batch():
     together = sample(logits, rows, [5, 6, 7, 8]).tolist()
     alone = [sample(logits[n : n + 1], [rows[n]], [5 + n]).item() for n in range(4)]
     assert together == alone
+
+
+@pytest.mark.parametrize(
+    ("said", "rows"),
+    [
+        ("[malloc] Unable to allocate 8589934592 bytes.", 4),
+        (
+            "[METAL] Command buffer execution failed: Insufficient Memory (kIOGPUCommandBufferCallbackErrorOutOfMemory)",
+            4,
+        ),
+        ("cudaGraphLaunch(graph_exec, stream_) failed: out of memory", 4),
+        ("cudaGraphLaunch(graph_exec, stream_) failed: an illegal memory access was encountered", 8),
+    ],
+)
+def test_exhausted_memory_lowers_the_rows(said, rows):
+    loaded = SimpleNamespace(memory_limit_bytes=1_000, kv_token_bytes=1, weight_bytes=0)
+    memory = Memory(loaded, DeviceSettings(max_rows=8))
+    memory.after_fault(RuntimeError(said))
+    assert memory.max_rows == rows

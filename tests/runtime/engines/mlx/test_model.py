@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from bus.errors import Unavailable
+from runtime.engines.mlx import model
 from runtime.engines.mlx.engine import MlxEngine
 from tests.runtime.engines.sample import collect, render, request
 from tests.runtime.engines.tiny import build
@@ -63,6 +64,22 @@ async def test_too_large_for_memory(start):
     with pytest.raises(Unavailable, match="choose a smaller"):
         async with start(settings={"memory_bytes": 200_000}):
             pass
+
+
+@pytest.mark.parametrize(
+    ("info", "limit"),
+    [
+        ({"max_recommended_working_set_size": 11_000, "memory_size": 16_000}, 11_000),
+        ({"free_memory": 7_000, "total_memory": 8_000}, 7_500),  # mlx may use again the 500 that it has cached
+        ({"free_memory": 7_900, "total_memory": 8_000}, 7_600),  # mlx's own limit
+    ],
+    ids=["Metal", "CUDA, partly in use", "CUDA"],
+)
+def test_memory_is_that_of_the_device(monkeypatch, info, limit):
+    monkeypatch.setattr(model.mx, "device_info", lambda: info)
+    monkeypatch.setattr(model.mx, "get_cache_memory", lambda: 500)
+    monkeypatch.setattr(model.mx, "get_memory_limit", lambda: 7_600)
+    assert model.memory_limit() == limit
 
 
 async def test_digest_follows_the_weights(tiny, tmp_path, start):
