@@ -73,11 +73,11 @@ async def pinned_prefixes(model: str, scale: Scale) -> list[Figure]:
 
 START_AND_STOP = """
 import asyncio, sys
-from runtime.measure.device.driving import LETTERS, ask, rendered, running
+from runtime.measure.device.driving import LETTERS, LONG_TOKENS, ask, rendered, running
 
 async def main():
     async with running(sys.argv[1]) as engine:
-        endless = rendered("Go on.", schema=LETTERS, max_tokens=100_000)
+        endless = rendered("Go on.", schema=LETTERS, max_tokens=LONG_TOKENS)
         load = [asyncio.create_task(ask(engine, endless)) for _ in range(4)]
         await ask(engine, rendered(max_tokens=2))
     await asyncio.gather(*load)

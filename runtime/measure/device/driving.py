@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from bus.errors import Failure
+from bus.errors import Failure, Unavailable
 from index.languages import FALLBACK
 from prompts.contracts import ClassifyQuery, Prompt
 from prompts.vocabulary import Priority
@@ -105,24 +105,35 @@ LETTERS = {
     "required": ["note"],
     "additionalProperties": False,
 }
+#: The length of a reply that outlasts what is measured beside it. A row's whole cache is counted before it starts, and
+#: that of a hundred thousand tokens is larger than a small device.
+LONG_TOKENS = 4_000
 
 
 @asynccontextmanager
-async def stream(engine: MlxEngine, *, at: list[float] | None = None) -> AsyncIterator[None]:
-    """Stream an answer in the background; the time of each piece is appended to `at`."""
+async def stream(engine: MlxEngine, *, at: list[float] | None = None, pieces: int = 1) -> AsyncIterator[None]:
+    """Stream an answer in the background, from when `pieces` have come; the time of each is appended to `at`.
+
+    Raises: Failure when it cannot start, or ends before what is measured beside it.
+    """
     times: list[float] = [] if at is None else at
-    started = asyncio.Event()
-    prompt = rendered("Write a long answer.", schema=LETTERS, max_tokens=1_000_000, temperature=1.0)
+    prompt = rendered("Write a long answer.", schema=LETTERS, max_tokens=LONG_TOKENS, temperature=1.0)
+    events: Any = engine.generate(request(prompt, priority="answer", seed=1))
 
     async def read() -> None:
-        async for _ in engine.generate(request(prompt, priority="answer", seed=1)):
+        async for _ in events:
             times.append(time.perf_counter())
-            started.set()
 
+    async for _ in events:
+        times.append(time.perf_counter())
+        if len(times) >= pieces:
+            break
     reading = asyncio.create_task(read())
-    await asyncio.wait([reading, asyncio.create_task(started.wait())], return_when=asyncio.FIRST_COMPLETED)
     try:
         yield
+        if reading.done():
+            reading.result()
+            raise Unavailable("the stream in the background ended before what was measured beside it; ask again")
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

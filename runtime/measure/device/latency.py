@@ -5,7 +5,7 @@ import time
 from itertools import pairwise
 from typing import Any
 
-from runtime.measure.device.driving import ask, ask_all, rendered, request, running, stream, text_of
+from runtime.measure.device.driving import LONG_TOKENS, ask, ask_all, rendered, request, running, stream, text_of
 from runtime.measure.device.figures import Figure, median, percentile
 from runtime.measure.device.raw import RawLoop
 from runtime.measure.device.scale import Scale
@@ -14,6 +14,8 @@ from runtime.measure.device.server import MlxLmServer
 CHUNK = 128
 #: Requests per round of the first-token figure.
 EACH = 4
+#: Pieces of a stream that are waited for before anything disturbs it.
+QUIET = 20
 
 
 async def first_token(model: str, scale: Scale) -> list[Figure]:
@@ -72,16 +74,14 @@ async def worst_gap(model: str, scale: Scale) -> list[Figure]:
         for turn in range(scale.repeats):
             chunk.append(await asyncio.to_thread(raw.longest_chunk_s, scale.prefix_tokens, CHUNK, 4))
             at: list[float] = []
-            async with stream(engine, at=at):
-                await asyncio.sleep(0.3)
-                quiet = len(at)
+            async with stream(engine, at=at, pieces=QUIET):
                 prompts = [
                     rendered(text_of(engine, scale.prefix_tokens, f"{turn} {n} "), max_tokens=1) for n in range(4)
                 ]
                 await ask_all(engine, prompts, 4)
             gaps = [later - earlier for earlier, later in pairwise(at)]
-            step.append(median(gaps[: quiet - 1]))
-            worst.append(max(gaps[quiet - 1 :]))
+            step.append(median(gaps[: QUIET - 1]))
+            worst.append(max(gaps[QUIET - 1 :]))
         raw.close()
     allowed = median(chunk) + median(step)
     note = f"{median(worst) * 1e3:.1f} ms; chunk {median(chunk) * 1e3:.1f}, step {median(step) * 1e3:.1f} ms"
@@ -97,7 +97,7 @@ async def cancellation(model: str, scale: Scale) -> list[Figure]:
     async with running(model) as engine:
         alone = [reply.text for reply in await ask_all(engine, neighbours, 4)]
         for turn in range(scale.repeats):
-            victim = request(rendered(f"{turn} Endless", max_tokens=100_000, temperature=1.0), seed=turn)
+            victim = request(rendered(f"{turn} Endless", max_tokens=LONG_TOKENS, temperature=1.0), seed=turn)
             events: Any = engine.generate(victim)
             await anext(events)
             others = asyncio.create_task(ask_all(engine, neighbours, 4))

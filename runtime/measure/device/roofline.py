@@ -1,39 +1,34 @@
 """How close decoding comes to the memory-bandwidth bound: each step reads the weights and every row's cache once.
 
-Decode ≤ rows · bandwidth / (weight bytes + Σ length · cache bytes per token). Bandwidths are the manufacturers' figures, in GB/s.
+Decode ≤ rows · bandwidth / (weight bytes + Σ length · cache bytes per token). Bandwidths are the manufacturers' figures for
+the chip's largest variant, in GB/s.
 """
-
-import re
 
 from runtime.measure.device.driving import ask_all, rendered, running
 from runtime.measure.device.figures import Figure
 from runtime.measure.device.scale import Scale
 
+#: By the name that mlx gives. A name that is not here may be another variant, or a part of a card: its bandwidth is unknown.
 BANDWIDTH_GB_S = {
-    "M1": 68, "M1 Pro": 200, "M1 Max": 400, "M1 Ultra": 800,
-    "M2": 100, "M2 Pro": 200, "M2 Max": 400, "M2 Ultra": 800,
-    "M3": 100, "M3 Pro": 150, "M3 Max": 400, "M3 Ultra": 819,
-    "M4": 120, "M4 Pro": 273, "M4 Max": 546,
-    "M5": 153,
-    "A100": 1935, "H100": 3350, "H200": 4800, "B200": 8000,
+    "Apple M1": 68, "Apple M1 Pro": 200, "Apple M1 Max": 400, "Apple M1 Ultra": 800,
+    "Apple M2": 100, "Apple M2 Pro": 200, "Apple M2 Max": 400, "Apple M2 Ultra": 800,
+    "Apple M3": 100, "Apple M3 Pro": 150, "Apple M3 Max": 400, "Apple M3 Ultra": 819,
+    "Apple M4": 120, "Apple M4 Pro": 273, "Apple M4 Max": 546,
+    "Apple M5": 153, "Apple M5 Pro": 307, "Apple M5 Max": 614,
+    "NVIDIA A100-SXM4-40GB": 1555, "NVIDIA A100-PCIE-40GB": 1555,
+    "NVIDIA A100-SXM4-80GB": 2039, "NVIDIA A100 80GB PCIe": 1935,
+    "NVIDIA H100 80GB HBM3": 3350, "NVIDIA H100 PCIe": 2039, "NVIDIA H100 NVL": 3938,
+    "NVIDIA H200": 4800, "NVIDIA B200": 8000,
 }  # fmt: skip
 
 
-def bandwidth_gb_s(device: str) -> float | None:
-    """Memory bandwidth of the chip that `device` names; None if unknown."""
-    for name in sorted(BANDWIDTH_GB_S, key=len, reverse=True):
-        if re.search(rf"\b{name}\b", device):
-            return BANDWIDTH_GB_S[name]
-    return None
-
-
 async def roofline(model: str, scale: Scale) -> list[Figure]:
-    """Decode speed of one row and of eight, with the share of the bound where the chip is known."""
+    """Decode speed of one row, of eight and of as many as run at once, with the share of the bound where the chip is known."""
     figures = []
     async with running(model) as engine:
         device, loaded = engine.device_name, engine.view()
-        bandwidth = bandwidth_gb_s(device)
-        for rows in (1, 8):
+        bandwidth = BANDWIDTH_GB_S.get(device)
+        for rows in (1, 8, 32):
             prompts = [rendered(f"{n} of {rows}.", max_tokens=scale.reply_tokens * 2) for n in range(rows)]
             replies = [r.finished for r in await ask_all(engine, prompts, rows) if r.finished]
             speed = sum(r.tokens_out / r.decode_s for r in replies if r.decode_s)

@@ -2,10 +2,12 @@
 
 import pytest
 
+from bus.errors import Unavailable
 from prompts.contracts import PROMPTS
 from runtime.measure.device import correctness, latency
+from runtime.measure.device.driving import running, stream
 from runtime.measure.device.figures import Figure, Table, percentile
-from runtime.measure.device.roofline import bandwidth_gb_s
+from runtime.measure.device.roofline import BANDWIDTH_GB_S
 from runtime.measure.device.scale import Scale
 from runtime.measure.device.schemas import full_schemas, short_schemas
 
@@ -43,15 +45,31 @@ def test_every_json_prompt_has_a_short_schema_of_the_same_shape():
 
 @pytest.mark.parametrize(
     ("device", "speed"),
-    [("Apple M4 Max", 546), ("Apple M4", 120), ("NVIDIA H200", 4800), ("AMD EPYC", None)],
+    [
+        ("Apple M4 Max", 546),
+        ("Apple M4", 120),
+        ("Apple M5 Ultra", None),  # not that of the M5
+        ("NVIDIA H100 80GB HBM3", 3350),
+        ("NVIDIA H100 PCIe", 2039),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None),  # a part of the card has a part of its bandwidth
+        ("AMD EPYC", None),
+    ],
 )
 def test_bandwidth_by_chip(device, speed):
-    assert bandwidth_gb_s(device) == speed
+    assert BANDWIDTH_GB_S.get(device) == speed
 
 
 async def test_short_run(tiny):
     scale = Scale(repeats=1, outputs=40, others=5, starts=1, prefix_tokens=200)
     for measure in (correctness.schema_valid, correctness.pinned_prefixes, latency.cancellation):
         for figure in await measure(str(tiny), scale):
-            # On a busy core the device may take some steps before the loop has its turn, but not all of the 100,000.
+            # On a busy core the device may take some steps before the loop has its turn, but not all of the 4,000.
             assert figure.ok or (figure.name == "cancellation acknowledged" and figure.value < 1000), figure.line()
+
+
+async def test_a_stream_that_cannot_run_is_no_load(tiny):
+    """Otherwise what is measured behind it would be measured on an idle device."""
+    async with running(str(tiny), memory_bytes=1_500_000) as engine:
+        with pytest.raises(Unavailable, match="shorten it"):
+            async with stream(engine):
+                pass
