@@ -33,11 +33,13 @@ class Batch(generate.GenerationBatch):  # type: ignore[misc]
     """The decoding rows; mlx-lm's per-row lists hold our objects: samplings as samplers, guides as processors."""
 
     def __init__(self, model: Any, grammars: Grammars, rows: Sequence[Row] = ()) -> None:
-        caches = generate._merge_caches([row.cache for row in rows])
+        # A row alone keeps its own cache, which needs neither padding nor a mask.
+        caches = rows[0].cache if len(rows) == 1 else generate._merge_caches([row.cache for row in rows])
         first = mx.concatenate([row.first for row in rows]) if rows else mx.array([], dtype=mx.uint32)
         # Without uids the base class takes no step, so these rows take their first one together with the others.
         super().__init__(model, [], first, caches, [], [], None, [], [], [])
         self.grammars = grammars
+        self._alone = len(rows) == 1
         self._next_tokens: Any = first
         self.uids = [row.key for row in rows]
         self.samplers = [row.sampling for row in rows]
@@ -70,8 +72,21 @@ class Batch(generate.GenerationBatch):  # type: ignore[misc]
         mx.async_eval(self._next_tokens)  # type: ignore[no-untyped-call]
         return list(zip(self.uids, inputs.tolist(), strict=True))
 
+    def extend(self, batch: "Batch") -> None:
+        if not self.uids:
+            self._alone = batch._alone
+        elif batch.uids:
+            self._share()
+            batch._share()
+        super().extend(batch)
+
     def drop(self, keys: set[int]) -> None:
         """Remove rows; the others continue bit for bit as before."""
         keep = [index for index, key in enumerate(self.uids) if key not in keys]
         if len(keep) < len(self.uids):
             self.filter(keep)
+
+    def _share(self) -> None:
+        if self._alone:
+            self.prompt_cache: Any = generate._merge_caches([self.prompt_cache])
+            self._alone = False

@@ -184,8 +184,9 @@ class Generation(PromptJob):
             logits = tools.grammars.apply(logits, [self.guide])
         first = sample(logits, [self.sampling], [len(self.generated)])
         mx.async_eval(first)  # type: ignore[no-untyped-call]
-        assert self.cache is not None
-        return Row(id(self), self.cache, first, self.sampling, len(self.generated), self.guide)
+        cache, self.cache = self.cache, None  # the batch's from now on: it copies what rows share
+        assert cache is not None
+        return Row(id(self), cache, first, self.sampling, len(self.generated), self.guide)
 
     def accept(self, tools: Tools, token: int) -> tuple[str, Event | None]:
         """Take the row's newest token. Returns the text to show, and the last event if the reply has ended."""

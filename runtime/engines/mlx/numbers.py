@@ -16,6 +16,12 @@ from runtime.engines.mlx.records import Ending, RequestRecord
 from runtime.engines.mlx.tickets import Done, Event, Ticket, Values
 
 
+def probabilities(logits: mx.array, tokens: list[int]) -> list[float]:
+    """Of each of `tokens` among them, in a row of one."""
+    shares: Any = mx.softmax(logits[0, mx.array(tokens)].astype(mx.float32)).tolist()
+    return list(shares)
+
+
 @dataclass(slots=True, eq=False)
 class Verdict(PromptJob):
     """Chooses among `values` by the probability of the one token that distinguishes each."""
@@ -25,7 +31,7 @@ class Verdict(PromptJob):
     opening: str = ""
 
     def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
-        shares: Any = mx.softmax(logits[0, mx.array(self.deciding)].astype(mx.float32)).tolist()
+        shares = probabilities(logits, self.deciding)
         best = max(range(len(shares)), key=shares.__getitem__)
         record = msgspec.structs.replace(self.ending("stop"), tokens_out=1, probability=shares[best])
         return Done(self.values[best], record)

@@ -1,4 +1,4 @@
-"""Warm up before the first request: prefill and pin every prompt's constant part, and run one step."""
+"""Warm up before the first request: prefill and pin every prompt's constant part, and take a few steps."""
 
 from collections.abc import Sequence
 
@@ -8,20 +8,31 @@ import numpy as np
 from runtime.engines.engine import Rendered
 from runtime.engines.mlx.batch import Batch, Row
 from runtime.engines.mlx.encode import Encoder
+from runtime.engines.mlx.grammar import Guide
 from runtime.engines.mlx.jobs import Tools
+from runtime.engines.mlx.numbers import probabilities
 from runtime.engines.mlx.prefixes import WORTH_TOKENS
 from runtime.engines.mlx.sampling import Sampling, sample
 
+#: CUDA has another kernel for quantised weights up to each of these lengths, and compiles it at its first use on a machine:
+#: that takes up to half a minute. Metal's come compiled.
+KERNEL_TOKENS = (16, 32, 64, 128)
+#: A schema that no model takes long to write.
+BRIEF = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"], "additionalProperties": False}
+
 
 def warm_up(tools: Tools, encoder: Encoder, prompts: Sequence[Rendered], chunk_tokens: int) -> None:
-    """Pin the constant parts of `prompts`, compile their schemas, and run one step so that kernels are compiled."""
+    """Pin the constant parts of `prompts`, compile their schemas, and do a little of everything so that kernels are compiled."""
     for rendered in prompts:
         encoded = encoder.prompt(rendered)
         if encoded.constant >= WORTH_TOKENS:
             pin(tools, encoded.tokens[: encoded.constant], chunk_tokens)
         if rendered.schema is not None:
             tools.grammars.guide(rendered.schema)
-    _one_step(tools)
+    if mx.cuda.is_available():
+        for length in (*KERNEL_TOKENS, chunk_tokens):
+            _prefill(tools, length)
+    _steps(tools)
 
 
 def pin(tools: Tools, constant: list[int], chunk_tokens: int) -> None:
@@ -37,11 +48,28 @@ def pin(tools: Tools, constant: list[int], chunk_tokens: int) -> None:
     tools.prefixes.keep(tokens, cache, pinned=True)
 
 
-def _one_step(tools: Tools) -> None:
-    tokens = np.zeros(2, dtype=np.int32)
+def _prefill(tools: Tools, length: int) -> None:
+    cache, _ = tools.prefixes.open(np.zeros(0, dtype=np.int32))
+    mx.eval(tools.forward.last(mx.zeros((1, length), dtype=mx.int32), cache))
+
+
+def _steps(tools: Tools) -> None:
+    """Steps of a plain row: alone, beside a sampled one under a grammar, and after that one has left."""
+    greedy, warm = Sampling(0.0, 0), Sampling(1.0, 0)
+    batch = Batch(tools.loaded.model, tools.grammars, [_row(tools, 0, greedy, None)])
+    batch.step()
+    batch.step()
+    batch.extend(Batch(tools.loaded.model, tools.grammars, [_row(tools, 1, warm, tools.grammars.guide(BRIEF))]))
+    batch.step()
+    batch.drop({1})
+    batch.step()
+
+
+def _row(tools: Tools, key: int, sampling: Sampling, guide: Guide | None) -> Row:
+    tokens = np.zeros(2 + key, dtype=np.int32)  # of different lengths, so that one is padded
     cache, _ = tools.prefixes.open(tokens)
     logits = tools.forward.last(mx.array(tokens[None]), cache)
-    greedy = Sampling(0.0, 0)
-    batch = Batch(tools.loaded.model, tools.grammars, [Row(0, cache, sample(logits, [greedy], [0]), greedy, 0, None)])
-    batch.step()
-    batch.step()
+    if guide is not None:
+        probabilities(logits, [0, 1])  # as a verdict takes them
+        logits = tools.grammars.apply(logits, [guide])
+    return Row(key, cache, sample(logits, [sampling], [0]), sampling, 0, guide)

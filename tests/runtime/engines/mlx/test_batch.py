@@ -1,0 +1,103 @@
+"""A row alone keeps its own cache, rows together share one, and neither changes a reply; the warm-up does all of it."""
+
+import asyncio
+
+import mlx.core as mx
+from mlx_lm.models.cache import BatchKVCache, KVCache
+
+from runtime.engines.mlx import warmup
+from runtime.engines.mlx.forward import Forward
+from runtime.engines.mlx.model import load
+from tests.runtime.engines.sample import ENDLESS, collect, render, request
+
+
+class Watched:
+    """A model that notes each call's rows, tokens and kind of cache."""
+
+    def __init__(self, inner):
+        self.inner, self.calls = inner, []
+
+    def __call__(self, inputs, cache=None):
+        if cache is not None:
+            self.calls.append((*inputs.shape, type(cache[0])))
+        return self.inner(inputs, cache=cache)
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def watched():
+    models = []
+
+    def loader(settings):
+        loaded = load(settings)
+        loaded.model = Watched(loaded.model)
+        models.append(loaded.model)
+        return loaded
+
+    return loader, models
+
+
+async def beginning(events, length=300):
+    """The first `length` characters of a reply, from here on."""
+    text = ""
+    async for event in events:
+        text += event.text
+        if len(text) >= length:
+            break
+    return text[:length]
+
+
+async def test_a_second_row_joins_the_first_and_leaves_it(start):
+    loader, models = watched()
+    long = render("One", schema=ENDLESS, max_tokens=4000, temperature=1.0)
+    short = render("And two", max_tokens=12, temperature=1.0)
+    async with start(loader=loader) as engine:
+        alone = engine.generate(request(rendered=long))
+        text = await beginning(alone)
+        await alone.aclose()
+        apart = text, (await collect(engine, request(rendered=short)))[1].text
+        models[0].calls.clear()
+        beside = engine.generate(request(rendered=long))
+        first = await anext(beside)
+        second = (await collect(engine, request(rendered=short)))[1].text
+        rest = await beginning(beside)
+        await beside.aclose()
+    assert ((first.text + rest)[:300], second) == apart
+    steps = {(rows, kind) for rows, tokens, kind in models[0].calls if tokens == 1}
+    assert {(1, KVCache), (2, BatchKVCache)} <= steps
+    assert (2, KVCache) not in steps
+
+
+async def test_a_row_that_leaves_alone_makes_way_for_the_next(start):
+    async def replies(engine):
+        asked = [collect(engine, request(rendered=render(f"Q{n}", temperature=1.0), seed=n)) for n in range(3)]
+        return [finished.text for _, finished in await asyncio.gather(*asked)]
+
+    async with start() as engine:
+        expected = await replies(engine)
+        for _ in range(3):
+            asked = engine.generate(request(rendered=render(schema=ENDLESS, max_tokens=2000)))
+            await anext(asked)
+            await asked.aclose()
+        assert await replies(engine) == expected
+
+
+async def test_the_warm_up_takes_steps_of_one_row_and_of_two(start):
+    loader, models = watched()
+    async with start(loader=loader):
+        steps = [(rows, kind) for rows, tokens, kind in models[0].calls if tokens == 1]
+    assert steps == [(1, KVCache), (1, KVCache), (2, BatchKVCache), (1, BatchKVCache)]
+
+
+async def test_kernels_that_are_compiled_on_the_device_are_compiled_at_the_start(start, monkeypatch):
+    lengths, last = [], Forward.last
+
+    def counted(self, tokens, cache):
+        lengths.append(tokens.shape[1])
+        return last(self, tokens, cache)
+
+    monkeypatch.setattr(Forward, "last", counted)
+    monkeypatch.setattr(mx.cuda, "is_available", lambda: True)
+    async with start(settings={"idle_chunk_tokens": 96}):
+        assert {*warmup.KERNEL_TOKENS, 96} <= set(lengths)
