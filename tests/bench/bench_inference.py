@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import os
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -18,20 +17,8 @@ os.environ["MLX_DISABLE_COMPILE"] = "1"
 
 from runtime.measure.device.run import MEASURES, bench
 from runtime.measure.device.scale import FULL, QUICK
+from tests.bench.random_model import corpus
 from tests.runtime.engines.tiny import build
-
-#: Text to train the tokenizer on: what ships with Python.
-CORPUS_BYTES = 1_000_000
-
-
-def corpus() -> list[str]:
-    texts, size = [], 0
-    for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
-        texts.append(path.read_text(encoding="utf-8"))
-        size += len(texts[-1])
-        if size > CORPUS_BYTES:
-            break
-    return texts
 
 
 def main() -> int:

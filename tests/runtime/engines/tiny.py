@@ -3,7 +3,9 @@
 import json
 import os
 from collections.abc import Sequence
+from itertools import islice, product
 from pathlib import Path
+from string import ascii_lowercase
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
 
@@ -39,7 +41,7 @@ def build(
     The vocabulary is smaller than `vocab` when `texts` have too few different words.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    size = _tokenizer(folder, vocab, texts)
+    size = write_tokenizer(folder, vocab, texts)
     config = {
         "model_type": "qwen3",
         "hidden_size": hidden,
@@ -62,7 +64,8 @@ def build(
     return folder
 
 
-def _tokenizer(folder: Path, vocab: int, texts: Sequence[str]) -> int:
+def write_tokenizer(folder: Path, vocab: int, texts: Sequence[str], *, filled: bool = False) -> int:
+    """The vocabulary's size; with `filled` made-up words, which no text is encoded to, bring it up to `vocab`."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     tokenizer.decoder = decoders.ByteLevel()
@@ -73,6 +76,13 @@ def _tokenizer(folder: Path, vocab: int, texts: Sequence[str]) -> int:
         show_progress=False,
     )
     tokenizer.train_from_iterator(list(texts) * 2, trainer=trainer)
+    if filled:
+        learned = json.loads(tokenizer.to_str())["model"]
+        known = learned["vocab"]
+        made_up = (word for letters in product(ascii_lowercase, repeat=4) if (word := "".join(letters)) not in known)
+        every_third = islice(made_up, 0, None, 3)  # or all would begin with the same letters
+        known |= {word: index for index, word in zip(range(len(known), vocab - 5), every_third, strict=False)}
+        tokenizer.model = models.BPE(known, [tuple(pair) for pair in learned["merges"]])
     control = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
     tokenizer.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in control])
     tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in ("<think>", "</think>")])
