@@ -11,14 +11,18 @@ from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 
+PATIENT = Timeouts(health_s=5.0)
+
 
 @contextlib.asynccontextmanager
-async def edge_of(bus: BusSettings, folder: Path, **options: Any) -> AsyncIterator[str]:
+async def edge_of(
+    bus: BusSettings, folder: Path, *, timeouts: Timeouts = PATIENT, **options: Any
+) -> AsyncIterator[str]:
     """Its address. `options`: settings other than those of the bus."""
     stop, listening = asyncio.Event(), asyncio.get_running_loop().create_future()
     chosen = {"edge": EdgeSettings(port=0, canary_s=0), "state": str(folder), **options}
     settings = Settings(bus=bus, **chosen)
-    task = asyncio.create_task(serve(settings, stop, timeouts=Timeouts(health_s=5.0), listening=listening))
+    task = asyncio.create_task(serve(settings, stop, timeouts=timeouts, listening=listening))
     await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
     yield f"http://127.0.0.1:{listening.result()}"
     stop.set()

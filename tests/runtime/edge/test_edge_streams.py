@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -13,9 +14,11 @@ from bus.events import Done, Emitter, Error, StageEvent, TokensEnd
 from bus.messages import QuestionAsked, RunFinished, Settled
 from bus.subjects import finished
 from runtime.edge.sse import RETRY
+from runtime.edge.timeouts import Timeouts
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
+from tests.runtime.served import edge_of
 
 
 class Paced:
@@ -138,8 +141,10 @@ async def test_cancel_ends_a_run_once(
 
 
 async def test_a_client_that_does_not_read_is_let_go_and_resumes(
-    http: aiohttp.ClientSession, pipeline: Pipeline, edge: str
+    bus: Bus, http: aiohttp.ClientSession, pipeline: Pipeline, tmp_path: Path
 ) -> None:
+    """By its stream, which counts it; its connection would be ended some time later, and is not, here."""
+
     async def flood(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         emitter = Emitter(pipeline.bus.journal, run_id)
         for _ in range(60):
@@ -148,9 +153,14 @@ async def test_a_client_that_does_not_read_is_let_go_and_resumes(
         await emitter.events(TokensEnd(), Done())
 
     pipeline.scripts["flood"] = flood
-    slow = await _slow(http)
     connector = aiohttp.TCPConnector(socket_factory=_small)
-    async with aiohttp.ClientSession(edge, read_bufsize=1024, connector=connector) as lazy:
+    timeouts = Timeouts(stall_s=2.0, grace_s=100.0)
+    async with (
+        edge_of(bus.settings, tmp_path, timeouts=timeouts) as edge,
+        aiohttp.ClientSession(edge) as looks,
+        aiohttp.ClientSession(edge, read_bufsize=1024, connector=connector) as lazy,
+    ):
+        slow = await _slow(looks)
         response = await lazy.post("/v1/runs", json={"question": "flood"})
         run_id = response.headers["X-Run-Id"]
         got = await read_events(response.content, 3)
@@ -159,7 +169,7 @@ async def test_a_client_that_does_not_read_is_let_go_and_resumes(
         assert len(whole) == 60 * 60 + 2
 
         async def let_go() -> bool:
-            return await _slow(http) != slow
+            return await _slow(looks) != slow
 
         await until(let_go)
         with suppress(aiohttp.ClientError):
