@@ -17,6 +17,8 @@ from tests.polling import until
 from tests.whole import Whole, whole
 
 QUESTION = "How many days until refunds are paid?"
+#: A deadline that no queue here is held against: what was lost makes the first runs slow, and those behind them seem too many.
+LONG_S = 1000.0
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ async def ends(runs: Runs, run_id: str) -> str:
         record = await runs.record(run_id)
         return record.outcome if record is not None else None
 
-    return await until(over, within_s=20.0, what=f"the end of {run_id}")
+    return await until(over, what=f"the end of {run_id}")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ async def test_a_consumer_that_is_gone_is_made_again(run: Whole, lost: tuple[str
     served = run.inference.served
     for name in lost or names:
         await run.journal.js.delete_consumer(RUNS, name)
-    asked = [(await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=60.0))).run_id for _ in range(5)]
+    asked = [(await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=LONG_S))).run_id for _ in range(5)]
     sent = run.worker.client.stats["out_msgs"]
     assert await asyncio.gather(*(ends(run.runs, run_id) for run_id in asked)) == ["answered"] * 5
     assert (
@@ -81,7 +83,7 @@ async def test_a_consumer_that_is_gone_is_made_again(run: Whole, lost: tuple[str
 async def test_a_run_under_way_goes_on_when_every_consumer_goes(run: Whole) -> None:
     asked = []
     for number in range(30):
-        asked.append((await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=60.0))).run_id)
+        asked.append((await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=LONG_S))).run_id)
         if number == 10:
             for actor in run.worker.actors:
                 await run.journal.js.delete_consumer(RUNS, actor.name)
@@ -96,7 +98,7 @@ async def test_a_stream_that_is_gone_is_made_again(run: Whole, lost: tuple[str, 
     await run.ask(QUESTION)
     for name in lost:
         await run.journal.js.delete_stream(name)
-    submitted = await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=60.0))
+    submitted = await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=LONG_S))
     assert await ends(run.runs, submitted.run_id) == "answered"
     events, record = await run.ask(QUESTION)
     assert (record.outcome, events[-1]) == ("answered", {"type": "DONE"})
