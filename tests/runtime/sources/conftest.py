@@ -22,7 +22,7 @@ from tests.bus.wires import Server
 from tests.polling import until
 from tests.runtime.sources.documents import write_documents
 
-TIMES = Timeouts(search_s=20.0, nats_s=60.0)
+TIMES = Timeouts(search_s=200.0, nats_s=60.0)
 
 
 @dataclass
