@@ -217,17 +217,14 @@ async def test_a_repeated_question_is_not_refused(machine: Machine) -> None:
 
 async def test_a_flood_over_nats_is_done_as_far_as_time_reaches_and_the_rest_refused(machine: Machine) -> None:
     machine.work_s = 0.1
-    loop = asyncio.get_running_loop()
     async with working(machine.settings, *machine.actors) as worker:
-        began = loop.time()
         for n in range(4):
             await ended(machine.wire, await ask(machine.wire, f"warm{n}"))
-        enough_s = max(5.0, 40 * (loop.time() - began) / 4)
         runs = [f"flood{n}" for n in range(150)]
-        await asyncio.gather(*(ask(machine.wire, run_id, question=run_id, deadline_s=enough_s) for run_id in runs))
+        await asyncio.gather(*(ask(machine.wire, run_id, question=run_id, deadline_s=5.0) for run_id in runs))
         ends = await asyncio.gather(*(ended(machine.wire, run_id) for run_id in runs))
         refused = [run_id for run_id, end in zip(runs, ends, strict=True) if end.unrun == "overloaded"]
-        assert len(refused) > 60  # some forty or fifty can be done in so long
+        assert len(refused) > 60  # in five seconds fifty can be done
         assert sum(end.outcome == "answered" for end in ends) > 15
         assert not set(refused) & set(machine.done)
         assert isinstance(error := closing(ends[runs.index(refused[0])], ended=False)[0], Error)
