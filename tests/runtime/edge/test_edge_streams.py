@@ -113,8 +113,8 @@ async def test_disconnect_is_cancel_only_for_those_who_asked(
     await read_events(response.content, 1)
     response.close()
     if on_disconnect == "cancel":
-        message = await cancelled.next_msg(timeout=60)
-        assert message.subject == f"gw.cancel.{run_id}"
+        while (await cancelled.next_msg(timeout=60)).subject != f"gw.cancel.{run_id}":
+            pass  # of a run of a test before, whose client the edge has only now seen leave
     await script.words.put(None)
     await pipeline.ended[run_id]
     async with http.get(f"/v1/runs/{run_id}") as looked_up:

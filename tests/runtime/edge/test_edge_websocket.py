@@ -153,7 +153,8 @@ async def test_leaving_cancels_only_for_those_who_asked(
         await socket.send_json({"question": f"socket-{on_disconnect}", "on_disconnect": on_disconnect})
         run_id = await script.run_id
     if outcome:
-        assert (await cancelled.next_msg(timeout=60)).subject == f"gw.cancel.{run_id}"
+        while (await cancelled.next_msg(timeout=60)).subject != f"gw.cancel.{run_id}":
+            pass  # of a run of a test before, whose client the edge has only now seen leave
     async with http.get(f"/v1/runs/{run_id}") as response:
         assert (await response.json())["outcome"] == outcome
     await script.words.put(None)
