@@ -321,10 +321,12 @@ class Breaking(Stalling):
     ],
     ids=["unavailable", "busy", "anew"],
 )
-async def test_an_answer_whose_device_broke_in_the_middle_replays(recorder: Recorder, engine: Breaking) -> None:
+async def test_an_answer_whose_device_broke_in_the_middle_replays(
+    recorder: Recorder, engine: Breaking, request: pytest.FixtureRequest
+) -> None:
+    run_id = f"broke-{request.node.callspec.id}"
     async with recorder(engine) as record:
-        task = asyncio.create_task(record(LONG))
-        run_id = await until(lambda: next(iter(record.worker._in_flight), ""), what="the run")
+        task = asyncio.create_task(record(LONG, run_id))
         await until_shown(record, run_id)
         engine.shown.set()
         trace = await task
