@@ -31,6 +31,8 @@ LONGEST_INTRO = 300
 #: What is running text, of which a language can be told, and how many blocks of it are looked at.
 _RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
 _LOOKED_AT = 400
+#: What tells the language of a passage in a document of another. Of a document rows do not: most are names and figures.
+_TELLING = _RUNNING | {"table_row"}
 #: What is repeated of a table row's beginning in a passage that holds only a later part of it.
 _LONGEST_ROW_NAME = 120
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
@@ -130,10 +132,9 @@ def language_of(document: Document) -> str:
 
 
 def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str) -> str:
-    """The document's language, unless the passage's running text is surely in another."""
-    running = [text[block.start - start : block.end - start] for block in blocks if block.kind in _RUNNING]
-    found = surely("\n".join(running) if blocks else text)
-    return of_document if found == UNDETERMINED else found
+    """The document's language, unless the passage's running text and rows are surely in another."""
+    telling = [text[block.start - start : block.end - start] for block in blocks if block.kind in _TELLING]
+    return surely("\n".join(telling) if blocks else text, of_document)
 
 
 def _page(document: Document, offset: int) -> int | None:

@@ -2,7 +2,8 @@
 
 Markers, addresses and code are ignored; a text with nothing else is UNDETERMINED. So is a long one without any function word
 in a script of several languages: a table of names says nothing of its language. In a text of two scripts, Latin words without
-function words among them are names, however many letters they have.
+function words among them are names, however many letters they have. A word of several languages says nothing between them: half
+of the function words of a Spanish text are French ones too.
 """
 
 import importlib.util
@@ -20,7 +21,7 @@ from index.languages.tables.kinds import words_in
 if TYPE_CHECKING:
     import fasttext
 
-_NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
+_NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`\n]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
 #: A text without any of these has nothing of that.
 _SIGNS_OF_IT: Final = ("://", "www.", "`", "[", "［", "【")
 _TOKEN = re.compile(r"\S+")
@@ -31,8 +32,11 @@ _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for scrip
 _PROSE = 0.2
 #: From so many words on, a text in a language has a function word of it.
 _LONG = 20
-#: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words.
-_SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
+#: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words and how
+#: far they are running text.
+_SURE, _SURE_LETTERS, _SURE_WORDS, _SURE_RUNNING = 0.7, 100.0, 8, 0.8
+#: How many words of a language another one must lack to tell the two apart, and how many times as many as the reverse.
+_APART, _TIMES = 4, 3
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
 _LABEL = "__label__"
 #: How many words of a script are remembered with the languages that they speak for.
@@ -54,11 +58,13 @@ def strongly(text: str, language: str) -> bool:
     return Looked(text).is_strongly(language)
 
 
-def surely(text: str) -> str:
-    """What `detect` says if the text is `strongly` in it, else UNDETERMINED; never asks the statistical model."""
+def surely(text: str, otherwise: str = UNDETERMINED) -> str:
+    """What `detect` says if the text is `strongly` in it, else `otherwise`; never asks the statistical model."""
     looked = Looked(text)
     found = looked.clear()
-    return found if found and found != UNDETERMINED and looked.is_strongly(found) else UNDETERMINED
+    if found is None or found in (UNDETERMINED, otherwise):
+        return otherwise
+    return found if looked.is_strongly(found) else otherwise
 
 
 @cache
@@ -79,7 +85,7 @@ class Looked:
         self._text = _language_in(text)
         self._weights = _script_weights(self._text)
         self._found: dict[Script, list[str]] = {}
-        self._counted: dict[Script, dict[str, int]] = {}
+        self._counted: dict[Script, Counter[tuple[str, ...]]] = {}
 
     def language(self) -> str:
         """As `detect`."""
@@ -103,7 +109,7 @@ class Looked:
             return languages[0]
         counts = self._counts(self._script)
         first, second = sorted(languages, key=lambda language: -counts[language])[:2]
-        if counts[first] >= 2 * counts[second] + 1:
+        if counts[first] >= 2 * counts[second] + 1 or self._stands_apart(first):
             return first
         return UNDETERMINED if not counts[first] and len(self._words(self._script)) >= _LONG else None
 
@@ -121,9 +127,8 @@ class Looked:
             return False
         if len(written_in(script)) == 1:
             return self._weights[script] >= _SURE_LETTERS
-        counts = self._counts(script)
-        others = max(count for other, count in counts.items() if other != language)
-        return counts[language] >= max(_SURE_WORDS, 3 * others)
+        enough = self._counts(script)[language] >= _SURE_WORDS and self._running(script) >= _SURE_RUNNING
+        return enough and self._stands_apart(language)
 
     @cached_property
     def _script(self) -> Script:
@@ -142,21 +147,35 @@ class Looked:
             self._found[script] = _WORDS[script].findall(self._lowered)
         return self._found[script]
 
+    def _marked(self, script: Script) -> Counter[tuple[str, ...]]:
+        """How many words of the text speak for which of the languages that are written in a script."""
+        if script not in self._counted:
+            self._counted[script] = Counter(filter(None, map(_marks(script).__getitem__, self._words(script))))
+        return self._counted[script]
+
     def _counts(self, script: Script) -> dict[str, int]:
         """How many words of the text speak for each language that is written in a script."""
-        if script not in self._counted:
-            self._counted[script] = counts = dict.fromkeys(written_in(script), 0)
-            marked = filter(None, map(_marks(script).__getitem__, self._words(script)))
-            for languages, times in Counter(marked).items():
-                for language in languages:
-                    counts[language] += times
-        return self._counted[script]
+        counts = dict.fromkeys(written_in(script), 0)
+        for languages, times in self._marked(script).items():
+            for language in languages:
+                counts[language] += times
+        return counts
+
+    def _stands_apart(self, language: str) -> bool:
+        """Whether the words that speak for a language, and not for another of its script, are enough, whichever that is."""
+        script = of(language).identity.script
+        marked = self._marked(script).items()
+        for other in written_in(script):
+            ours = sum(times for languages, times in marked if language in languages and other not in languages)
+            theirs = sum(times for languages, times in marked if other in languages and language not in languages)
+            if other != language and ours < max(_APART, _TIMES * theirs):
+                return False
+        return True
 
     def _running(self, script: Script) -> float:
         """How far the words in a script are running text and not names: 0 without function words, 1 with as many as prose has."""
         words = self._words(script)
-        marked = sum(map(bool, map(_marks(script).__getitem__, words)))
-        return min(1.0, marked / (_PROSE * len(words))) if words else 1.0
+        return min(1.0, self._marked(script).total() / (_PROSE * len(words))) if words else 1.0
 
 
 def _language_in(text: str) -> str:

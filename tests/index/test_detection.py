@@ -4,6 +4,14 @@ import pytest
 
 from index.languages.detection import detect, share_of, strongly
 
+#: Rows of names: nine Spanish words among them, and none of English or French.
+NAMES = """Name: El Salvador (el) | Capital: San Salvador | Code: SLV | Region: Latin America | Currency: Dollar | Formal: Salvador
+Name: Portugal | Formal: la República Portuguesa | Capital: Lisboa | Code: POR | Continent: EU | Region Name: Southern Europe
+Name: Líbano (el) | Formal: la República Libanesa | Capital: Beirut | Code: LBN | Region Name: Western Asia | Currency: Pound
+Name: Uruguay (el) | Formal: la República Oriental del Uruguay | Capital: Montevideo | Code: URY | Currency: Peso Uruguayo
+Name: Alemania | Formal: Alemania | Capital: Berlín | Code: GER | Continent: EU | Region Name: Western Europe | Currency: Euro
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "language"),
@@ -14,6 +22,7 @@ from index.languages.detection import detect, share_of, strongly
         ("Refunds must be requested within seven days.", "en"),
         ("opening hours", "en"),
         ("hello", "en"),
+        ("deploy a chart on a cluster", "en"),
         ("近视手术后需要休息多久？", "zh"),
         ("近视", "zh"),
         ("什么是RCEP?", "zh"),
@@ -21,6 +30,8 @@ from index.languages.detection import detect, share_of, strongly
         ("permiso de conducir", "es"),
         ("El Estado paga la ayuda.", "es"),
         ("hola", "es"),
+        ("pagar a plazos", "es"),
+        ("tu cuenta", "es"),
         ("bonjour", "fr"),
         ("Quels sont les horaires d'ouverture ?", "fr"),
         ("carte grise", "fr"),
@@ -31,6 +42,7 @@ from index.languages.detection import detect, share_of, strongly
         ("uv에서 lock 파일을 update 하려면 command가 뭐야", "ko"),
         ("React useEffect cleanup function 的调用时机", "zh"),
         ("كيف أستخدم useEffect في React Native", "ar"),
+        ("كتابة `if. في السطر\nجملة `switch` يمكنها استبدال العديد من الجمل، و `case` واحدة", "ar"),
         ("what does 환불 mean on this form", "en"),
         ("Vue에서 v-model directive modifier", "ko"),
         (" ".join(f"Xarelto{n} Bvlgari Qatar" for n in "abcdefgh"), "und"),
@@ -64,6 +76,13 @@ def test_share_of(text: str, language: str, low: float, high: float) -> None:
         ("The gate is closed at ten and it is opened again by the guard who has the key in the morning.", "en", True),
         ("AdGuard Dashboard Europe Paris config", "fr", False),
         ("Le portail est fermé à dix heures et il est rouvert par le gardien qui a la clé dans la loge.", "fr", True),
+        (
+            "El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa.",
+            "es",
+            True,
+        ),
+        ("El portón se cierra a las diez y la clé est dans la loge du gardien qui ferme le portail.", "es", False),
+        (NAMES, "es", False),
         ("환불", "ko", False),
         ("환불은 구매일로부터 십사일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요.", "ko", True),
     ],

@@ -379,6 +379,26 @@ def test_a_passage_leaves_its_documents_language_on_strong_evidence() -> None:
     assert {language for language, text in found if text.startswith("Name: ")} == {"fr"}
 
 
+def test_rows_of_sentences_are_in_their_own_language_and_rows_of_names_in_the_documents() -> None:
+    said = {
+        "en": "The gate is closed at ten and it is opened again by the guard who has the key in the morning.",
+        "es": "El portón se cierra a las diez y por la mañana lo abre de nuevo el guardia que tiene la llave de la casa.",
+        "fr": FRENCH.strip(),
+        "ko": "정문은 열 시에 닫히고 아침에 열쇠를 가진 경비원이 다시 엽니다.",
+        "zh": "大门晚上十点关闭，第二天早上由持有钥匙的门卫重新打开，其他人不得自行进入。",
+    }
+    sentences = TextBuilder()
+    sentences.table([[language, text] for language, text in said.items() for _ in range(40)], ["Code", "Text"])
+    for passage in cut(sentences.finish("d", ""), 0):
+        held = {language for language, text in said.items() if text in passage.text}
+        assert len(held) > 1 or passage.language in held, passage.text[:80]
+    names = TextBuilder()
+    names.add(said["en"])
+    row = ["URY", "Uruguay (el)", "Montevideo", "Peso Uruguayo", "우루과이"]
+    names.table([row] * 60, ["Code", "Name", "Capital", "Currency", "Korean Name"])
+    assert {passage.language for passage in cut(names.finish("d", ""), 0)} == {"en"}
+
+
 @given(st.lists(st.lists(st.integers(0, SLOTS - 1), unique=True, max_size=300), max_size=4))
 def test_a_share_is_the_same_whether_passages_are_weighed_together_or_alone(passages: list[list[int]]) -> None:
     weights = np.random.default_rng(1).random(SLOTS, dtype=np.float32)
