@@ -31,8 +31,8 @@ LONGEST_INTRO = 300
 #: What is running text, of which a language can be told, and how many blocks of it are looked at.
 _RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
 _LOOKED_AT = 400
-#: What tells the language of a passage in a document of another. Of a document rows do not: most are names and figures.
-_TELLING = _RUNNING | {"table_row"}
+#: Most rows are names and figures. They tell a passage's language if they have nearly as many function words as prose has.
+_ROWS, _RUNNING_ROWS = frozenset(("table_row",)), 0.8
 #: What is repeated of a table row's beginning in a passage that holds only a later part of it.
 _LONGEST_ROW_NAME = 120
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
@@ -132,9 +132,14 @@ def language_of(document: Document) -> str:
 
 
 def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str) -> str:
-    """The document's language, unless the passage's running text and rows are surely in another."""
-    telling = [text[block.start - start : block.end - start] for block in blocks if block.kind in _TELLING]
-    return surely("\n".join(telling) if blocks else text, of_document)
+    """The document's language, unless the passage's running text or its rows are surely in another."""
+    if not blocks:
+        return surely(text, of_document)
+    for kinds, running in ((_RUNNING, 0.0), (_ROWS, _RUNNING_ROWS)):
+        telling = [text[block.start - start : block.end - start] for block in blocks if block.kind in kinds]
+        if telling and (found := surely("\n".join(telling), of_document, running)) != of_document:
+            return found
+    return of_document
 
 
 def _page(document: Document, offset: int) -> int | None:

@@ -32,9 +32,8 @@ _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for scrip
 _PROSE = 0.2
 #: From so many words on, a text in a language has a function word of it.
 _LONG = 20
-#: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words and how
-#: far they are running text.
-_SURE, _SURE_LETTERS, _SURE_WORDS, _SURE_RUNNING = 0.7, 100.0, 8, 0.8
+#: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words.
+_SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
 #: How many words of a language another one must lack to tell the two apart, and how many times as many as the reverse.
 _APART, _TIMES = 4, 3
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
@@ -58,13 +57,16 @@ def strongly(text: str, language: str) -> bool:
     return Looked(text).is_strongly(language)
 
 
-def surely(text: str, otherwise: str = UNDETERMINED) -> str:
-    """What `detect` says if the text is `strongly` in it, else `otherwise`; never asks the statistical model."""
+def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
+    """What `detect` says if the text is `strongly` in it, else `otherwise`; never asks the statistical model.
+
+    `running`: how far at least it must be running text and not names, from 0 to 1, with as many function words as prose has.
+    """
     looked = Looked(text)
     found = looked.clear()
     if found is None or found in (UNDETERMINED, otherwise):
         return otherwise
-    return found if looked.is_strongly(found) else otherwise
+    return found if looked.is_strongly(found, running) else otherwise
 
 
 @cache
@@ -120,14 +122,14 @@ class Looked:
             return 1.0
         return self._weights.get(of(language).identity.script, 0.0) / total if language in LANGUAGES else 0.0
 
-    def is_strongly(self, language: str) -> bool:
-        """As `strongly`."""
+    def is_strongly(self, language: str, running: float = 0.0) -> bool:
+        """As `strongly`, and with as much running text as `surely` asks for."""
         script = of(language).identity.script
         if self._weights.get(script, 0.0) < _SURE * (sum(self._weights.values()) or 1.0):
             return False
         if len(written_in(script)) == 1:
             return self._weights[script] >= _SURE_LETTERS
-        enough = self._counts(script)[language] >= _SURE_WORDS and self._running(script) >= _SURE_RUNNING
+        enough = self._counts(script)[language] >= _SURE_WORDS and self._running(script) >= running
         return enough and self._stands_apart(language)
 
     @cached_property

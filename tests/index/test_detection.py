@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.languages.detection import detect, share_of, strongly
+from index.languages.detection import detect, share_of, strongly, surely
 
 #: Rows of names: nine Spanish words among them, and none of English or French.
 NAMES = """Name: El Salvador (el) | Capital: San Salvador | Code: SLV | Region: Latin America | Currency: Dollar | Formal: Salvador
@@ -82,10 +82,15 @@ def test_share_of(text: str, language: str, low: float, high: float) -> None:
             True,
         ),
         ("El portón se cierra a las diez y la clé est dans la loge du gardien qui ferme le portail.", "es", False),
-        (NAMES, "es", False),
         ("환불", "ko", False),
         ("환불은 구매일로부터 십사일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요.", "ko", True),
     ],
 )
 def test_a_text_is_surely_in_a_language_on_strong_evidence(text: str, language: str, *, sure: bool) -> None:
     assert strongly(text, language) is sure
+
+
+def test_names_are_no_running_text() -> None:
+    sentences = "El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa."
+    assert (surely(NAMES, "en"), surely(NAMES, "en", running=0.8)) == ("es", "en")
+    assert (surely(sentences, "en"), surely(sentences, "en", running=0.8)) == ("es", "es")
