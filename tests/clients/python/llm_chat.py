@@ -66,4 +66,5 @@ def error() -> object:
     return said
 
 
-print(json.dumps({each.__name__: each() for each in (ask, stream, cite, cancel, error)}))
+# Last is what is left: llm lets go of its connection when it ends, and an edge may do one question at a time.
+print(json.dumps({each.__name__: each() for each in (ask, stream, cite, error, cancel)}))
