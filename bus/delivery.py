@@ -75,6 +75,7 @@ class Worker:
         self._ungranted = ungranted
         self._handling: Handling
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
+        self._cancelling: set[asyncio.Task[None]] = set()
         self.watch = Watch()
         self._consumers: dict[str, ConsumerConfig] = {}
         self._pulls: dict[str, Pull] = {}
@@ -111,6 +112,7 @@ class Worker:
         self._stopping = True
         await self.watch.stop()
         pending = [delivery.task for deliveries in self._in_flight.values() for delivery in deliveries]
+        pending += self._cancelling
         if pending:
             await asyncio.wait(pending, timeout=5.0)
         try:
@@ -204,7 +206,10 @@ class Worker:
                 delivery.task.cancel()
 
     async def _cancelled(self, msg: Msg) -> None:
-        await self._handling.cancel(msg.subject.rpartition(".")[2])
+        # Not here: closing waits for what is done here, and takes the replies away that this waits for.
+        task = asyncio.create_task(self._handling.cancel(msg.subject.rpartition(".")[2]))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
 
     async def _heartbeats(self) -> None:
         while True:

@@ -282,3 +282,31 @@ async def test_stopping_finishes_what_is_in_flight(own_settings: BusSettings, ow
     await stopping
     assert (await ended(own_wire, run_id)).outcome == "answered"
     assert worker.bugs == []
+
+
+async def test_stopping_waits_for_a_cancellation_that_is_being_stored(
+    own_settings: BusSettings, own_wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hanging, begun, go_on = Hanging(), asyncio.Event(), asyncio.Event()
+    cancel = handling.Handling.cancel
+
+    async def slowly(self: handling.Handling, run_id: str) -> None:
+        begun.set()
+        await go_on.wait()
+        await cancel(self, run_id)
+
+    monkeypatch.setattr(handling.Handling, "cancel", slowly)
+    worker = Worker(Graph((hanging.actor(), done)), own_settings)
+    await worker.start()
+    run_id = await ask(own_wire)
+    await hanging.begun.wait()
+    await own_wire.client.publish(cancel_subject(run_id))
+    await begun.wait()
+    hanging.go_on.set()
+    await ended(own_wire, run_id)
+    stopping = asyncio.create_task(worker.stop())
+    await asyncio.sleep(0.3)  # it would close by now what the cancellation is answered through
+    go_on.set()
+    await stopping
+    assert "DrainTimeoutError" not in caplog.text
+    assert worker.bugs == []
