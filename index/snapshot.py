@@ -223,7 +223,7 @@ def adopt(index: Path, building: Path, name: str, raw: bytes) -> None:
     """Make what another machine has built the current snapshot; its files are in `building`, `raw` is its manifest."""
     (building / "readers").touch()
     for path in building.rglob("*"):
-        _sync(path)
+        sync(path)
     _move_in(index, building, name, raw)
 
 
@@ -246,12 +246,12 @@ def publish(index: Path, building: Path, manifest: Manifest, known: Manifest | N
 
 def _move_in(index: Path, building: Path, name: str, raw: bytes) -> None:
     (building / "manifest.json").write_bytes(raw)
-    _sync(building / "manifest.json")
+    sync(building / "manifest.json")
     for folder in (building, *(path for path in building.rglob("*") if path.is_dir())):
-        _sync(folder)
+        sync(folder)
     target = index / "snapshots" / name
     building.rename(target)
-    _sync(target.parent)
+    sync(target.parent)
     point_at(index, name)
 
 
@@ -262,9 +262,9 @@ def discard(building: Path) -> None:
 def point_at(index: Path, snapshot: str) -> None:
     pointer = index / f"current.{os.getpid()}"
     pointer.write_text(snapshot + "\n", encoding="ascii")
-    _sync(pointer)
+    sync(pointer)
     pointer.rename(index / CURRENT)
-    _sync(index)
+    sync(index)
 
 
 def prune(index: Path, keep: int = KEEP) -> None:
@@ -314,7 +314,7 @@ def _digest(path: Path, older: Path | None, known: tuple[int, str] | None) -> tu
         with contextlib.suppress(FileNotFoundError):
             if older.samefile(path):
                 return known
-    _sync(path)
+    sync(path)
     return path.stat().st_size, _sha256(path)
 
 
@@ -323,7 +323,8 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -51,16 +51,7 @@ def sync_tree(path: Path) -> None:
     """Have a file, or a folder with all that is in it, on disk. Raises OSError."""
     for each in (path, *(path.rglob("*") if path.is_dir() else ())):
         if not each.is_symlink():
-            sync(each)
-
-
-def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            snapshot.sync(each)
 
 
 def digests(folder: Path) -> dict[str, tuple[int, str]]:

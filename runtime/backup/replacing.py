@@ -13,7 +13,8 @@ from typing import Literal, Self
 import msgspec
 from msgspec.structs import replace
 
-from runtime.backup.contents import BackupProblem, sync, sync_tree
+from index.snapshot import sync
+from runtime.backup.contents import BackupProblem, sync_tree
 from runtime.processes.private_files import open_private
 
 #: What is added to the name of what is new and not whole yet, and of what is old and was put aside.
