@@ -1,5 +1,8 @@
-"""The stages of a run, one file each, in the order that `pipeline` gives; no other modules stand at this level.
+"""The stages of a run, one file each, in the order that `pipeline` gives.
 
-Code that stages share lives in the folders `answer`, `evidence`, `outcome` and `gate`. Imports `bus`, `prompts` and `index`;
-no stage imports another stage.
+The folders hold what stages share, and import one another in one direction only:
+
+    answer, selecting -> outcome, choosing -> evidence -> facts        gate -> facts        question, text
+
+Imports `bus`, `prompts` and `index`; no stage imports another stage.
 """

@@ -6,8 +6,8 @@ Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
 from actors.answer.drafting import budget, layout, no_model, written
-from actors.answer.question import must_cite
 from actors.evidence.prompt_shapes import evidence_of
+from actors.question.resolved import must_cite
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, HintRequested
 from bus.powers import Ask, Emit

@@ -6,8 +6,8 @@ Without a model there is no answer: the run fails with `model_unavailable`.
 """
 
 from actors.answer.drafting import no_model, written
-from actors.answer.profile import profile_of
 from actors.evidence.prompt_shapes import evidence_of
+from actors.question.profile import profile_of
 from bus.actor import actor
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SynthesisRequested
 from bus.powers import Ask, Emit

@@ -6,9 +6,9 @@ When the classifier cannot answer, the question is let in: the answer is checked
 lost.
 """
 
-from actors.answer.profile import in_language, profile_of
-from actors.answer.question import resolved
 from actors.outcome.refusals import decline, refuse
+from actors.question.profile import in_language, profile_of
+from actors.question.resolved import resolved
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady

@@ -7,10 +7,10 @@ When this cannot be judged, the run goes on with what it has.
 
 from msgspec import UNSET
 
-from actors.answer.profile import profile_of
 from actors.evidence.lanes import merge, usable_lanes
 from actors.evidence.prompt_shapes import analysis_to_prompt
 from actors.outcome.closest import MOST
+from actors.question.profile import profile_of
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import Collection, PassagesJudged, PassagesReady, QueryDecomposed

@@ -8,10 +8,10 @@ The search is retried until the deadline; an index that cannot be reached by the
 that nothing was found would be false.
 """
 
-from actors.answer.profile import profile_of
 from actors.choosing.aliases import with_other_names
 from actors.evidence.contexts import given
 from actors.outcome.refusals import fail, refuse
+from actors.question.profile import profile_of
 from bus.actor import actor
 from bus.errors import Failure
 from bus.events import Source, Sources

@@ -8,9 +8,9 @@ there the model judges alone.
 """
 
 from actors.evidence import spans
-from actors.evidence.chosen import chosen, found, rested_on, suggestions, unsure
 from actors.evidence.prompt_shapes import chunk_of
-from actors.evidence.requests import Request, requested, style_of, unanswerable
+from actors.selecting.chosen import chosen, found, rested_on, suggestions, unsure
+from actors.selecting.requests import Request, requested, style_of, unanswerable
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerSettled, PassagesReady

@@ -5,10 +5,10 @@ AnswerVerified -> AnswerSettled
 Pure: everything it weighs is in the message.
 """
 
-from actors.answer.profile import in_language, profile_of
-from actors.answer.question import must_cite
 from actors.outcome.regate_table import decide
 from actors.outcome.settling import settle
+from actors.question.profile import in_language, profile_of
+from actors.question.resolved import must_cite
 from bus.actor import actor
 from bus.events import VerdictEvent
 from bus.messages import AnswerSettled, AnswerVerified, Draft

@@ -6,8 +6,8 @@ Where the profile says so, what leaves from here on is masked: the rest of the t
 stream_references sends the end of the tokens, together with what follows it.
 """
 
-from actors.answer.profile import profile_of
 from actors.outcome.private import private
+from actors.question.profile import profile_of
 from bus.actor import actor
 from bus.events import Error
 from bus.messages import AnswerSettled, RunFinished

@@ -8,9 +8,9 @@ verifier alone never refuses.
 
 import msgspec
 
-from actors.answer.profile import profile_of
 from actors.answer.release import contradictions_of
 from actors.evidence.prompt_shapes import evidence_of
+from actors.question.profile import profile_of
 from bus.actor import actor
 from bus.errors import Failure
 from bus.messages import AnswerDrafted, AnswerVerified, Contradiction

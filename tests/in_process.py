@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.answer.numbering import as_evidence
+from actors.text.numbering import as_evidence
 from bus.events import numbers_behind, shown_text
 from bus.messages import QuestionAsked
 from bus.run_record import RunRecord

@@ -1,1 +1,1 @@
-"""What the answering stages share: drafting, release of checked sentences, conflict notices, links, masking, the profile."""
+"""What the answering stage uses: drafting, release of checked sentences, conflict notices, answers in JSON."""

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 from msgspec import UNSET
 
-from actors.answer.limit import most_of_model
-from actors.answer.numbering import as_evidence
-from actors.answer.profile import in_language, profile_of
-from actors.answer.question import must_cite
 from actors.answer.release import CheckedStream
 from actors.choosing.confidence import confidence_of, lower
 from actors.outcome.refusals import fail
+from actors.question.profile import in_language, profile_of
+from actors.question.resolved import must_cite
+from actors.text.limit import most_of_model
+from actors.text.numbering import as_evidence
 from bus.errors import Failure, NoReply
 from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
 from bus.powers import Ask, Emit

@@ -12,17 +12,17 @@ from typing import Final
 from msgspec import UNSET
 
 from actors.answer.conflict_notice import claims_of, notice_of
-from actors.answer.limit import Limit
-from actors.answer.links import defang
-from actors.answer.numbering import Numbering, as_evidence, plain
-from actors.answer.profile import in_language, profile_of
-from actors.answer.safe_stream import SafeStream
 from actors.evidence.prompt_shapes import evidence_of
+from actors.facts.copied_code import copied
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
-from actors.gate.copied_code import copied
 from actors.outcome.admissions import excused, is_admission
 from actors.outcome.private import flags_shown
+from actors.question.profile import in_language, profile_of
+from actors.text.limit import Limit
+from actors.text.links import defang
+from actors.text.numbering import Numbering, as_evidence, plain
+from actors.text.safe_stream import SafeStream
 from bus.errors import Failure
 from bus.events import Withheld, tokens_of
 from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from actors.answer.profile import profile_of
 from actors.answer.release import flags_of, harmless
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import evidence_of
+from actors.question.profile import profile_of
 from bus.messages import AnswerDrafted, EvidenceSelected, Sentence
 from bus.powers import Ask
 from index.citations import strip_markers

@@ -1,1 +1,1 @@
-"""What stages share about evidence: lanes, contexts, analyses, spans, amounts, audiences, conflicts, answer requests."""
+"""What stages share about evidence: lanes, contexts, analyses, spans, amounts, audiences, conflicts, documents in force."""

@@ -7,11 +7,11 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.slots import matches
-from actors.gate.numbers.text_numbers import Reading, read
-from actors.gate.numbers.units import CURRENCY_SIGNS, unit_after
-from actors.gate.numbers.values import Value
-from actors.gate.stems import stems
+from actors.facts.numbers.slots import matches
+from actors.facts.numbers.text_numbers import Reading, read
+from actors.facts.numbers.units import CURRENCY_SIGNS, unit_after
+from actors.facts.numbers.values import Value
+from actors.facts.stems import stems
 from index.languages import every
 from index.languages.folding import normal
 from index.languages.numerals import any_of

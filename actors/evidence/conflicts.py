@@ -16,8 +16,8 @@ from actors.evidence.amounts import Amount, same
 from actors.evidence.spans import Slice, numbered
 from actors.evidence.statements import Statement, statements
 from actors.evidence.wording import contradicted, in_key
-from actors.gate.numbers.text_numbers import read
-from actors.gate.stems import stems
+from actors.facts.numbers.text_numbers import read
+from actors.facts.stems import stems
 from bus.messages import Conflict, Passage, Span
 
 #: Fewest shared content words for two sentences to be compared.

@@ -12,10 +12,10 @@ from typing import Final, Literal
 import msgspec
 
 from actors.evidence.amounts import written
-from actors.gate.numbers.text_numbers import TOKEN, read
-from actors.gate.stems import stems
-from actors.gate.terms.forces import exclude, forces
-from actors.gate.terms.lexicon import terms
+from actors.facts.forces import exclude, forces
+from actors.facts.lexicon import terms
+from actors.facts.numbers.text_numbers import TOKEN, read
+from actors.facts.stems import stems
 from index.languages import LANGUAGES
 from index.languages.negation import negations
 from index.languages.scripts import HAN

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.gate.numbers.text_numbers import TOKEN
+from actors.facts.numbers.text_numbers import TOKEN
 from index.citations import strip_markers
 from index.languages.folding import normal
 from index.languages.negation import is_negated

@@ -11,7 +11,7 @@ from itertools import permutations
 from pathlib import PurePosixPath
 from typing import Final, Protocol
 
-from actors.gate.stems import stems
+from actors.facts.stems import stems
 from bus.messages import About
 from index.languages import union
 from index.languages.folding import ascii_digits, fold, normal

@@ -10,8 +10,8 @@ import msgspec
 from actors.evidence.amounts import Amount, amounts
 from actors.evidence.audience import Audience, audience_of
 from actors.evidence.spans import share_held
-from actors.gate.numbers.text_numbers import TOKEN, read
-from actors.gate.stems import stems
+from actors.facts.numbers.text_numbers import TOKEN, read
+from actors.facts.stems import stems
 from bus.messages import Span
 from index.languages.folding import normal
 from index.units import units

@@ -9,7 +9,7 @@ from typing import Final
 
 from actors.evidence.near_copies import NearCopy, near_copy
 from actors.evidence.statements import Statement
-from actors.gate.stems import stems
+from actors.facts.stems import stems
 from index.languages.folding import normal
 
 #: Fewest content words that both statements have beside the difference; where that is a name or a noun, and where it is not.

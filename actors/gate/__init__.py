@@ -1,6 +1,8 @@
-"""The gate: every check of a sentence against its evidence that needs no model. Pure and synchronous.
+"""The gate checks one sentence against its evidence, by rules alone.
 
-`check` is the entry point and `flags` its result. `stems` and `places` prepare text; `citations`, `quotes` and `overlap` each
-find one kind of flag, `numbers/` checks numbers, and `terms/` checks duties, negations and names. Imports `prompts` (for
-`Evidence`) and `index` (languages, sentences), never `bus`.
+Input: a sentence and the numbered evidence. Output: flags, each with the words, the evidence and the reason; a strong flag
+withholds the sentence. The gate is pure: no model, no clock, no I/O, and equal input gives equal flags.
+
+`check.check_sentence` is its public function, and `flags.Flag` is the result. The other modules are private to the package. The
+gate imports the languages and sentences of `index`, the evidence type of `prompts` and `actors.facts`, and no `bus`.
 """

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from actors.facts.stems import EMPTY
 from actors.gate.commands import commands
-from actors.gate.stems import EMPTY
 from index.languages import every
 from index.languages.folding import visible
 from index.languages.scripts import LETTERS

@@ -4,16 +4,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from actors.facts.copied_code import without_copied
 from actors.gate.addresses import made_up
-from actors.gate.copied_code import without_copied
 from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
-from actors.gate.numbers.check import wrong_numbers
+from actors.gate.names import other_names
+from actors.gate.numbers import wrong_numbers
 from actors.gate.overlap import foreign, is_factual, overlap, secrets, unsupported
 from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes
-from actors.gate.terms.check import language_of, reversed_terms
-from actors.gate.terms.names import other_names
+from actors.gate.terms import language_of, reversed_terms
 from index.citations import markers, strip_markers
 from index.languages import LANGUAGES, UNDETERMINED, union
 from index.languages.detection import detect, same_script
@@ -144,6 +144,11 @@ def check_answer(answer: str, evidence: Sequence[Evidence], *, language: str | N
     return tuple(
         one for start, end in split(answer) for one in check_sentence(answer[start:end], evidence, language=language)
     )
+
+
+def reveals(text: str, known: Sequence[str]) -> bool:
+    """Whether the text has an address, a prompt's instruction or the name of a secret that none of the `known` texts has."""
+    return any(made_up(text, known)) or bool(prompt_lines(text, known) or secrets(text, known))
 
 
 def withholds(flags: Sequence[Flag]) -> bool:

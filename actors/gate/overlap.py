@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.gate.numbers.text_numbers import read
+from actors.facts.numbers.text_numbers import read
+from actors.facts.stems import Stem, stems
 from actors.gate.places import is_near
-from actors.gate.stems import Stem, stems
-from actors.gate.terms.check import language_of
+from actors.gate.terms import language_of
 from index.citations import strip_markers
 from index.languages import UNDETERMINED, union
 from index.languages.detection import detect

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.stems import stems
+from actors.facts.stems import stems
 from index.citations import strip_markers
 from index.languages.folding import normal
 from index.sentences import split

@@ -1,1 +1,1 @@
-"""How a run ends: the re-gate table, admissions of uncertainty, and what the client is told."""
+"""How a run ends: the re-gate table, admissions of uncertainty, refusals, and the closest passages."""

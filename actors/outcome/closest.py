@@ -6,11 +6,11 @@ passage when the documents are in other languages, where words cannot match.
 
 from collections.abc import Sequence
 
-from actors.answer.limit import limited
-from actors.answer.profile import profile_of
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
 from actors.outcome.refusals import fit, refuse
+from actors.question.profile import profile_of
+from actors.text.limit import limited
 from bus.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
 from index.matching import content_words, matches
 from index.units import units

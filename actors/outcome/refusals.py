@@ -1,10 +1,8 @@
 """How a run ends without an answer, in the person's language."""
 
-from actors.answer.limit import limited
-from actors.answer.links import defang
-from actors.gate.addresses import made_up
-from actors.gate.overlap import secrets
-from actors.gate.prompt_lines import prompt_lines
+from actors.gate.check import reveals
+from actors.text.limit import limited
+from actors.text.links import defang
 from bus.messages import AnswerSettled, Question, Settled, Span
 from index.citations import strip_markers
 from prompts import notices
@@ -47,8 +45,7 @@ def refuse(
 def fit(said: str, question: Question) -> str:
     """What a model says of a refusal, as it may be shown; empty when it holds what no answer may show."""
     written = without_thinking(said)
-    asked = [question.asked]
-    if any(made_up(written, asked)) or prompt_lines(written, asked) or secrets(written, asked):
+    if reveals(written, [question.asked]):
         return ""
     harmless = defang(written, ())
     return strip_markers(harmless) if question.renumbered else harmless  # a refusal has no references

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import UNSET
 
-from actors.answer.limit import limited
-from actors.answer.numbering import numbered
 from actors.gate.flags import NEVER_SHOWN
 from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
+from actors.text.limit import limited
+from actors.text.numbering import numbered
 from bus.citing import citations_of, references_of
 from bus.messages import (
     AnswerSettled,

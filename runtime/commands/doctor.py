@@ -121,7 +121,7 @@ def cores() -> Finding:
 
 
 def profiles() -> Finding:
-    from actors.answer.profile import PROFILES, preload
+    from actors.question.profile import PROFILES, preload
     from bus.errors import Poison
 
     PROFILES.use(read_settings().profiles)

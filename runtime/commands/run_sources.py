@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from actors.answer.profile import PROFILES
+from actors.question.profile import PROFILES
 from bus.connection import Inbox, connect
 from bus.errors import Failure, Poison
 from bus.journal import Journal

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate, islice
 
-from actors.answer.limit import tokens_in
+from actors.text.limit import tokens_in
 from bus.messages import NearPassage
 from index.languages.folding import visible
 from runtime.commands.terminal import fit

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actors.answer.profile import profile_of
+from actors.question.profile import profile_of
 from prompts.contracts import PROMPTS, Prompt
 from prompts.files import is_remembered, source_of
 from runtime.engines.engine import Rendered

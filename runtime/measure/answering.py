@@ -2,15 +2,15 @@
 
 import time
 
-from actors.answer.profile import profile_of
-from actors.answer.question import resolved
 from actors.choosing.confidence import shows
 from actors.choosing.parts import choose_parts
 from actors.evidence import spans
-from actors.evidence.chosen import numbered
 from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.gate.check import check_sentence, withholds
 from actors.gate.overlap import is_factual
+from actors.question.profile import profile_of
+from actors.question.resolved import resolved
+from actors.selecting.chosen import numbered
 from bus.messages import Collection, Passage, QuestionAsked, Span
 from index.citations import markers
 from index.fusion import reciprocal_rank

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from actors.answer.profile import profile_of
-from actors.answer.question import resolved
 from actors.choosing.asked import read_question
+from actors.question.profile import profile_of
+from actors.question.resolved import resolved
 from bus.messages import Question, QuestionAsked
 from index.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from actors.answer.profile import preload
-from actors.answer.question import Defaults, resolving_under
 from actors.pipeline import pipeline
+from actors.question.profile import preload
+from actors.question.resolved import Defaults, resolving_under
 from bus.access import groups_named
 from bus.connection import connect, declare_streams
 from bus.delivery import Worker

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from actors.answer.profile import PROFILES
+from actors.question.profile import PROFILES
 from bus.errors import Failure, Poison
 from bus.graph import GraphError
 from index.errors import IndexProblem

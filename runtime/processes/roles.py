@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal
 
-from actors.answer.profile import PROFILES, preload
+from actors.question.profile import PROFILES, preload
 from bus.errors import Failure, Poison
 from bus.graph import GraphError
 from index.errors import IndexProblem

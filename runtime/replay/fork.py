@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from actors.answer.question import resolved, resolving_under
+from actors.question.resolved import resolved, resolving_under
 from bus.access import Groups, access_in
 from bus.actor import Actor
 from bus.envelope import count_in

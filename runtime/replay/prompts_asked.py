@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from actors.answer.question import resolving_under
+from actors.question.resolved import resolving_under
 from bus.asker import digest
 from bus.asking import AskRequest
 from bus.execution import Services, execute

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from actors.answer.question import resolving_under
+from actors.question.resolved import resolving_under
 from bus.errors import Poison
 from bus.events import CITED, DONE_LINE, StageEvent, decode_event
 from bus.execution import Services, execute

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.answer.question import Defaults
+from actors.question.resolved import Defaults
 from bus.envelope import count_in
 from bus.errors import Poison
 from bus.events import FIRST

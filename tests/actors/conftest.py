@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
-from actors.answer.profile import preload
+from actors.question.profile import preload
 from index.languages.detection import detect
 
 

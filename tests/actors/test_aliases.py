@@ -2,12 +2,12 @@
 
 import pytest
 
-from actors.answer.profile import profile_of
-from actors.answer.question import resolved
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import read_question
 from actors.choosing.features import read_units
 from actors.choosing.units import units_of
+from actors.question.profile import profile_of
+from actors.question.resolved import resolved
 from bus.messages import Collection, QuestionAsked
 from tests.actors.blocks import passages
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from actors.answer.question import resolved
 from actors.choosing.asked import read_question
 from actors.choosing.choose import MOST_UNITS, Ranked, rank, to_show
 from actors.choosing.features import FEATURES, words_of
 from actors.choosing.units import LONG_PARAGRAPH, units_of
 from actors.choosing.weights import weights
+from actors.question.resolved import resolved
 from bus.messages import Collection, QuestionAsked
 from tests.actors.blocks import passages
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from actors.answer.question import resolved
 from actors.choosing.asked import read_question
 from actors.choosing.choose import rank, to_show
 from actors.choosing.known import KNOWN, known
 from actors.choosing.signs import SIGNS, signs
 from actors.choosing.weights import weights
+from actors.question.resolved import resolved
 from bus.messages import Collection, QuestionAsked
 from tests.actors.blocks import Piece, passages
 

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from actors.answer.question import resolved
 from actors.choosing.choose import Choice, choose
 from actors.choosing.follow_ups import choose_follow_up, points_back
+from actors.question.resolved import resolved
 from bus.messages import Collection, Question, QuestionAsked
 from tests.actors.blocks import passages
 

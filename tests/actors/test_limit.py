@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.answer.limit import Limit, limited, tokens_in
+from actors.text.limit import Limit, limited, tokens_in
 from bus.events import tokens_of
 from bus.messages import Constraints
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.answer.links import defang
+from actors.text.links import defang
 
 SOURCE = "https://docs.example/refunds?lang=ko"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.answer.numbering import Numbering, as_evidence, numbered, plain
+from actors.text.numbering import Numbering, as_evidence, numbered, plain
 from index.citations import markers
 
 FIVE = frozenset(range(1, 6))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.answer.question import resolved
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.rows import TOLD, look_up, told
+from actors.question.resolved import resolved
 from bus.messages import Collection, QuestionAsked
 from index.languages import LANGUAGES, of
 from index.languages.tables.kinds import variants_in

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.answer.links import defang
-from actors.answer.safe_stream import SafeStream
+from actors.text.links import defang
+from actors.text.safe_stream import SafeStream
 from index.fences import fences
 
 SOURCE = "https://ok.example/a"

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.answer.profile import profile_of
 from actors.outcome.private import private
+from actors.question.profile import profile_of
 from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from blockbuster import BlockBuster
 
-from actors.answer.profile import PROFILES, profile_of
-from actors.answer.question import NO_CONTEXT, Defaults, resolved, resolving_under
 from actors.classify_intent import classify_intent
 from actors.classify_query import classify_query
 from actors.decompose_query import decompose_query
 from actors.evidence.lanes import usable_lanes
 from actors.open_lanes import open_lanes
+from actors.question.profile import PROFILES, profile_of
+from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under
 from actors.rewrite_query import rewrite_query
 from bus.errors import Poison
 from bus.messages import (

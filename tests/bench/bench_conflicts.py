@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from actors.evidence.conflicts import conflicts_in
-from actors.gate.stems import stems
+from actors.facts.stems import stems
 from bus.messages import Block, Span
 from index.languages.detection import detect
 from index.languages.folding import normal

@@ -6,7 +6,7 @@ import unicodedata
 import msgspec
 import pytest
 
-from actors.answer.links import defang
+from actors.text.links import defang
 from index.languages import LANGUAGES, of
 from prompts import notices
 from prompts.notices import ConflictingValue

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.answer.profile import PROFILES, profile_of
+from actors.question.profile import PROFILES, profile_of
 from bus.errors import Poison
 from runtime.settings import PREFIX, Settings, SettingsError, child_environ, load, refuse_unknown_variables, variables
 

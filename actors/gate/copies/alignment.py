@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.text_numbers import TOKEN
+from actors.facts.numbers.text_numbers import TOKEN
 from index.languages.scripts import is_han, is_hangul
 
 # A sentence is a copy when this share of its words stands in the same order in one sentence of the evidence.

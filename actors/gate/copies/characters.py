@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from actors.facts.numbers.text_numbers import read
 from actors.gate.copies.alignment import Copy, Token
 from actors.gate.copies.wording import same_terms, wording
-from actors.gate.numbers.text_numbers import read
 from index.languages.scripts import is_han
 
 _FEWEST: Final = 2

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from actors.facts.forces import Force, exclude, forces
+from actors.facts.lexicon import Term, copy_terms, terms
+from actors.facts.stems import stems
 from actors.gate.copies.alignment import Change, Copy, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.copies.reservations import reserved
 from actors.gate.places import Piece
-from actors.gate.stems import stems
-from actors.gate.terms.forces import Force, exclude, forces
-from actors.gate.terms.lexicon import Term, copy_terms, terms
 from index.languages.negation import Negated, negations
 
 # A change of so few words is about the words beside it; in one of so many, two terms need not stand for each other.

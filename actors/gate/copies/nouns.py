@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from actors.facts.lexicon import Term, copy_terms, sides
+from actors.facts.numbers.text_numbers import read
+from actors.facts.numbers.units import SIGNS
+from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Change, Copy, Token
 from actors.gate.copies.characters import other_characters
 from actors.gate.copies.wording import Wording, same_terms, wording
-from actors.gate.numbers.text_numbers import read
-from actors.gate.numbers.units import SIGNS
-from actors.gate.stems import EMPTY, stem_of
-from actors.gate.terms.lexicon import Term, copy_terms, sides
 from index.citations import strip_markers
 from index.languages.folding import normal, visible
 from index.languages.scripts import is_han, is_hangul

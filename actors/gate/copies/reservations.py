@@ -1,8 +1,8 @@
 """Reservations that a copy adds or leaves out: only, all, at least; and hedges that it leaves out: about, mostly, may."""
 
+from actors.facts.lexicon import Role, Term, copy_terms, sides
+from actors.facts.stems import stems
 from actors.gate.copies.alignment import Change, Copy, Token
-from actors.gate.stems import stems
-from actors.gate.terms.lexicon import Role, Term, copy_terms, sides
 
 
 def reserved(copy: Copy, change: Change, language: str) -> str:

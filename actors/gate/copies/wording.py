@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
+from actors.facts.lexicon import Term, copy_terms, sides
+from actors.facts.numbers.units import SIGNS, unit_of
+from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Copy, Token
-from actors.gate.numbers.units import SIGNS, unit_of
-from actors.gate.stems import EMPTY, stem_of
-from actors.gate.terms.lexicon import Term, copy_terms, sides
 from index.languages import of
 from index.languages.folding import normal
 from index.languages.scripts import is_hangul

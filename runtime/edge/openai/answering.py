@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 from aiohttp import web
 
-from actors.answer.limit import tokens_in
+from actors.text.limit import tokens_in
 from bus.messages import NearPassage, Reference
 from bus.router import Reader, TooSlow
 from bus.run_record import RunRecord

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.answer.limit import tokens_in
 from actors.outcome.ends import code_of, words_of
+from actors.text.limit import tokens_in
 from bus.messages import NearPassage, Settled
 from bus.run_record import RunRecord
 from index.masking.text import mask

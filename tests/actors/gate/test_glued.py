@@ -2,8 +2,8 @@
 
 import pytest
 
+from actors.facts.numbers.glued import glued
 from actors.gate.check import check_sentence
-from actors.gate.numbers.glued import glued
 from index.languages.folding import normal
 from prompts.contracts import Evidence
 

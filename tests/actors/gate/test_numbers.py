@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.gate.numbers.values import Interval, values
+from actors.facts.numbers.values import Interval, values
 from index.languages import FOLDER, LANGUAGES
 from index.languages.folding import normal
 

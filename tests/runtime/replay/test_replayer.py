@@ -14,10 +14,10 @@ from actors import (
     stream_references,
 )
 from actors.answer import drafting, release
-from actors.answer.question import Defaults, resolving_under
 from actors.evidence import spans
 from actors.outcome import settling
 from actors.pipeline import ACTORS, pipeline
+from actors.question.resolved import Defaults, resolving_under
 from bus.delivery import Worker
 from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.events import Done, Source

@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from actors.answer.question import resolved
 from actors.choosing.choose import Choice
 from actors.choosing.confidence import shows
 from actors.choosing.parts import choose_parts
+from actors.question.resolved import resolved
 from bus.messages import QuestionAsked
 from index.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn

@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from actors.gate.stems import stem_of, stems
+from actors.facts.stems import stem_of, stems
 from index.languages import of
 from index.languages.folding import normal
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.units import MONTHS, UNITS_BEFORE
+from actors.facts.numbers.units import MONTHS, UNITS_BEFORE
 from index.languages import every
 from index.languages.numerals import any_of
 from index.languages.scripts import ARABIC, HANGUL

@@ -1,13 +1,13 @@
 """What the rules chose for a question: how it ends when they are not sure, and the request that rests on their choice."""
 
-from actors.answer.profile import profile_of
 from actors.choosing.choose import Choice
 from actors.choosing.confidence import HIGH, shows
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
 from actors.evidence import spans
-from actors.evidence.requests import Request, requested, style_of
 from actors.outcome.closest import closest
+from actors.question.profile import profile_of
+from actors.selecting.requests import Request, requested, style_of
 from bus.messages import AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
 

@@ -4,10 +4,10 @@ from typing import Literal
 
 from msgspec import UNSET
 
-from actors.answer.profile import profile_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
+from actors.question.profile import profile_of
 from bus.messages import (
     AnswerSettled,
     HintRequested,

@@ -10,13 +10,13 @@ from typing import Final
 
 import msgspec
 
+from actors.facts.forces import SPOKEN, exclude, forces
+from actors.facts.lexicon import Role, Term, terms
+from actors.facts.numbers.text_numbers import read
+from actors.facts.stems import Stem, stems
 from actors.gate.copies.check import changed_in_copy
-from actors.gate.numbers.text_numbers import read
 from actors.gate.places import RETELLS, is_verbatim, likest, place
-from actors.gate.stems import Stem, stems
-from actors.gate.terms.forces import SPOKEN, exclude, forces
-from actors.gate.terms.lexicon import Role, Term, terms
-from actors.gate.terms.predicates import other_predicate
+from actors.gate.predicates import other_predicate
 from index.citations import strip_markers
 from index.languages import of
 from index.languages.detection import detect

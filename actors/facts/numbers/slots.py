@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.text_numbers import read
-from actors.gate.numbers.values import Value
+from actors.facts.numbers.text_numbers import read
+from actors.facts.numbers.values import Value
 
 # Weights of the nearest words on a side, nearest first.
 _WEIGHTS: Final = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.2)

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.values import Value
+from actors.facts.numbers.values import Value
 from index.languages import union
 from index.languages.tables.numbers import Bounds
 

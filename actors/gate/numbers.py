@@ -12,11 +12,11 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.bounds import bears_out, bound_of
-from actors.gate.numbers.glued import renamed
-from actors.gate.numbers.slots import Slot, likeness, matches, signature, slot_index, slots, units_agree
-from actors.gate.numbers.text_numbers import read
-from actors.gate.numbers.values import Interval, Value
+from actors.facts.numbers.glued import renamed
+from actors.facts.numbers.slots import Slot, likeness, matches, signature, slot_index, slots, units_agree
+from actors.facts.numbers.text_numbers import read
+from actors.facts.numbers.values import Interval, Value
+from actors.gate.bounds import bears_out, bound_of
 from index.languages import every
 from index.languages.numerals import any_of
 from index.languages.tables.numbers import phrases_in

@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.text_numbers import read
-from actors.gate.numbers.units import MONTHS
-from actors.gate.stems import stem_of, stems
+from actors.facts.numbers.text_numbers import read
+from actors.facts.numbers.units import MONTHS
+from actors.facts.stems import stem_of, stems
 from index.citations import strip_markers
 from index.languages import of
 from index.languages.folding import normal, visible

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.terms.lexicon import Term, terms
+from actors.facts.lexicon import Term, terms
 from index.languages.negation import negations
 
 _NEGATED: Final = {

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from actors.gate.numbers.values import Interval, Value, values
+from actors.facts.numbers.values import Interval, Value, values
 from index.citations import strip_markers
 from index.languages.folding import normal
 from index.languages.scripts import HAN

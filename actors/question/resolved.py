@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
-from actors.answer.profile import profile_of
+from actors.question.profile import profile_of
 from bus.messages import Question, QuestionAsked
 from index.languages import LANGUAGES
 from index.languages.detection import detect

@@ -1,1 +1,0 @@
-"""Terms whose reversal changes the meaning: negation, duty, ban, limits, opposites, kinds and names."""
