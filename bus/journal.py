@@ -185,6 +185,11 @@ class Journal:
         state = info.state
         return Usage(state.bytes, max(0, info.config.max_bytes or 0), state.messages, state.first_seq, state.last_seq)
 
+    async def lost_bytes(self) -> int:
+        """What nats-server dropped of damaged files since it started. Raises Unavailable."""
+        reply = await self._api(f"STREAM.INFO.{RUNS}", {"deleted_details": True}, patience_s=10.0)
+        return reply.state.lost.bytes if reply.state.lost is not None else 0
+
     async def subjects(self, subject: str) -> list[str]:
         """The subject of every record of a filter, in no order. Raises Unavailable."""
         found: list[str] = []

@@ -23,7 +23,7 @@ from bus.journal import Journal, Usage
 from bus.messages import QuestionAsked
 from bus.pruning import Pruned, Rule, Seen, prune
 from bus.settings import BusSettings
-from bus.subjects import JOURNAL, Key, consumed_subject
+from bus.subjects import JOURNAL, consumed_subject
 from bus.sweeping import sweep
 from bus.watched import Watch
 
@@ -86,17 +86,12 @@ class Pruner:
         self._other_at = float("-inf")
         self._full_until = 0.0
         self._old, self._sweep, self._say_full = _Clock(), _Clock(), _Clock()
-        self._lost: tuple[Key, ...] = ()
-        self._damaged = False
+        self._lost_bytes = 0  # as the last sweep knew it
 
     @property
     def working(self) -> bool:
         """Whether this is the one that prunes."""
         return time.monotonic() - self._other_at > SILENT_PERIODS * self.settings.janitor_period_s
-
-    def tell_damage(self, lost: Sequence[Key]) -> None:
-        """The journal's files were damaged: at its start, it ends the runs that this left without an end."""
-        self._lost, self._damaged = tuple(lost), True
 
     async def start(self) -> None:
         await self.client.subscribe(PRESENT, cb=self._heard)
@@ -118,9 +113,10 @@ class Pruner:
 
     async def _turn(self) -> None:
         if self._sweep.take(SWEEP_EVERY_S):
-            for line in await sweep(self.journal, self.settings.deadline_s, lost=self._lost, damaged=self._damaged):
+            lost = await self.journal.lost_bytes()
+            for line in await sweep(self.journal, self.settings.deadline_s, damaged=lost != self._lost_bytes):
                 log.warning("%s", line)
-            self._lost, self._damaged = (), False
+            self._lost_bytes = lost
         usage = await self._look()
         target = int(usage.limit_bytes * self.settings.runs_prune_from)
         if usage.limit_bytes and usage.size_bytes > target and time.monotonic() >= self._full_until:

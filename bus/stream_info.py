@@ -16,9 +16,16 @@ class ApiError(msgspec.Struct, frozen=True):
     description: str = ""
 
 
+class Lost(msgspec.Struct, frozen=True):
+    bytes: int = 0
+
+
 class State(msgspec.Struct, frozen=True):
+    """`lost`: damaged records, only where the request asks for `deleted_details`."""
+
     subjects: dict[str, int] | None = None
     last_seq: int = 0
+    lost: Lost | None = None
 
 
 class Replica(msgspec.Struct, frozen=True):

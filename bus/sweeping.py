@@ -3,16 +3,13 @@
 import time
 from collections.abc import Sequence
 
-import msgspec
-
-from bus.access import Access, access_key
 from bus.errors import Poison
 from bus.journal import Journal
 from bus.messages import Message, QuestionAsked, RunFinished, Settled, message_type, question_about, words_asked
 from bus.pins import PINNED
 from bus.pruning import remove_run
 from bus.records import DEADLINE, Record
-from bus.subjects import ACCESS, BadId, Key, consumed_subject, finished, key_of, parse
+from bus.subjects import ACCESS, BadId, consumed_subject, finished, key_of, parse
 
 #: What is younger may still be written to: a question follows the record of its owner.
 YOUNG_S = 3600.0
@@ -20,7 +17,7 @@ YOUNG_S = 3600.0
 LATE_S = 60.0
 
 LEFT = "how this run ended is not in the journal: the stack stopped before it did, or the record was damaged"
-DAMAGED = "records of this run were damaged in the journal's files; `groundwire trace check` says which"
+DAMAGED = "records of this run were lost to damage in the journal's files"
 
 #: Every record but the questions.
 RECORDS = "gw.*.*.*"
@@ -29,43 +26,36 @@ _ENDS = (consumed_subject(RunFinished), f"gw.{ACCESS}.*.*", f"gw.{PINNED}.*.*")
 _LEAVES_LAST = {message_type(RunFinished), ACCESS, PINNED}
 
 
-async def sweep(journal: Journal, deadline_s: float, *, lost: Sequence[Key] = (), damaged: bool = False) -> list[str]:
-    """End each run that nothing else will, and remove what pruning left of others. Returns lines for the log. Raises Unavailable.
+async def sweep(journal: Journal, deadline_s: float, *, damaged: bool = False) -> list[str]:
+    """End each run that nothing else will end, and remove what pruning left of others. Returns lines for the log.
 
-    `deadline_s`: of a run that sets none. `damaged`: files of the journal were, so that questions may be missing; `lost`: records
-    that are known to be.
+    Raises Unavailable. `deadline_s`: of a run that sets none. `damaged`: nats-server lost records, so questions may be missing.
     """
-    said: list[str] = []
-    for key in lost:
-        if key.type == ACCESS:  # without its owner, the run would be anybody's
-            denied = msgspec.json.encode(Access(groups=()))
-            await journal.publish(access_key(key.run_id).subject, denied, patience_s=2.0)
+    lines: list[str] = []
     asked = await runs_in(journal, consumed_subject(QuestionAsked))
     ended = await runs_in(journal, consumed_subject(RunFinished))
-    hit = {key.run_id for key in lost}
-    for run_id in sorted((asked | hit) - ended):
+    for run_id in sorted(asked - ended):
         records = await journal.run(run_id)
-        late = time.time() > _deadline(records, deadline_s) + LATE_S
-        if records and (late or run_id in hit):
-            settled = Settled(outcome="failed", detail=DAMAGED if run_id in hit else LEFT, question=_words(records))
+        if records and time.time() > _deadline(records, deadline_s) + LATE_S:
+            settled = Settled(outcome="failed", detail=LEFT, question=_words(records))
             await journal.write(finished(run_id), RunFinished(settled=settled), patience_s=2.0)
-            said.append(f"run {run_id} had no end: it has failed")
+            lines.append(f"run {run_id} had no end: it has failed")
     for name in (*_ENDS, RECORDS) if damaged else _ENDS:
         for run_id in sorted(await runs_in(journal, name) - asked):
-            line = await _without_question(journal, run_id, hit=run_id in hit, damaged=damaged)
+            line = await _without_question(journal, run_id, damaged=damaged)
             asked.add(run_id)
             if line:
-                said.append(line)
-    return said
+                lines.append(line)
+    return lines
 
 
-async def _without_question(journal: Journal, run_id: str, *, hit: bool, damaged: bool) -> str:
-    """Give a run its question back if damage took it, or may have; remove what pruning left."""
+async def _without_question(journal: Journal, run_id: str, *, damaged: bool) -> str:
+    """Write the question of a run again if damage may have taken it; remove what pruning left."""
     records = await journal.run(run_id)
     types = {record.key.type for record in records}
     if not records or message_type(QuestionAsked) in types:
         return ""
-    if hit or types - _LEAVES_LAST or (damaged and message_type(RunFinished) in types):
+    if types - _LEAVES_LAST or (damaged and message_type(RunFinished) in types):
         await _restore_question(journal, run_id, records)
         return f"run {run_id} had lost its question: it is written again"
     if max(record.time for record in records) < time.time() - YOUNG_S:

@@ -17,7 +17,7 @@ from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
 from runtime.commands.terminal import json_line, one_line, say, say_json
-from runtime.commands.trace_keep import check_command, pin_command, prune_command, unpin_command
+from runtime.commands.trace_keep import pin_command, prune_command, unpin_command
 from runtime.replay.journal_traces import RunListed, latest_runs
 from runtime.replay.masked import masked_trace
 from runtime.replay.steps import steps_of
@@ -31,7 +31,7 @@ def trace_group() -> None:
     """List, show, export, pin and prune recorded runs; RUN is a run id, or a trace file where that is possible."""
 
 
-for command in (pin_command, unpin_command, prune_command, check_command):
+for command in (pin_command, unpin_command, prune_command):
     trace_group.add_command(command)
 
 

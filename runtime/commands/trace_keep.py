@@ -1,4 +1,4 @@
-"""`groundwire trace pin`, `unpin`, `prune` and `check`: what stays in a journal, what leaves it, and what is damaged."""
+"""`groundwire trace pin`, `unpin` and `prune`: which runs stay in the journal, and which leave it."""
 
 import re
 import time
@@ -14,11 +14,9 @@ from bus.pruning import Pruned, Rule, prune
 from bus.runs import no_such_run
 from bus.subjects import check_id, key_of
 from bus.sweeping import sweep
-from runtime.commands.options import ASKED_OVER, BUILT_INDEX, CONFIG
-from runtime.commands.run_sources import journal_of, refuse, run, settings_for
+from runtime.commands.options import ASKED_OVER, CONFIG
+from runtime.commands.run_sources import journal_of, run, settings_for
 from runtime.commands.terminal import one_line, say
-from runtime.journal.repair import check, reports
-from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -116,28 +114,6 @@ def prune_command(
     )
     what = "would be removed" if dry_run else "removed"
     say(f"{len(pruned.runs)} runs {what} ({pruned.size_bytes / 1e6:.1f} MB){f'; passed over: {stay}' if stay else ''}")
-
-
-@click.command("check")
-@BUILT_INDEX
-@CONFIG
-@click.pass_context
-def check_command(ctx: click.Context, index: Path, config: Path | None) -> None:
-    """Read the journal's files through and say what is damaged, or was and has been taken out. Exit code 1 if any is."""
-    folder = state_folder(settings_for(index, config))
-    for where, damages in reports(folder):
-        for each in damages:
-            known = ", ".join(each.subjects) or "none"
-            say(one_line(f"{each}; subjects known: {known} (the damaged files: {where})"))
-    try:
-        found = check(folder)
-    except OSError as error:
-        refuse(f"{folder}: cannot be read ({error.strerror})")
-    for each in found:
-        say(one_line(f"{each}; they are taken out when the stack starts again"))
-    if not found:
-        say("every record in the journal's files is sound")
-    ctx.exit(1 if found else 0)
 
 
 def _rule(settings: Settings, older_than: float | None, keep_bytes: int | None) -> Rule:

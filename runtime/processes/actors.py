@@ -18,8 +18,6 @@ from bus.messages import RunFinished
 from bus.pruner import Pruner
 from bus.users import ACTORS
 from index.languages.detection import detect
-from runtime.journal.repair import lost, reports
-from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings
 from runtime.telemetry.run_metrics import RunCounter
 
@@ -52,8 +50,6 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await janitor.start()
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
         pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
-        if settings.index.place and any(reports(state_folder(settings))):
-            pruner.tell_damage(lost(state_folder(settings)))
         await pruner.start()
         counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
         await counter.start()

@@ -19,12 +19,12 @@ import anyio
 import msgspec
 import psutil
 
-from bus.connection import connect, declare_streams
+from bus.connection import Inbox, connect, declare_streams
 from bus.errors import Unavailable
 from bus.health import health_of
+from bus.journal import Journal
 from bus.settings import BusSettings
 from bus.users import OPERATOR
-from runtime.journal.repair import repair
 from runtime.processes import nats_server, nats_users
 from runtime.processes.actor_groups import actor_processes
 from runtime.processes.disk_errors import DiskErrors, has_room
@@ -128,13 +128,13 @@ class Stack:
             self.folder, port=self.port, sync_always=self.sync_always, passwords=users.passwords
         )
         self._end_orphan()
-        await self._repair()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         self._keepers.append(asyncio.create_task(self._mend_nats()))
         here = await self._share_process() if self._alone else set[Role]()
         client = await connect(self.settings.bus, name="groundwire-supervisor")
         if self.roles:
             await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
+            await self._report_damage(Journal(client, Inbox(client)))
         await client.close()
         for name, told in self.commands.items():
             if told[0] in here:
@@ -210,18 +210,13 @@ class Stack:
         self.failed = why
         self._on_broken()
 
-    async def _repair(self) -> None:
-        """Take damage out of the journal's files while no server has them open, and say what it was."""
-        try:
-            found = await asyncio.to_thread(repair, self.folder)
-        except OSError as error:
-            self.say(f"the journal's files cannot be read through ({error}); it is started as it is")
-            return
-        if found:
-            with open_private(self.log("journal"), append=True) as log:
-                log.writelines(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {each}\n".encode() for each in found)
-        for each in found:
-            self.say(f"the journal was damaged: {each} (log: {self.log('journal')})")
+    async def _report_damage(self, journal: Journal) -> None:
+        """Print one line if nats-server left damaged records out; it goes on with those that it could read."""
+        if lost := await journal.lost_bytes():
+            self.say(
+                f"the journal in {self.folder} was damaged: nats-server dropped {lost} bytes of records, and runs that lost theirs "
+                "have failed; `groundwire restore` brings back a backup, and a cluster with bus.replicas keeps more copies"
+            )
 
     async def _close_pipes(self) -> None:
         """Close our ends of the pipes while there is a loop to do it; at the interpreter's end that is an error on the terminal."""
