@@ -80,7 +80,7 @@ def test_every_route_is_in_the_table_with_its_scope() -> None:
 
 
 def test_every_guide_is_in_the_menu() -> None:
-    menu = set(re.findall(r": (\w+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    menu = set(re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
     assert menu == {page.name for page in (ROOT / "docs").glob("*.md")}
 
 
