@@ -1,23 +1,22 @@
 """/v1/runs: ask a question; resume, look up or cancel its run."""
 
-import asyncio
-
 import msgspec
 from aiohttp import web
 
 from bus.events import EVENT_TYPES
 from bus.messages import QuestionAsked
-from bus.router import Reader, TooSlow
+from bus.router import Reader
 from bus.run_record import RunRecord
 from bus.runs import no_such_run
 from bus.subjects import check_id
 from runtime.edge.door import CALLER
 from runtime.edge.idempotency import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
+from runtime.edge.relay import whole
 from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sse import stream
+from runtime.edge.sse import EventForm, stream
 from runtime.edge.state import EDGE, Edge
 
 LAST_EVENT_ID = parameter(
@@ -58,7 +57,7 @@ async def ask(request: web.Request, question: QuestionAsked) -> web.StreamRespon
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
     async with edge.ask(request[CALLER], question, "json" if as_json else "sse", deadline_s) as reader:
         if not as_json:
-            return await stream(request, edge, reader)
+            return await stream(request, reader, EventForm(), "sse", cut="end")
         record = await finished_record(edge, reader, deadline_s or edge.settings.json_deadline_s)
     status = status_of(record)
     again = {"Retry-After": str(RETRY_AFTER_S)} if status in (429, 503) else {}
@@ -77,15 +76,10 @@ def keyed(request: web.Request, question: QuestionAsked) -> QuestionAsked:
 
 async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunRecord:
     """The record of the run once it has ended. Raises Unavailable, or Problem 504 when it does not end in time."""
-    try:
-        async with asyncio.timeout(deadline_s + edge.timeouts.grace_s):
-            while await reader.batch():
-                pass
-    except (TimeoutError, TooSlow):
-        run_id = reader.run_id
-        detail = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
-        raise Problem(504, "timeout", detail, run_headers(run_id)) from None
-    record = await edge.runs.record(reader.run_id)
+    run_id = reader.run_id
+    late = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
+    await whole(reader, deadline_s + edge.timeouts.grace_s, late, run_headers(run_id))
+    record = await edge.runs.record(run_id)
     assert record is not None, "a run that has ended has a record"
     return record
 
@@ -133,7 +127,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
     with await edge.runs.read(run_id) as reader:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
-        return await stream(request, edge, reader, after=after)
+        return await stream(request, reader, EventForm(after), "sse", cut="end")
 
 
 @Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, "ask", problems=(503,))

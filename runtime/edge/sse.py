@@ -1,18 +1,18 @@
-"""Write a run's events as server-sent events, in the specification's exact format.
+"""Write a run as server-sent events, in the specification's exact format.
 
-Waiting events go out in one write: a client that keeps up gets each as it comes, a slow one gets several at once, and one
-that stops reading is disconnected. It can resume after the last event number it received.
+Waiting events go out in one write: a client that keeps up gets each as it comes, a slow one gets several at once.
 """
 
 import asyncio
-import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from aiohttp import web
 
-from bus.errors import Unavailable
-from bus.router import Numbered, Reader, TooSlow
+from bus.router import Numbered, Reader
+from runtime.edge.relay import Client, Form, relay
 from runtime.edge.responses import run_headers
-from runtime.edge.state import Edge
+from runtime.edge.state import EDGE, Edge
 
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -22,43 +22,69 @@ HEADERS = {
 #: Bytes that a socket with an empty buffer accepts at once.
 SMALL_BYTES = 16 * 1024
 COMMENT = b": alive\n\n"
-#: After how many milliseconds a client that lost its connection comes back; told once, before the first event.
+#: The last event of the protocols of OpenAI and of the AI SDK.
+DONE = b"data: [DONE]\n\n"
+#: After how many milliseconds a client that lost its connection comes back; sent once, before the first event.
 RETRY = b"retry: 1000\n"
 
 
-def sse(events: list[Numbered]) -> bytes:
-    """Events in their wire format."""
-    return b"".join(b"id: %d\ndata: %s\n\n" % event for event in events)
+class EventForm(Form[bytes]):
+    """The run's own events after number `after`."""
+
+    def __init__(self, after: int = 0) -> None:
+        self._after = after
+        self._retry = RETRY
+
+    def events(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
+        for event in batch:
+            if event[0] > self._after:
+                yield b"%sid: %d\ndata: %s\n\n" % (self._retry, *event)
+                self._retry = b""
 
 
-async def stream(request: web.Request, edge: Edge, reader: Reader, *, after: int = 0) -> web.StreamResponse:
-    """Send the events after number `after` until DONE, or until the client or this process ends the stream.
+class SseClient(Client[bytes]):
+    """An HTTP client that reads server-sent events. `cut`: how its stream is cut off; one that is not gets the error."""
 
-    Raises CancelledError or ConnectionResetError when the client has disconnected.
-    """
-    response = web.StreamResponse(headers=HEADERS | run_headers(reader.run_id))
-    began = time.monotonic()
+    def __init__(
+        self, request: web.Request, response: web.StreamResponse, cut: Literal["end", "abort"] | None = None
+    ) -> None:
+        self.resumes = cut is not None
+        self._request = request
+        self._response = response
+        self._edge = request.app[EDGE]
+        self._cut = cut
+
+    async def send(self, units: Iterable[bytes]) -> None:
+        if events := [unit for unit in units if unit]:
+            await write(self._request, self._response, b"".join(events), self._edge)
+            self._edge.metrics.sent(len(events))
+
+    async def alive(self) -> None:
+        await write(self._request, self._response, COMMENT, self._edge)
+
+    async def cut_off(self) -> None:
+        if self._cut == "abort" and self._request.transport is not None:
+            self._request.transport.abort()
+
+    async def drop(self) -> ConnectionResetError:
+        return disconnect(self._request, self._edge)
+
+
+async def stream(
+    request: web.Request,
+    reader: Reader,
+    form: Form[bytes],
+    transport: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    cut: Literal["end", "abort"] | None = None,
+) -> web.StreamResponse:
+    """Answer the request with the run. Raises CancelledError or ConnectionResetError when the client has disconnected."""
+    edge = request.app[EDGE]
+    response = web.StreamResponse(headers=HEADERS | run_headers(reader.run_id) | dict(headers or {}))
     await response.prepare(request)
-    first = True
-    with edge.metrics.streams.labels("sse").track_inprogress():
-        try:
-            while (batch := await reader.batch_within(edge.timeouts.keepalive_s)) != []:
-                if batch is None:
-                    await write(request, response, COMMENT, edge)
-                    continue
-                wanted = batch if batch[0][0] > after else [event for event in batch if event[0] > after]
-                if not wanted:
-                    continue
-                await write(request, response, RETRY + sse(wanted) if first else sse(wanted), edge)
-                edge.metrics.sent(len(wanted))
-                if first:
-                    first = False
-                    edge.metrics.first_event_s.observe(time.monotonic() - began)
-        except (TooSlow, TimeoutError):
-            raise disconnect(request, edge) from None
-        except Unavailable:
-            pass  # the process is stopping: a stream that ends without DONE tells the client to resume elsewhere
-    await response.write_eof()
+    with edge.metrics.streams.labels(transport).track_inprogress():
+        await relay(edge, reader, form, SseClient(request, response, cut))
     return response
 
 

@@ -8,6 +8,7 @@ a time in the order asked, and each frame is a bare event.
 
 import asyncio
 import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import anyio
@@ -15,13 +16,13 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 from msgspec import Meta
 
-from bus.errors import Unavailable
 from bus.events import EVENT_TYPES, Done, Error, Event
 from bus.messages import QuestionAsked
-from bus.router import Reader, TooSlow
+from bus.router import Numbered
 from bus.subjects import check_id
 from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.relay import Client, Form, relay
 from runtime.edge.request_parsing import UNREADABLE, decode_json, parse_body
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE, Edge
@@ -111,8 +112,30 @@ async def websocket(request: web.Request) -> web.StreamResponse:
     return ws
 
 
-class Socket:
+class EnvelopeForm(Form[Envelope]):
+    """A run's events after number `after`. `accepted`: whether the client waits for the run's id."""
+
+    def __init__(self, run_id: str, *, after: int = 0, key: str | None = None, accepted: bool = False) -> None:
+        self._run_id = run_id
+        self._after = after
+        self._key = key
+        self._accepted = accepted
+
+    def begin(self) -> Iterator[Envelope]:
+        if self._accepted:
+            yield self._envelope((0, _ACCEPTED))
+
+    def events(self, batch: Sequence[Numbered]) -> Iterator[Envelope]:
+        return (self._envelope(event) for event in batch if event[0] > self._after)
+
+    def _envelope(self, event: Numbered) -> Envelope:
+        return Envelope(run_id=self._run_id, id=event[0], event=msgspec.Raw(event[1]), key=self._key)
+
+
+class Socket(Client[Envelope]):
     """One client's socket: a task per request, all ended when it closes."""
+
+    resumes = True
 
     def __init__(self, edge: Edge, ws: web.WebSocketResponse, caller: Caller, *, enveloped: bool) -> None:
         self.edge = edge
@@ -151,12 +174,13 @@ class Socket:
                     if isinstance(asked, Resume):
                         await self.edge.check_theirs(caller, check_id(asked.run_id))
                         with await self.edge.runs.read(asked.run_id) as reader:
-                            await self._send(reader, after=asked.after)
+                            await relay(self.edge, reader, EnvelopeForm(reader.run_id, after=asked.after), self)
                     else:
                         async with self.edge.ask(caller, asked, "websocket") as reader:
-                            if self.enveloped:
-                                await self._frame(_ACCEPTED, reader.run_id, key=asked.idempotency_key)
-                            await self._send(reader, key=asked.idempotency_key)
+                            key, accepted = asked.idempotency_key, self.enveloped
+                            await relay(
+                                self.edge, reader, EnvelopeForm(reader.run_id, key=key, accepted=accepted), self
+                            )
         except EXPECTED as error:
             await self._refuse(problem_of(error), asked)
         except ConnectionResetError:
@@ -172,30 +196,20 @@ class Socket:
             self.edge.door.limits.spend(caller.key_id, caller.rate)
         return caller
 
-    async def _send(self, reader: Reader, *, after: int = 0, key: str | None = None) -> None:
-        """Raises ConnectionResetError when the client has disconnected or reads too slowly."""
-        try:
-            while (batch := await reader.batch_within(self.edge.timeouts.keepalive_s)) != []:
-                for number, event in batch or ():
-                    if number > after:
-                        await self._frame(event, reader.run_id, number, key)
-        except Unavailable:
-            await self.ws.close(code=WSCloseCode.GOING_AWAY, message=b"shutting down; reconnect and resume")
-        except TooSlow:
-            raise await self._disconnect() from None
-
-    async def _frame(self, event: bytes, run_id: str = "", number: int = 0, key: str | None = None) -> None:
-        """Raises ConnectionResetError when the client has disconnected or stopped reading."""
-        if self.enveloped:
-            event = _encode(Envelope(run_id=run_id, id=number, event=msgspec.Raw(event), key=key))
-        try:
+    async def send(self, units: Iterable[Envelope]) -> None:
+        for envelope in units:
+            frame = _encode(envelope) if self.enveloped else bytes(envelope.event)
             async with asyncio.timeout(self.edge.timeouts.stall_s):
-                await self.ws.send_str(event.decode())
-        except TimeoutError:
-            raise await self._disconnect() from None
-        self.edge.metrics.sent(1)
+                await self.ws.send_str(frame.decode())
+            self.edge.metrics.sent(1)
 
-    async def _disconnect(self) -> ConnectionResetError:
+    async def alive(self) -> None:
+        """The socket's own heartbeat is enough."""
+
+    async def cut_off(self) -> None:
+        await self.ws.close(code=WSCloseCode.GOING_AWAY, message=b"shutting down; reconnect and resume")
+
+    async def drop(self) -> ConnectionResetError:
         self.edge.metrics.slow.inc()
         await self.ws.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"reading too slowly; reconnect and resume")
         return ConnectionResetError("the client read too slowly")
@@ -204,9 +218,14 @@ class Socket:
         """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
         key = asked.idempotency_key if isinstance(asked, QuestionAsked) else None
         run_id = asked.run_id if isinstance(asked, Resume | Cancel) else ""
+        events = (Error(code=problem.code, content=problem.detail), Done())
         with contextlib.suppress(ConnectionResetError):
-            for event in (Error(code=problem.code, content=problem.detail), Done()):
-                await self._frame(_encode(event), run_id, key=key)
+            try:
+                await self.send(
+                    Envelope(run_id=run_id, id=0, event=msgspec.Raw(_encode(event)), key=key) for event in events
+                )
+            except TimeoutError:
+                await self.drop()
 
 
 def parse_request(body: bytes) -> SocketRequest:

@@ -31,7 +31,7 @@ import bus.events
 import bus.messages
 import bus.run_record
 import bus.sources
-import runtime.edge.following
+import runtime.edge.relay
 import runtime.edge.runs
 import runtime.edge.search
 from bus.events import Done as SentDone
@@ -233,7 +233,7 @@ LEFT = {
 
 
 def test_the_failures_are_the_servers() -> None:
-    assert set(runtime.edge.following.FAILURES) == events.FAILURES
+    assert set(runtime.edge.relay.FAILURES) == events.FAILURES
 
 
 @pytest.mark.parametrize(("ours", "theirs"), TYPES, ids=lambda each: each.__name__)

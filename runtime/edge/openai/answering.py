@@ -1,9 +1,8 @@
-"""A run as the answer of one of OpenAI's routes, in one piece or streamed; the routes say in which form."""
+"""A run as the answer of one of OpenAI's routes, in one piece or streamed; each route has its own chunks."""
 
-import asyncio
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import msgspec
@@ -11,32 +10,32 @@ from aiohttp import web
 
 from actors.text.limit import tokens_in
 from bus.messages import NearPassage, Reference
-from bus.router import Reader, TooSlow
+from bus.router import Reader
 from bus.run_record import RunRecord
 from runtime.edge.cited import Cited, base_of, cited, cited_passages, opened_passages, opened_references
-from runtime.edge.following import Followed
 from runtime.edge.openai import schemas
 from runtime.edge.openai.errors import openai_error
 from runtime.edge.passages_markdown import markdown, within
-from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.problems import Problem
+from runtime.edge.relay import TextForm, whole
 from runtime.edge.responses import json_response, run_headers
-from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
+from runtime.edge.sse import DONE, stream
 from runtime.edge.state import EDGE
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Answer(ABC):
-    """One run as an answer. What a client sees of it is `self.run.text`, then `withdrawn` or the closest passages."""
+class Answer(TextForm[bytes]):
+    """One run as an answer: the text, then why it was withdrawn or the closest passages. An error ends a stream early."""
 
     def __init__(self, request: web.Request, reader: Reader, asked: schemas.Asked, *, most_tokens: int | None) -> None:
+        super().__init__(reader.run_id)
         self.request = request
+        self.reader = reader
         self.edge = request.app[EDGE]
-        self.run = Followed(reader, self.edge.timeouts.keepalive_s)
         self.asked = asked
         self.base = base_of(request)
         self.created = int(time.time())
-        self.headers = run_headers(reader.run_id)
         self._most_tokens = most_tokens
 
     # ------------------------------------------------------------ its form
@@ -95,51 +94,41 @@ class Answer(ABC):
 
     async def send(self) -> web.StreamResponse:
         """Answer the request. Raises Problem when there is no answer, Unavailable, and what a broken connection raises."""
-        return await (self._stream() if self.asked.stream else self._whole())
-
-    async def _whole(self) -> web.Response:
+        if self.asked.stream:
+            return await stream(self.request, self.reader, self, "chat")
         timeout_s = (self.asked.deadline_s or self.edge.run_deadline_s) + self.edge.timeouts.grace_s
-        try:
-            async with asyncio.timeout(timeout_s):
-                async for _ in self.run.pieces():
-                    pass
-        except (TimeoutError, TooSlow):
-            detail = f"run {self.run.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
-            raise Problem(504, "timeout", detail) from None
+        late = f"run {self.run.run_id} did not finish within {timeout_s:g} s; ask with `stream`"
+        self.run = await whole(self.reader, timeout_s, late)
+        self.run.check()
         record = await self.edge.runs.record(self.run.run_id)
         text = self.run.withdrawn or self.run.text + markdown(self.quoted)
-        return json_response(self.whole(text, self.finish(record), record), headers=self.headers)
+        return json_response(self.whole(text, self.finish(record), record), headers=run_headers(self.run.run_id))
 
-    async def _stream(self) -> web.StreamResponse:
-        """An error ends the stream early, as OpenAI's does."""
-        response = web.StreamResponse(headers=HEADERS | self.headers)
-        await response.prepare(self.request)
+    def begin(self) -> Iterator[bytes]:
+        if (first := self.first()) is not None:
+            yield _written(first)
 
-        async def send(value: msgspec.Struct) -> None:
-            await write(self.request, response, b"data: %s\n\n" % _encode(value), self.edge)
+    def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
+        yield _written(self.piece("".join(tokens)))
 
-        try:
-            if (first := self.first()) is not None:
-                await send(first)
-            async for piece in self.run.pieces():
-                if piece is None:
-                    await write(self.request, response, COMMENT, self.edge)
-                else:
-                    await send(self.piece(piece))
-            if rest := f"\n\n{self.run.withdrawn}" if self.run.withdrawn else markdown(self.quoted):
-                await send(self.piece(rest))
-            wanted = self._most_tokens is not None or self.asked.includes_usage
-            record = await self.edge.runs.record(self.run.run_id) if wanted else None
-            await send(self.last(self.finish(record)))
-            if self.asked.includes_usage:
-                await send(self.counted(usage_of(record, self.run.text + rest)))
-        except EXPECTED as error:
-            await send(openai_error(problem_of(error)))
-        except (TooSlow, TimeoutError):
-            raise disconnect(self.request, self.edge) from None
-        await write(self.request, response, b"data: [DONE]\n\n", self.edge)
-        await response.write_eof()
-        return response
+    async def end(self) -> Iterable[bytes]:
+        self.run.check()
+        wanted = self._most_tokens is not None or self.asked.includes_usage
+        record = await self.edge.runs.record(self.run.run_id) if wanted else None
+        rest = f"\n\n{self.run.withdrawn}" if self.run.withdrawn else markdown(self.quoted)
+        chunks = [self.piece(rest)] if rest else []
+        chunks.append(self.last(self.finish(record)))
+        if self.asked.includes_usage:
+            chunks.append(self.counted(usage_of(record, self.run.text + rest)))
+        return [*map(_written, chunks), DONE]
+
+    def failed(self, problem: Problem) -> Iterator[bytes]:
+        yield _written(openai_error(problem))
+        yield DONE
+
+
+def _written(chunk: msgspec.Struct) -> bytes:
+    return b"data: %s\n\n" % _encode(chunk)
 
 
 def usage_of(record: RunRecord | None, text: str) -> schemas.Usage:

@@ -5,18 +5,17 @@ number, whichever process died in between. Whoever leaves the stream that they a
 the `background`.
 """
 
-import asyncio
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 
 from aiohttp import web
 
-from bus.router import Reader, TooSlow
+from bus.router import Reader
 from bus.runs import NoSuchRun
 from bus.subjects import ID_PATTERN
 from runtime.edge.cited import base_of, opened_passages
 from runtime.edge.door import CALLER
-from runtime.edge.following import Followed
 from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import responses_kept
 from runtime.edge.openai.errors import OPENAI_ERRORS
@@ -26,12 +25,13 @@ from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
 from runtime.edge.openai.responses_made import begun, input_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
 from runtime.edge.passages_markdown import markdown, within
-from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.problems import Problem
 from runtime.edge.query import declared_number, declared_word
 from runtime.edge.rejoining import ask_or_join
+from runtime.edge.relay import TextForm, whole
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
+from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
 
 RESPONSE_ID = parameter("response_id", "path", "The id of the response.", type="string", pattern=f"^resp_{ID_PATTERN}$")
@@ -79,52 +79,37 @@ class Answering:
     async def whole(self, reader: Reader) -> web.Response:
         """The response once it has ended. Raises Unavailable, or Problem when there is no answer."""
         timeout_s = (self.kept.asked.deadline_s or self.edge.run_deadline_s) + self.edge.timeouts.grace_s
-        followed = Followed(reader, self.edge.timeouts.keepalive_s)
-        try:
-            async with asyncio.timeout(timeout_s):
-                async for _ in followed.batches():
-                    pass
-        except (TimeoutError, TooSlow):
-            detail = (
-                f"response resp_{self.run_id} did not end within {timeout_s:g} s; ask with `stream` or `background`"
-            )
-            raise Problem(504, "timeout", detail) from None
-        except Problem as problem:
-            if problem.code != "cancelled":
-                raise
+        late = f"response resp_{self.run_id} did not end within {timeout_s:g} s; ask with `stream` or `background`"
+        run = await whole(reader, timeout_s, late)
+        if run.failure is not None and run.failure.code != "cancelled":
+            raise run.failure
         return json_response(await self.now(), headers=run_headers(self.run_id))
 
-    async def stream(self, request: web.Request, reader: Reader, after: int = -1) -> web.StreamResponse:
-        """Stream the events with a number above `after`."""
-        edge = self.edge
-        response = web.StreamResponse(headers=HEADERS | run_headers(self.run_id))
-        await response.prepare(request)
-        events = ResponseEvents(begun(self.run_id, self.kept), item_id(self.run_id), after)
 
-        async def send(data: bytes) -> None:
-            if data:
-                await write(request, response, data, edge)
+class ResponseForm(TextForm[bytes]):
+    """A response's events with a number above `after`. The record of a failed run has the failure."""
 
-        with edge.metrics.streams.labels("responses").track_inprogress():
-            try:
-                await send(events.begin())
-                followed = Followed(reader, edge.timeouts.keepalive_s)
-                with suppress(Problem):  # a failure: its record says the same
-                    async for batch in followed.batches():
-                        pieces = [part for part in batch or () if isinstance(part, str)]
-                        await send(COMMENT if batch is None else events.deltas(pieces))
-                passages = opened_passages(followed.passages, self.base)
-                quoted = within(passages, followed.text, self.kept.asked.max_output_tokens)
-                rest = (f"\n\n{followed.withdrawn}" if followed.withdrawn else "") + markdown(quoted)
-                await send(events.deltas([rest] if rest else []))
-                final = await self.now()
-                await send(events.end(final, part_of(events.text, quoted, final, self.base)))
-            except EXPECTED as error:
-                await send(events.broken(problem_of(error)))
-            except (TooSlow, TimeoutError):
-                raise disconnect(request, edge) from None
-        await response.write_eof()
-        return response
+    def __init__(self, answering: Answering, after: int = -1) -> None:
+        super().__init__(answering.run_id)
+        self._answering = answering
+        self._events = ResponseEvents(begun(self.run.run_id, answering.kept), item_id(self.run.run_id), after)
+
+    def begin(self) -> Iterable[bytes]:
+        return self._events.begin()
+
+    def text(self, number: int, tokens: list[str]) -> Iterable[bytes]:
+        return self._events.deltas(tokens)
+
+    async def end(self) -> Iterable[bytes]:
+        final = await self._answering.now()
+        base, most = self._answering.base, self._answering.kept.asked.max_output_tokens
+        quoted = within(opened_passages(self.run.passages, base), self.run.text, most)
+        rest = (f"\n\n{self.run.withdrawn}" if self.run.withdrawn else "") + markdown(quoted)
+        deltas = self._events.deltas([rest] if rest else [])
+        return [*deltas, *self._events.end(final, part_of(self._events.text, quoted, final, base))]
+
+    def failed(self, problem: Problem) -> Iterable[bytes]:
+        return self._events.broken(problem)
 
 
 @Route(
@@ -148,7 +133,7 @@ async def create(request: web.Request, asked: ResponseAsked) -> web.StreamRespon
             kept = await responses_kept.keep(edge.runs, reader.run_id, kept)
         answering = Answering(edge, reader.run_id, kept, base_of(request))
         if asked.stream:
-            return await answering.stream(request, reader)
+            return await stream(request, reader, ResponseForm(answering), "responses")
         if asked.background:
             return json_response(begun(reader.run_id, kept), headers=run_headers(reader.run_id))
         return await answering.whole(reader)
@@ -165,13 +150,14 @@ async def create(request: web.Request, asked: ResponseAsked) -> web.StreamRespon
 )
 async def look_up(request: web.Request) -> web.StreamResponse:
     """Look up a response, or stream its events, from the first or after the last one you received."""
-    streamed = declared_word(request, STREAM) == "true"
+    wants_stream = declared_word(request, STREAM) == "true"
     after = declared_number(request, STARTING_AFTER)
     answering = await _theirs(request)
-    if not streamed:
+    if not wants_stream:
         return json_response(await answering.now(), headers=run_headers(answering.run_id))
     with await answering.edge.runs.read(answering.run_id) as reader:
-        return await answering.stream(request, reader, -1 if after is None else after)
+        form = ResponseForm(answering, -1 if after is None else after)
+        return await stream(request, reader, form, "responses")
 
 
 @Route(

@@ -22,6 +22,7 @@ from runtime.edge.openai.responses_schemas import (
     ResponseStatus,
 )
 from runtime.edge.problems import Problem
+from runtime.edge.sse import DONE
 
 
 class ResponseEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -140,7 +141,6 @@ _LAST: dict[ResponseStatus, type[ResponseCompleted | ResponseIncomplete]] = {
     "cancelled": ResponseIncomplete,
 }
 _encode = msgspec.json.Encoder().encode
-DONE = b"data: [DONE]\n\n"
 
 
 class ResponseEvents:
@@ -158,23 +158,24 @@ class ResponseEvents:
     def text(self) -> str:
         return "".join(self._shown)
 
-    def begin(self) -> bytes:
-        begun = (ResponseCreated, ResponseInProgress)
-        return b"".join(self._written(event(sequence_number=self._number, response=self.begun)) for event in begun)
+    def begin(self) -> Iterator[bytes]:
+        for event in (ResponseCreated, ResponseInProgress):
+            yield self._written(event(sequence_number=self._number, response=self.begun))
 
-    def deltas(self, pieces: list[str]) -> bytes:
-        """A delta for each piece; before the first, the item and its part."""
-        return b"".join(self._written(event) for piece in pieces for event in self._of(piece))
+    def deltas(self, tokens: list[str]) -> Iterator[bytes]:
+        """A delta for each token; before the first, the item and its part."""
+        return (self._written(event) for token in tokens for event in self._delta(token))
 
-    def end(self, final: Response, part: OutputPart) -> bytes:
-        """What follows the last delta. `final`: the response as it has ended. `part`: all that was shown."""
-        return b"".join(map(self._written, self._closing(final, part))) + DONE
+    def end(self, final: Response, part: OutputPart) -> Iterator[bytes]:
+        """After the last delta. `final`: the response as it has ended. `part`: all the text."""
+        yield from map(self._written, self._closing(final, part))
+        yield DONE
 
-    def broken(self, problem: Problem) -> bytes:
+    def broken(self, problem: Problem) -> Iterator[bytes]:
         """The stream ends before the response does: read on from the last number."""
-        return self._written(self._error("server_error", problem.code, problem.detail))
+        yield self._written(self._error("server_error", problem.code, problem.detail))
 
-    def _of(self, piece: str) -> Iterator[ResponseEvent]:
+    def _delta(self, piece: str) -> Iterator[ResponseEvent]:
         if not self._shown:
             self._refuses = is_refusal(piece, shaped=self.begun.text.format.type == "json_schema")
             item = OutputMessage(id=self.item_id, status="in_progress")

@@ -8,6 +8,7 @@ import re
 from aiohttp import web
 
 from bus.messages import QuestionAsked, Turn
+from bus.router import Reader
 from bus.runs import EventsGone, NoSuchRun
 from runtime.edge.conversation import history_of
 from runtime.edge.door import CALLER, Caller
@@ -17,9 +18,10 @@ from runtime.edge.request_parsing import check_text
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.runs import keyed
+from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.ui_stream import schemas as ui
-from runtime.edge.ui_stream.stream import UiStream
+from runtime.edge.ui_stream.stream import UI_HEADERS, UiForm
 
 #: The messages that the SDK sends again carry their sources and passages: how much larger than other bodies one may be.
 BODY_TIMES = 16
@@ -52,7 +54,7 @@ async def send(request: web.Request, asked: ui.UiChatAsked) -> web.StreamRespons
     async with edge.ask(caller, keyed(request, question_of(asked)), "ui") as reader:
         if asked.resume:
             await edge.runs.add_to_chat(reader.run_id, asked.id, caller.access)
-        return await UiStream(request, edge, reader, resumable=asked.resume).send()
+        return await ui_stream(request, reader, resumes=asked.resume)
 
 
 @Route(
@@ -95,7 +97,13 @@ async def join(request: web.Request, *, ended: bool) -> web.StreamResponse:
     with reader:
         if not ended and reader.ends_by(ALL_EVENTS):
             return web.Response(status=204)
-        return await UiStream(request, edge, reader, resumable=True).send()
+        return await ui_stream(request, reader, resumes=True)
+
+
+async def ui_stream(request: web.Request, reader: Reader, *, resumes: bool) -> web.StreamResponse:
+    """The SDK comes back after a broken connection, not after a stream that ended."""
+    form = UiForm(request, reader.run_id)
+    return await stream(request, reader, form, "ui", headers=UI_HEADERS, cut="abort" if resumes else None)
 
 
 @Route(

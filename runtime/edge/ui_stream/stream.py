@@ -11,22 +11,18 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.errors import Unavailable
 from bus.events import Passages, ProgressEvent, Sources, StageEvent, VerdictEvent, Withheld
 from bus.messages import NearPassage, Reference
-from bus.router import Reader, TooSlow
 from runtime.edge.cited import base_of, cited
-from runtime.edge.following import Followed
-from runtime.edge.problems import EXPECTED, Problem, problem_of
-from runtime.edge.responses import run_headers
-from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
-from runtime.edge.state import Edge
+from runtime.edge.problems import Problem
+from runtime.edge.relay import TextForm
+from runtime.edge.sse import DONE
+from runtime.edge.state import EDGE
 from runtime.edge.ui_stream import schemas as ui
 from runtime.source_links import absolute, is_web, source_path
 
 #: By which the SDK, and whoever stands between, tells this stream from others.
 UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
-DONE = b"data: [DONE]\n\n"
 #: The ids of the message's two texts: the answer, and why it was taken back.
 ANSWER, WITHDRAWAL = "answer", "withdrawal"
 
@@ -44,67 +40,39 @@ for _ending, _type in (
     _types.add_type(_type, _ending)
 
 
-class UiStream:
-    """Writes the stream of one run. `resumable`: its client may come back, and is better cut off than told that this was all."""
+class UiForm(TextForm[bytes]):
+    """The chunks of one run."""
 
-    def __init__(self, request: web.Request, edge: Edge, reader: Reader, *, resumable: bool) -> None:
-        self.request = request
-        self.edge = edge
-        self.run = Followed(reader, edge.timeouts.keepalive_s)
-        self.resumable = resumable
+    def __init__(self, request: web.Request, run_id: str) -> None:
+        super().__init__(run_id)
         self.base = base_of(request)
-        self.response = web.StreamResponse(headers=HEADERS | UI_HEADERS | run_headers(reader.run_id))
+        self._runs = request.app[EDGE].runs
         self._shown = False
         self._withheld = 0
 
-    async def send(self) -> web.StreamResponse:
-        """Raises CancelledError or ConnectionResetError when the client has left."""
-        await self.response.prepare(self.request)
-        with self.edge.metrics.streams.labels("ui").track_inprogress():
-            try:
-                await self._follow()
-                await write(self.request, self.response, DONE, self.edge)
-                await self.response.write_eof()
-            except (TooSlow, TimeoutError):
-                raise disconnect(self.request, self.edge) from None
-            except Unavailable:
-                # The process is stopping. The SDK comes back after a broken connection, not after one that ended.
-                if self.request.transport is not None:
-                    self.request.transport.abort()
-        return self.response
-
-    async def _follow(self) -> None:
-        """Every chunk of the run, to its end or to what ended it. Raises Unavailable where its client may come back."""
+    def begin(self) -> Iterator[bytes]:
         run_id = self.run.run_id
-        start = ui.UiStart(message_id=run_id, message_metadata=ui.UiMetadata(run_id=run_id))
-        try:
-            await self._send(start, ui.UiStartStep())
-            async for part in self.run.parts():
-                if part is None:
-                    await write(self.request, self.response, COMMENT, self.edge)
-                elif isinstance(part, str):
-                    await self._send(*self._piece(part))
-                else:
-                    await self._send(self._progress(part))
-            await self._send(*self._end(await self._metadata()))
-        except Unavailable as gone:
-            if self.resumable:
-                raise
-            await self._send(*self._failed(problem_of(gone)))
-        except EXPECTED as error:
-            await self._send(*self._failed(problem_of(error)))
+        yield _written(ui.UiStart(message_id=run_id, message_metadata=ui.UiMetadata(run_id=run_id)))
+        yield _written(ui.UiStartStep())
 
-    async def _send(self, *chunks: ui.UiChunk) -> None:
-        data = b"".join(b"data: %s\n\n" % _encode(chunk) for chunk in chunks)
-        await write(self.request, self.response, data, self.edge)
-
-    # ------------------------------------------------------------ chunks
-
-    def _piece(self, text: str) -> Iterator[ui.UiChunk]:
+    def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
         if not self._shown:
             self._shown = True
-            yield ui.UiTextStart(id=ANSWER)
-        yield ui.UiTextDelta(id=ANSWER, delta=text)
+            yield _written(ui.UiTextStart(id=ANSWER))
+        yield _written(ui.UiTextDelta(id=ANSWER, delta="".join(tokens)))
+
+    def progress(self, number: int, event: ProgressEvent) -> Iterator[bytes]:
+        yield _written(self._progress(event))
+
+    async def end(self) -> list[bytes]:
+        self.run.check()
+        return [*map(_written, self._end(await self._metadata())), DONE]
+
+    def failed(self, problem: Problem) -> Iterator[bytes]:
+        yield from map(_written, self._failed(problem))
+        yield DONE
+
+    # ------------------------------------------------------------ chunks
 
     def _progress(self, event: ProgressEvent) -> ui.UiChunk:
         match event:
@@ -184,7 +152,7 @@ class UiStream:
 
     async def _metadata(self) -> ui.UiMetadata:
         """What the run's record says of its end. Raises Unavailable."""
-        record = await self.edge.runs.record(self.run.run_id)
+        record = await self._runs.record(self.run.run_id)
         metadata = ui.UiMetadata(run_id=self.run.run_id, withdrawn=bool(self.run.withdrawn))
         if record is None:
             return metadata
@@ -201,6 +169,10 @@ class UiStream:
 
     def _address(self, url: str, source_id: str) -> str:
         return absolute(url or source_path(source_id), self.base)
+
+
+def _written(chunk: ui.UiChunk) -> bytes:
+    return b"data: %s\n\n" % _encode(chunk)
 
 
 def utf16_units(text: str) -> int:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bus.events import Token
-from runtime.edge.sse import COMMENT, sse
+from runtime.edge.sse import COMMENT, EventForm
 from tests.runtime.edge.standard_sse import EventStream, Received
 from tests.runtime.edge.strict_sse import parse
 
@@ -37,7 +37,8 @@ def events_of(words: list[str]) -> list[tuple[int, bytes]]:
 @given(words=st.lists(WORDS, min_size=1, max_size=8), cuts=st.lists(st.integers(1, 40), min_size=1))
 def test_any_text_survives_any_cut(words: list[str], cuts: list[int]) -> None:
     events = events_of(words)
-    stream = b"".join(sse([event]) + COMMENT * (n % 2) for n, event in enumerate(events))
+    form = EventForm()
+    stream = b"".join(unit + COMMENT * (n % 2) for n, unit in enumerate(form.events(events)))
     assert parse(stream) == events
     browser, at = EventStream(), 0
     for n in range(len(stream)):

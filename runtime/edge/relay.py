@@ -1,0 +1,181 @@
+"""Send a run to a client: one loop for every protocol, with one rule for time limits, slow clients, silence and errors.
+
+A protocol supplies a `Form`, which writes the run in units (bytes of a stream, frames of a socket, notifications), and a `Client`,
+which sends the units. A silent run sends a sign of life every `keepalive_s`. A client that reads too slowly is disconnected. When
+this process can no longer read the run, a client that resumes is cut off and any other gets the error.
+"""
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from bus.errors import Unavailable
+from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
+from bus.messages import NearPassage, Reference
+from bus.router import Numbered, Reader, TooSlow
+from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.state import Edge
+
+#: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
+FAILURES = {
+    "timeout": 504,
+    "model_unavailable": 503,
+    "internal": 500,
+    "cancelled": 409,
+    "overloaded": 429,
+    "unavailable": 503,
+    "invalid": 422,
+    "no_such_profile": 422,
+}
+
+
+class Transcript:
+    """What a run has shown so far. `withdrawn`: why the answer shown was taken back; `failure`: why there is none."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        self.text = ""
+        self.references: tuple[Reference, ...] = ()
+        self.passages: tuple[NearPassage, ...] = ()
+        self.withdrawn = ""
+        self.failure: Problem | None = None
+
+    def add(self, batch: Sequence[Numbered]) -> Iterator[tuple[int, list[str] | ProgressEvent]]:
+        """The new tokens, as many together as follow one another, and the events of progress, each with the last number."""
+        tokens: list[str] = []
+        last = 0
+        for number, line in batch:
+            event = event_in(line)
+            if isinstance(event, Token):
+                self.text += event.content
+                tokens.append(event.content)
+                last = number
+            elif event is not None and (progress := self._keep(event)) is not None:
+                if tokens:
+                    yield last, tokens
+                    tokens = []
+                yield number, progress
+        if tokens:
+            yield last, tokens
+
+    def _keep(self, event: StreamEvent) -> ProgressEvent | None:
+        """Keep the contents of an event; returns the event itself if it is one of progress."""
+        match event:
+            case Error() if event.code in FAILURES:
+                self.failure = Problem(FAILURES[event.code], event.code, event.content)
+            case Error():
+                self.withdrawn = event.content
+            case References():
+                self.references = event.items
+            case Passages():
+                self.passages = event.items
+            case Token() | TokensEnd() | Done():
+                pass
+            case _:
+                return event
+        return None
+
+    def check(self) -> None:
+        """Raises Problem when the run has failed."""
+        if self.failure is not None:
+            raise self.failure
+
+
+class Form[Unit](ABC):
+    """How one protocol writes one run. Each method returns the units to send, in order."""
+
+    def begin(self) -> Iterable[Unit]:
+        """Before the first event."""
+        return ()
+
+    @abstractmethod
+    def events(self, batch: Sequence[Numbered]) -> Iterable[Unit]:
+        """All events that are ready."""
+
+    async def end(self) -> Iterable[Unit]:
+        """After DONE. Raises EXPECTED."""
+        return ()
+
+    def failed(self, problem: Problem) -> Iterable[Unit]:
+        """In place of the rest, when there is no answer or it cannot be read. Raises Problem where the caller reports it."""
+        raise problem
+
+
+class TextForm[Unit](Form[Unit]):
+    """The form of a protocol that has no events of ours: text while it is released, and what it rests on at the end."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run = Transcript(run_id)
+
+    def events(self, batch: Sequence[Numbered]) -> Iterator[Unit]:
+        for number, part in self.run.add(batch):
+            yield from self.text(number, part) if isinstance(part, list) else self.progress(number, part)
+
+    @abstractmethod
+    def text(self, number: int, tokens: list[str]) -> Iterable[Unit]:
+        """Tokens that follow one another; `number` is the last one's."""
+
+    def progress(self, number: int, event: ProgressEvent) -> Iterable[Unit]:
+        """An event that only questions with `events=all` get."""
+        return ()
+
+
+class Client[Unit](Protocol):
+    """The connection to a client. `resumes`: the client reads on after its stream was cut off."""
+
+    resumes: bool
+
+    async def send(self, units: Iterable[Unit]) -> None:
+        """Raises TimeoutError when the client has stopped reading."""
+
+    async def alive(self) -> None:
+        """Nothing has happened for a while."""
+
+    async def cut_off(self) -> None:
+        """The stream ends before the run does."""
+
+    async def drop(self) -> Exception:
+        """Disconnect a client that reads too slowly; returns the error to raise."""
+        ...
+
+
+async def relay[Unit](edge: Edge, reader: Reader, form: Form[Unit], client: Client[Unit]) -> None:
+    """Send the run to the client until its end.
+
+    Raises CancelledError or ConnectionResetError when the client has disconnected or was dropped, and what `form.failed` raises.
+    """
+    began, first = time.monotonic(), True
+    try:
+        try:
+            await client.send(form.begin())
+            while (batch := await reader.batch_within(edge.timeouts.keepalive_s)) != []:
+                if batch is None:
+                    await client.alive()
+                    continue
+                await client.send(form.events(batch))
+                if first:
+                    first = False
+                    edge.metrics.first_event_s.observe(time.monotonic() - began)
+            await client.send(await form.end())
+        except EXPECTED as error:
+            if client.resumes and isinstance(error, Unavailable):
+                await client.cut_off()
+            else:
+                await client.send(form.failed(problem_of(error)))
+    except (TooSlow, TimeoutError):
+        raise await client.drop() from None
+
+
+async def whole(reader: Reader, timeout_s: float, late: str, headers: Mapping[str, str] | None = None) -> Transcript:
+    """The run once it has ended. Raises Unavailable, and Problem 504 with the detail `late` when it does not end in time."""
+    transcript = Transcript(reader.run_id)
+    try:
+        async with asyncio.timeout(timeout_s):
+            while batch := await reader.batch():
+                for _ in transcript.add(batch):
+                    pass
+    except (TimeoutError, TooSlow):
+        raise Problem(504, "timeout", late, headers) from None
+    return transcript
