@@ -21,6 +21,6 @@ class Followed(Transcript):
             if batch is None:
                 yield None
                 continue
-            parts = self.add(batch)
+            parts = (part for event in batch for part in self.add([event]))
             yield [(number, "".join(part) if isinstance(part, list) else part) for number, part in parts]
         self.check()
