@@ -7,9 +7,9 @@ Without a model there is no answer: the run fails with `model_unavailable`.
 
 from actors.answer.drafting import advice, no_model, prose
 from actors.evidence.prompt_shapes import analysis_to_prompt, evidence_of
-from bus.actor import actor
-from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, ReportRequested
-from bus.powers import Ask, Emit
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask, Emit
+from bus.wire.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, ReportRequested
 from prompts import contracts
 
 

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from actors.answer.drafting import advice, no_model, prose
 from actors.answer.shaped import shaped
 from actors.evidence.prompt_shapes import evidence_of
-from bus.actor import actor
-from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SimpleAnswerRequested
-from bus.powers import Ask, Emit
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask, Emit
+from bus.wire.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, SimpleAnswerRequested
 from prompts import contracts
 
 

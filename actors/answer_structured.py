@@ -8,9 +8,9 @@ Without a model there is no answer: the run fails with `model_unavailable`.
 from actors.answer.drafting import budget, layout, no_model, written
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.resolved import must_cite
-from bus.actor import actor
-from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, StructureRequested
-from bus.powers import Ask, Emit
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask, Emit
+from bus.wire.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, StructureRequested
 from prompts import contracts
 
 

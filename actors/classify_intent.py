@@ -9,10 +9,10 @@ lost.
 from actors.outcome.refusals import decline, refuse
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import resolved
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
 from prompts import contracts, notices
 
 

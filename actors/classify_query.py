@@ -5,10 +5,10 @@ QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_
 A question that cannot be classified is treated as simple, since one retrieval costs least.
 """
 
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import ComplexQuestionFound, QuestionReady, SubQuery, SubQueryPlanned
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import ComplexQuestionFound, QuestionReady, SubQuery, SubQueryPlanned
 from prompts import contracts
 
 

@@ -6,10 +6,10 @@ When it cannot be decomposed, the question itself is the only statement.
 """
 
 from actors.evidence.lanes import usable_lanes
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import MAIN, ComplexQuestionFound, QueryDecomposed, SubQuery
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import MAIN, ComplexQuestionFound, QueryDecomposed, SubQuery
 from prompts import contracts
 
 MOST = 5

@@ -9,12 +9,12 @@ import msgspec
 
 from actors.answer.release import cited_in, flags_of, harmless
 from actors.evidence.prompt_shapes import evidence_of
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import AnswerDrafted, Draft, DraftMistranslated, Sentence
-from bus.powers import Ask
-from index.sentences import SentenceStream
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import AnswerDrafted, Draft, DraftMistranslated, Sentence
 from index.source_paths import published
+from index.text.sentences import SentenceStream
 from prompts import contracts
 from prompts.thinking import without_thinking
 

@@ -8,10 +8,10 @@ When the judge cannot answer, the passages go on unjudged: a doubtful passage co
 from actors.evidence.analyses import blank, verbatim
 from actors.evidence.prompt_shapes import chunk_of
 from actors.outcome.closest import MOST
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved
 from prompts import contracts
 
 

@@ -11,10 +11,10 @@ from actors.evidence.lanes import merge, usable_lanes
 from actors.evidence.prompt_shapes import analysis_to_prompt
 from actors.outcome.closest import MOST
 from actors.question.profile import profile_of
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import Collection, PassagesJudged, PassagesReady, QueryDecomposed
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import Collection, PassagesJudged, PassagesReady, QueryDecomposed
 from prompts import contracts
 
 ROUND_2 = "round2"

@@ -3,8 +3,8 @@
 QueryDecomposed -> SubQueryPlanned, one each
 """
 
-from bus.actor import actor
-from bus.messages import QueryDecomposed, SubQueryPlanned
+from bus.delivery.actor import actor
+from bus.wire.messages import QueryDecomposed, SubQueryPlanned
 
 
 @actor()

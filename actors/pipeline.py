@@ -19,8 +19,8 @@ from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from actors.verify_answer import verify_answer
-from bus.actor import Actor
-from bus.graph import Graph
+from bus.delivery.actor import Actor
+from bus.delivery.graph import Graph
 
 ACTORS: tuple[Actor, ...] = (
     classify_intent,

@@ -12,12 +12,12 @@ from actors.choosing.aliases import with_other_names
 from actors.evidence.contexts import given
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
-from bus.actor import actor
-from bus.errors import Failure
-from bus.events import Source, Sources
-from bus.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
-from bus.powers import Emit, Search
-from bus.searching import SearchRequest
+from bus.delivery.actor import actor
+from bus.powers.events import Source, Sources
+from bus.powers.protocols import Emit, Search
+from bus.powers.searching import SearchRequest
+from bus.wire.errors import Failure
+from bus.wire.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from index.filters import narrowed, words_of
 from index.masking.parts import masked
 from prompts import notices

@@ -7,10 +7,10 @@ When it cannot be rewritten, the question goes on as it was asked.
 
 import msgspec
 
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import FollowUpAsked, QuestionReady
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import FollowUpAsked, QuestionReady
 from prompts import contracts
 
 

@@ -11,10 +11,10 @@ from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
 from actors.selecting.chosen import chosen, found, rested_on, suggestions, unsure
 from actors.selecting.requests import Request, requested, style_of, unanswerable
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import AnswerSettled, PassagesReady
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import AnswerSettled, PassagesReady
 from prompts import contracts
 
 

@@ -9,10 +9,10 @@ from actors.outcome.regate_table import decide
 from actors.outcome.settling import settle
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import must_cite
-from bus.actor import actor
-from bus.events import VerdictEvent
-from bus.messages import AnswerSettled, AnswerVerified, Draft
-from bus.powers import Emit
+from bus.delivery.actor import actor
+from bus.powers.events import VerdictEvent
+from bus.powers.protocols import Emit
+from bus.wire.messages import AnswerSettled, AnswerVerified, Draft
 
 
 @actor()

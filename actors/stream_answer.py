@@ -8,10 +8,10 @@ stream_references sends the end of the tokens, together with what follows it.
 
 from actors.outcome.private import private
 from actors.question.profile import profile_of
-from bus.actor import actor
-from bus.events import Error
-from bus.messages import AnswerSettled, RunFinished
-from bus.powers import Emit
+from bus.delivery.actor import actor
+from bus.powers.events import Error
+from bus.powers.protocols import Emit
+from bus.wire.messages import AnswerSettled, RunFinished
 
 
 @actor()

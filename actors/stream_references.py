@@ -4,10 +4,10 @@ RunFinished -> nothing
 """
 
 from actors.outcome.ends import code_of, words_of
-from bus.actor import actor
-from bus.events import Done, Error, Event, Passages, References, TokensEnd
-from bus.messages import RunFinished, Settled
-from bus.powers import Emit
+from bus.delivery.actor import actor
+from bus.powers.events import Done, Error, Event, Passages, References, TokensEnd
+from bus.powers.protocols import Emit
+from bus.wire.messages import RunFinished, Settled
 
 
 @actor()

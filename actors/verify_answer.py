@@ -11,10 +11,10 @@ import msgspec
 from actors.answer.release import contradictions_of
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of
-from bus.actor import actor
-from bus.errors import Failure
-from bus.messages import AnswerDrafted, AnswerVerified, Contradiction
-from bus.powers import Ask
+from bus.delivery.actor import actor
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import AnswerDrafted, AnswerVerified, Contradiction
 from prompts import contracts
 
 

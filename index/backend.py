@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from index.coverage import GramSet
-from index.embedder import Embedder, Vectors
+from index.embedders.embedder import Embedder, Vectors
 from index.filters import Filter
 from index.groups import Groups
 from index.model import Entry, Metadata, Passage
-from index.snapshot import Manifest
+from index.snapshot.snapshot import Manifest
+from index.text.coverage import GramSet
 
 
 class Key(NamedTuple):

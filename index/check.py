@@ -5,16 +5,18 @@ from pathlib import Path
 
 import msgspec
 
-from index import lsa, search_engines, snapshot
-from index.archives import is_archive
-from index.catalogue import read_catalogue
+from index.documents.archives import is_archive
+from index.documents.files import RECORDS
+from index.embedders import lsa
+from index.engines import search_engines
 from index.errors import IndexProblem
-from index.files import RECORDS
 from index.groups import counted
 from index.model import Entry
 from index.readers.formats import by_suffix
-from index.snapshot import Manifest
-from index.store import PassageStore
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.snapshot import Manifest
+from index.snapshot.store import PassageStore
 
 _REFIT_SHARE, _REFIT_COVERAGE = 0.25, 0.85
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index import snapshot
+from index.build.local_sink import LocalSink
 from index.build_job import Tell, no_progress
-from index.embedder import Embedder
+from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
-from index.local_sink import LocalSink
 from index.model import FORMAT, Entry, Passage
-from index.prepared import hashes
 from index.sink import check_embedder
-from index.snapshot import Manifest, OlderFormat
-from index.store import read_renamed
+from index.snapshot import snapshot
+from index.snapshot.prepared import hashes
+from index.snapshot.snapshot import Manifest, OlderFormat
+from index.snapshot.store import read_renamed
 
 Documents = Iterator[tuple[Entry, list[Passage]]]
 _passage = msgspec.msgpack.Decoder(Passage).decode

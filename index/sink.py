@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from index import lsa
-from index.embedder import Embedder, EmbedderSpec, check_match
+from index.embedders import lsa
+from index.embedders.embedder import Embedder, EmbedderSpec, check_match
 from index.groups import access_digest
 from index.model import FORMAT, Entry, Passage
-from index.prepared import Hashes
-from index.roots import Root
-from index.snapshot import Manifest
+from index.snapshot.prepared import Hashes
+from index.snapshot.roots import Root
+from index.snapshot.snapshot import Manifest
 
 
 class Sink(Protocol):

@@ -107,7 +107,7 @@ def _printable() -> None:
 
 def _say(line: str) -> None:
     """Print one line on standard error; it may hold names of files and words of a question."""
-    from runtime.commands.terminal import one_line, say
+    from runtime.terminal import one_line, say
 
     say(one_line(line), err=True)
 
@@ -125,7 +125,7 @@ def main() -> None:
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:  # a group alone is asked what it can do
-        from runtime.commands.terminal import say
+        from runtime.terminal import say
 
         say(error.format_message(), err=True)
         sys.exit(2)

@@ -1,7 +1,7 @@
 """The index that the settings name: a folder, or a cluster at a URL."""
 
+from index.build.opening import Credentials, Index, index_at
 from index.errors import IndexProblem
-from index.opening import Credentials, Index, index_at
 from runtime.settings import IndexSettings
 
 

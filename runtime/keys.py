@@ -21,7 +21,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from bus.subjects import BadId, check_id
+from bus.wire.subjects import BadId, check_id
 
 #: What a key may do; `admin` may do everything, with the runs of all.
 Scope = Literal["ask", "search", "read", "admin"]

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.settings import BusSettings
+from bus.transport.settings import BusSettings
+from index.embedders.reranker import RerankApi
 from index.languages.toml_check import nearest
-from index.reranker import RerankApi
 from prompts.vocabulary import Voice
 from runtime.engines import EngineName
 

@@ -4,8 +4,8 @@ import random
 
 from nats.aio.client import Client
 
-from bus.records import CAUSE, DEADLINE
-from bus.subjects import RUNS
+from bus.journal.records import CAUSE, DEADLINE
+from bus.wire.subjects import RUNS
 
 BAD_TIMES = ["abc", "nan", "inf", "-inf", "1e400", "9" * 400, "", "one", "0x10", "1e300", "1.7.1"]
 

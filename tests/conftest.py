@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bus.connection import connect, declare_streams
-from bus.settings import BusSettings
+from bus.transport.connection import connect, declare_streams
+from bus.transport.settings import BusSettings
 from runtime.processes import nats_server
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")

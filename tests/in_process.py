@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from actors.text.numbering import as_evidence
-from bus.events import numbers_behind, shown_text
-from bus.messages import QuestionAsked
-from bus.run_record import RunRecord
-from bus.runs import Runs
+from bus.powers.events import numbers_behind, shown_text
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Engine
 from tests.whole import whole
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from index.languages.folding import normal, visible
 from index.masking.text import mask
-from index.sentences import split
+from index.text.sentences import split
 
 Kind = Literal["true", "true_quote", "number", "swapped", "negation", "quote", "citation", "miscited"]
 #: `swapped` is a number of the same passage in another's place. `miscited` names another source that there is: by its words

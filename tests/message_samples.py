@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from bus.messages import (
+from bus.wire.messages import (
     CATALOGUE,
     About,
     Analysis,

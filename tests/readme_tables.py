@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from actors.pipeline import ACTORS, pipeline
-from bus.messages import CATALOGUE, message_type
+from bus.wire.messages import CATALOGUE, message_type
 from index.readers.formats import KNOWN_UNREAD, formats
 from prompts.documentation import documentation
 from runtime import settings

@@ -91,9 +91,9 @@ def test_a_stage_fits_on_a_page() -> None:
     assert {name: length for name, length in lengths.items() if length > 80} == {}
 
 
-#: What prints by itself. Every other file prints by runtime/commands/terminal.py and consoles.py, which fit texts for a terminal.
+#: What prints by itself. Every other file prints by runtime/terminal.py and consoles.py, which fit texts for a terminal.
 PRINTERS = {
-    "runtime/commands/terminal.py": "prints what it has fitted",
+    "runtime/terminal.py": "prints what it has fitted",
     "runtime/commands/consoles.py": "is the console that fits",
     "runtime/commands/trace.py": "writes a trace as it is, byte for byte, where standard output is no terminal",
     "runtime/measure/device/__main__.py": "runs without the libraries of the command line, and prints figures of its own",

@@ -41,8 +41,8 @@ def test_every_key_is_read(struct: type[msgspec.Struct], attributes: set[str]) -
 #: Modules that touch the environment beside runtime/settings.py, and why.
 MAY_TOUCH_THE_ENVIRONMENT = {
     "runtime/client-library/groundwire/client/client.py": "the key, for programs, which have no settings of ours",
-    "index/reading.py": "it is handed on to the reading processes, with one thread for BLAS",
-    "index/jvm.py": "JAVA_HOME, the threads of BLAS, which libraries read there, and the user's cache folder",
+    "index/reading/pool.py": "it is handed on to the reading processes, with one thread for BLAS",
+    "index/java/jvm.py": "JAVA_HOME, the threads of BLAS, which libraries read there, and the user's cache folder",
 }
 
 

@@ -10,17 +10,17 @@ import msgspec
 
 from actors.evidence.spans import share_held
 from actors.pipeline import pipeline
-from bus.asking import AskServer
-from bus.connection import Client, Inbox, connect, declare_streams, keep_trying
-from bus.delivery import Worker
-from bus.janitor import Janitor
-from bus.journal import Journal
-from bus.messages import Message, Passage, QuestionAsked
-from bus.run_record import RunRecord
-from bus.runs import Runs
-from bus.searching import SearchReply, SearchRequest, serve_search
-from bus.settings import BusSettings
-from bus.watched import Watch
+from bus.delivery.worker import Worker
+from bus.journal.janitor import Janitor
+from bus.journal.journal import Journal
+from bus.powers.asking import AskServer
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import Runs
+from bus.transport.connection import Client, Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.transport.watched import Watch
+from bus.wire.messages import Message, Passage, QuestionAsked
 from runtime.engines.engine import Engine
 from runtime.processes import nats_server, nats_users
 from runtime.processes.inference import Inference

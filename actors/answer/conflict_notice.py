@@ -1,7 +1,7 @@
 """The notice shown when the evidence disagrees: each value with its source, and which of them is out of date."""
 
-from bus.messages import Conflict, EvidenceSelected, HintRequested, Span
-from index.citations import strip_markers
+from bus.wire.messages import Conflict, EvidenceSelected, HintRequested, Span
+from index.text.citations import strip_markers
 from prompts import notices
 from prompts.notices import ConflictingValue
 

@@ -12,13 +12,13 @@ from actors.question.profile import in_language, profile_of
 from actors.question.resolved import must_cite
 from actors.text.limit import most_of_model
 from actors.text.numbering import as_evidence
-from bus.errors import Failure, NoReply
-from bus.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
-from bus.powers import Ask, Emit
-from bus.response_schema import NEEDS_MODEL
+from bus.powers.protocols import Ask, Emit
+from bus.wire.errors import Failure, NoReply
+from bus.wire.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
+from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
-from index.sentences import split
+from index.text.sentences import split
 from prompts import contracts
 from prompts.thinking import without_thinking
 from prompts.vocabulary import Confidence, Style

@@ -23,18 +23,18 @@ from actors.text.limit import Limit
 from actors.text.links import defang
 from actors.text.numbering import Numbering, as_evidence, plain
 from actors.text.safe_stream import SafeStream
-from bus.errors import Failure
-from bus.events import Withheld, tokens_of
-from bus.messages import Contradiction, EvidenceSelected, Flag, Sentence
-from bus.powers import Ask, Emit
-from index.citations import markers
-from index.fences import fences
+from bus.powers.events import Withheld, tokens_of
+from bus.powers.protocols import Ask, Emit
+from bus.wire.errors import Failure
+from bus.wire.messages import Contradiction, EvidenceSelected, Flag, Sentence
 from index.languages.detection import detect
 from index.languages.folding import visible
 from index.masking.stream import MaskStream
 from index.masking.text import mask, values_in
-from index.sentences import SentenceStream
 from index.source_paths import published
+from index.text.citations import markers
+from index.text.fences import fences
+from index.text.sentences import SentenceStream
 from prompts import contracts
 from prompts.thinking import Thinking, without_thinking
 

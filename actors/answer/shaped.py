@@ -14,11 +14,11 @@ from actors.answer.release import flags_of, harmless
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of
-from bus.messages import AnswerDrafted, EvidenceSelected, Sentence
-from bus.powers import Ask
-from index.citations import strip_markers
+from bus.powers.protocols import Ask
+from bus.wire.messages import AnswerDrafted, EvidenceSelected, Sentence
 from index.masking.text import mask, values_in
-from index.sentences import SentenceStream
+from index.text.citations import strip_markers
+from index.text.sentences import SentenceStream
 from prompts import contracts
 
 #: What a text in a shape need not do: cite, say something besides, be in the language of the question.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from actors.choosing.asked import Asked
-from bus.messages import Passage
+from bus.wire.messages import Passage
 from index.languages.folding import fold
 from index.languages.scripts import is_han, is_hangul
 from index.languages.words import terms

@@ -7,12 +7,12 @@ from functools import cache
 from typing import Final
 
 from actors.choosing.forms import Kind, kind_of
-from bus.messages import Collection, Question
+from bus.wire.messages import Collection, Question
 from index.languages import every, pattern, spoken, union
 from index.languages.folding import fold
 from index.languages.scripts import is_han, is_hangul
 from index.languages.words import grams, terms
-from index.question_words import without_question_words
+from index.text.question_words import without_question_words
 
 #: The weight of a term whose rarity is not known, and the least of any.
 UNKNOWN, LEAST = 0.5, 0.05

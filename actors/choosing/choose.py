@@ -20,8 +20,8 @@ from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
-from bus.messages import Collection, Passage, Question
-from index.passages import weigh
+from bus.wire.messages import Collection, Passage, Question
+from index.text.passages import weigh
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 5, 0.01

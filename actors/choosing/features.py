@@ -13,7 +13,7 @@ from actors.choosing.asked import Asked
 from actors.choosing.forms import holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
-from bus.messages import Passage
+from bus.wire.messages import Passage
 from index.languages.folding import fold
 from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 

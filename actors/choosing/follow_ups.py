@@ -15,7 +15,7 @@ from actors.choosing.asked import Asked, read_question
 from actors.choosing.choose import Choice, choose
 from actors.choosing.known import KNOWN, known
 from actors.choosing.ranked import Ranked
-from bus.messages import Collection, Passage, Question
+from bus.wire.messages import Collection, Passage, Question
 from index.languages import pattern, spoken
 
 #: What the best unit must hold of the question itself, and each other one of what the best holds; a question that lacks the rest

@@ -11,7 +11,7 @@ from actors.choosing.confidence import shows
 from actors.choosing.follow_ups import choose_follow_up
 from actors.choosing.units import MOST
 from actors.evidence.spans import share_held
-from bus.messages import Collection, Passage, Question
+from bus.wire.messages import Collection, Passage, Question
 
 
 def choose_parts(

@@ -10,7 +10,7 @@ from actors.choosing.columns import HALF, NAME, Cell, asked_for, cells, concepts
 from index.languages import LANGUAGES
 from index.languages.folding import fold
 from index.languages.words import terms
-from index.passages import weigh
+from index.text.passages import weigh
 
 #: A row that weighs more is wide: the cells that name it and those asked for are shown, together at most TOLD.
 WIDE, TOLD = 200, 300

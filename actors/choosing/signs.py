@@ -10,7 +10,7 @@ from actors.choosing.forms import holds
 from actors.choosing.known import KNOWN, known
 from actors.choosing.ranked import Ranked
 from actors.choosing.weights import Weights
-from bus.messages import Passage
+from bus.wire.messages import Passage
 from index.languages.folding import fold
 
 SIGNS = (

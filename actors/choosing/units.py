@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actors.evidence.section import introductions
-from bus.messages import Passage
-from index import units as cutting
-from index.passages import weigh
+from bus.wire.messages import Passage
+from index.text import units as cutting
+from index.text.passages import weigh
 
 #: The weight of what is chosen for one answer: a character 1, Korean 2, Chinese 3. Full stops that are added bring it to 600.
 MOST = 580

@@ -1,6 +1,6 @@
 """A judge's findings for one sub-query, limited to excerpts that stand in its passages."""
 
-from bus.messages import Analysis, Extract, PassagesRetrieved
+from bus.wire.messages import Analysis, Extract, PassagesRetrieved
 from prompts import contracts
 
 

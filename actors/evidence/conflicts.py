@@ -18,7 +18,7 @@ from actors.evidence.statements import Statement, statements
 from actors.evidence.wording import contradicted, in_key
 from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import stems
-from bus.messages import Conflict, Passage, Span
+from bus.wire.messages import Conflict, Passage, Span
 
 #: Fewest shared content words for two sentences to be compared.
 FEWEST_SHARED: Final = 4

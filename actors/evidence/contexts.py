@@ -1,6 +1,6 @@
 """Contexts supplied with the question, used in place of search results."""
 
-from bus.messages import Context, Passage
+from bus.wire.messages import Context, Passage
 from index.source_paths import PATH, on_the_web
 
 

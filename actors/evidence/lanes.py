@@ -1,8 +1,8 @@
 """The lanes of a round: the model's proposed searches, made usable, and what they found, as one ranking."""
 
-from bus.messages import Passage, SubQuery
-from bus.subjects import BadId, check_id
-from index.fusion import reciprocal_rank
+from bus.wire.messages import Passage, SubQuery
+from bus.wire.subjects import BadId, check_id
+from index.search.fusion import reciprocal_rank
 
 
 def usable_lanes(found: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from actors.evidence.section import introductions
-from bus.messages import Analysis, Block, Passage, Span
-from index.units import units
+from bus.wire.messages import Analysis, Block, Passage, Span
+from index.text.units import units
 from prompts import contracts
 
 

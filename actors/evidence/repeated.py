@@ -5,9 +5,9 @@ from functools import lru_cache
 from typing import Final
 
 from actors.facts.numbers.text_numbers import TOKEN
-from index.citations import strip_markers
 from index.languages.folding import normal
 from index.languages.negation import is_negated
+from index.text.citations import strip_markers
 
 #: Share of the words of the longer sentence that the shorter one has, in the same order.
 REPEATED: Final = 0.8

@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from bus.messages import Block, Passage
+from bus.wire.messages import Block, Passage
 from index.model import URL_SAFE
-from index.passages import LONGEST_INTRO
 from index.source_paths import is_ours, source_path
+from index.text.passages import LONGEST_INTRO
 
 _LONGEST_HEADING = 200
 

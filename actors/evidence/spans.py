@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from actors.evidence.section import section_of
-from bus.messages import Passage, Span
-from index.sentences import split
-from index.units import Unit, introduced, units
+from bus.wire.messages import Passage, Span
+from index.text.sentences import split
+from index.text.units import Unit, introduced, units
 from prompts.contracts import PickedSpan
 
 #: A span shorter than SHORT characters grows to about FULL around itself.

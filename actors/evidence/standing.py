@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Final, Protocol
 
 from actors.facts.stems import stems
-from bus.messages import About
+from bus.wire.messages import About
 from index.languages import union
 from index.languages.folding import ascii_digits, fold, normal
-from index.sentences import split
+from index.text.sentences import split
 
 #: Share of the words of a title that a sentence has to have to name that document.
 NAMED: Final = 0.8

@@ -12,9 +12,9 @@ from actors.evidence.audience import Audience, audience_of
 from actors.evidence.spans import share_held
 from actors.facts.numbers.text_numbers import TOKEN, read
 from actors.facts.stems import stems
-from bus.messages import Span
+from bus.wire.messages import Span
 from index.languages.folding import normal
-from index.units import units
+from index.text.units import units
 
 #: A statement with fewer content words is not compared.
 FEWEST_SAID: Final = 3

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from index.fences import Fence, fences
+from index.text.fences import Fence, fences
 
 
 def copied(text: str, evidence: Sequence[str]) -> list[Fence]:

@@ -14,10 +14,10 @@ from actors.gate.overlap import foreign, is_factual, overlap, secrets, unsupport
 from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes
 from actors.gate.terms import language_of, reversed_terms
-from index.citations import markers, strip_markers
 from index.languages import LANGUAGES, UNDETERMINED, union
 from index.languages.detection import detect, same_script
-from index.sentences import split
+from index.text.citations import markers, strip_markers
+from index.text.sentences import split
 from prompts.contracts import Evidence
 
 # A citation is misplaced when what it cites has at most the one share of the sentence's words, and what it does not cite

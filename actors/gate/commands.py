@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from index.fences import fences
+from index.text.fences import fences
 
 _INLINE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+)(?<!`)\1(?!`)")
 #: Signs that plain words between backticks do not have.

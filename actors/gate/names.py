@@ -10,10 +10,10 @@ import msgspec
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.units import MONTHS
 from actors.facts.stems import stem_of, stems
-from index.citations import strip_markers
 from index.languages import of
 from index.languages.folding import normal, visible
 from index.languages.negation import negations
+from index.text.citations import strip_markers
 
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞŒ][\w'’-]*"
 # What a list, heading or emphasis may put before the first word.

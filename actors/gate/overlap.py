@@ -9,10 +9,10 @@ from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import Stem, stems
 from actors.gate.places import is_near
 from actors.gate.terms import language_of
-from index.citations import strip_markers
 from index.languages import UNDETERMINED, union
 from index.languages.detection import detect
 from index.languages.folding import normal
+from index.text.citations import strip_markers
 
 # A sentence with a smaller share of its content words in the evidence is doubtful; short sentences have too few to tell.
 ENOUGH: Final = 0.34

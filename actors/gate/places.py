@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from actors.facts.stems import stems
-from index.citations import strip_markers
 from index.languages.folding import normal
-from index.sentences import split
+from index.text.citations import strip_markers
+from index.text.sentences import split
 
 # With at least this share of its content words in one evidence sentence, a sentence retells that one; below it, several.
 RETELLS: Final = 0.5

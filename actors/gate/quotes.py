@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from index.citations import strip_markers
 from index.languages.folding import normal, visible
+from index.text.citations import strip_markers
 
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())

@@ -17,11 +17,11 @@ from actors.facts.stems import Stem, stems
 from actors.gate.copies.check import changed_in_copy
 from actors.gate.places import RETELLS, is_verbatim, likest, place
 from actors.gate.predicates import other_predicate
-from index.citations import strip_markers
 from index.languages import of
 from index.languages.detection import detect
 from index.languages.folding import normal, visible
 from index.languages.negation import Negated, negations
+from index.text.citations import strip_markers
 
 # Share of its content words from which a sentence is about the same thing as the evidence.
 _SPEAKS_OF: Final = 0.4

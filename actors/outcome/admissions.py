@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bus.messages import Flag, Sentence
-from index.citations import markers
+from bus.wire.messages import Flag, Sentence
 from index.languages import union
 from index.languages.folding import normal
+from index.text.citations import markers
 
 LONGEST: Final = 240
 #: Flags that apply to a claim but not to an admission, which by its nature denies and cites nothing.

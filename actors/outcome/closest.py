@@ -11,9 +11,9 @@ from actors.evidence.spans import Slice
 from actors.outcome.refusals import fit, refuse
 from actors.question.profile import profile_of
 from actors.text.limit import limited
-from bus.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
-from index.matching import content_words, matches
-from index.units import units
+from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
+from index.text.matching import content_words, matches
+from index.text.units import units
 from prompts import notices
 from prompts.vocabulary import Reason
 

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET
 
-from bus.messages import Settled
+from bus.wire.messages import Settled
 from index.languages.detection import detect
 from prompts import notices
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 import msgspec
 from msgspec import UNSET
 
-from bus.citing import placed
-from bus.messages import Flag, Settled, WithheldSentence
+from bus.runs.citing import placed
+from bus.wire.messages import Flag, Settled, WithheldSentence
 from index.masking.parts import masked
 from index.masking.text import mask, values_in
 

@@ -3,8 +3,8 @@
 from actors.gate.check import reveals
 from actors.text.limit import limited
 from actors.text.links import defang
-from bus.messages import AnswerSettled, Question, Settled, Span
-from index.citations import strip_markers
+from bus.wire.messages import AnswerSettled, Question, Settled, Span
+from index.text.citations import strip_markers
 from prompts import notices
 from prompts.thinking import without_thinking
 from prompts.vocabulary import DeclinedKind, Reason

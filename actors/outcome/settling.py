@@ -12,17 +12,9 @@ from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
 from actors.text.limit import limited
 from actors.text.numbering import numbered
-from bus.citing import citations_of, references_of
-from bus.messages import (
-    AnswerSettled,
-    Conflict,
-    Draft,
-    Passage,
-    Sentence,
-    Settled,
-    WithheldSentence,
-)
-from index.citations import markers, strip_markers
+from bus.runs.citing import citations_of, references_of
+from bus.wire.messages import AnswerSettled, Conflict, Draft, Passage, Sentence, Settled, WithheldSentence
+from index.text.citations import markers, strip_markers
 from prompts import notices
 from prompts.vocabulary import Confidence, Reason
 

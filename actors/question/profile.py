@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from actors.choosing.weights import weights
-from bus.requests import no_such_profile
+from bus.wire.requests import no_such_profile
 from index import languages
 from index.languages.names import named
 from prompts import profiles

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Final, NamedTuple
 
 from actors.question.profile import profile_of
-from bus.messages import Question, QuestionAsked
+from bus.wire.messages import Question, QuestionAsked
 from index.languages import LANGUAGES
 from index.languages.detection import detect
 from prompts.vocabulary import Voice

@@ -8,7 +8,7 @@ from actors.evidence import spans
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
 from actors.selecting.requests import Request, requested, style_of
-from bus.messages import AnswerSettled, Passage, PassagesReady, Span
+from bus.wire.messages import AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
 
 #: What is asked for in these forms is explained step by step, so it is shown in the order of its document.

@@ -8,7 +8,7 @@ from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
-from bus.messages import (
+from bus.wire.messages import (
     AnswerSettled,
     HintRequested,
     PassagesReady,

@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from bus.events import tokens_of
-from bus.messages import Constraints
-from index.citations import strip_markers
+from bus.powers.events import tokens_of
+from bus.wire.messages import Constraints
+from index.text.citations import strip_markers
 from prompts.vocabulary import Cut
 
 #: A token of the stream is at most about so many of a model's.

@@ -7,7 +7,7 @@ made harmless. Code in a fence waits for its last line.
 import re
 from collections.abc import Callable
 
-from index.fences import masked, unclosed
+from index.text.fences import masked, unclosed
 
 #: Text at the end that the next piece could turn into something else, one alternative per line.
 _OPEN = re.compile(

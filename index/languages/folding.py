@@ -2,7 +2,7 @@
 
 How much is merged depends on the purpose. `normal` is for checking: it keeps apart what a claim can turn on, so ² is not 2,
 accents stay, and so do the Arabic letters that carry a hamza. `fold` is for finding: all of these become their plain letter.
-The n-grams of the index work on single characters (index/ngrams.py) and keep accents, but fold Arabic letters as `fold` does.
+The n-grams of the index work on single characters (index/text/ngrams.py) and keep accents, but fold Arabic letters as `fold` does.
 """
 
 import re

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from index import jvm
+from index.java import jvm
 from index.languages import LANGUAGES, of
 
 _terms = msgspec.json.Decoder(list[str]).decode

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index import bm25
-from index.allowed import REMEMBERED
 from index.backend import Asked, Candidate, Found, Key, Place, chosen, places
-from index.coverage import rarity
-from index.duplicates import SKETCH_WIDTH
-from index.embedder import Embedder
+from index.embedders.embedder import Embedder
+from index.engines import bm25
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups, group_name
@@ -22,7 +19,10 @@ from index.model import Entry, Passage
 from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
 from index.opensearch.layout import Held, Names, State, row_of, sees, set_of, unpacked
-from index.snapshot import Manifest
+from index.snapshot.allowed import REMEMBERED
+from index.snapshot.snapshot import Manifest
+from index.text.coverage import rarity
+from index.text.duplicates import SKETCH_WIDTH
 
 type Json = dict[str, Any]
 

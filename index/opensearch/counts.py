@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from index.coverage import SLOTS
 from index.groups import Groups
 from index.opensearch.client import Client
 from index.opensearch.layout import Held
+from index.text.coverage import SLOTS
 
 
 class Counts(NamedTuple):

@@ -21,12 +21,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from index.coverage import GramSet
-from index.embedder import Vectors
+from index.embedders.embedder import Vectors
 from index.groups import Groups
 from index.model import Entry, Metadata, Passage
 from index.opensearch.client import Address
-from index.snapshot import Manifest
+from index.snapshot.snapshot import Manifest
+from index.text.coverage import GramSet
 
 STATE = "state"
 PASSAGES, DOCUMENTS = "passages", "documents"

@@ -4,7 +4,8 @@ import contextlib
 from collections.abc import Iterator
 
 from index.build_job import Tell, no_progress
-from index.embedder import Embedder
+from index.documents.report import Skipped
+from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.opensearch import generations, states
 from index.opensearch.client import Refused
@@ -12,7 +13,6 @@ from index.opensearch.layout import alias, packed, unpacked
 from index.opensearch.lease import MISSING, WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
 from index.opensearch.states import OpenSearchSnapshots
-from index.report import Skipped
 from index.sink import Sink
 
 _SKIPPED = "skipped"

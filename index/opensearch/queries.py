@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from index.coverage import TOPIC_SHARE
-from index.embedder import Vectors
+from index.embedders.embedder import Vectors
 from index.filters import Filter
 from index.groups import Groups, group_name
 from index.opensearch.layout import EF_SEARCH, State, field
+from index.text.coverage import TOPIC_SHARE
 
 type Json = dict[str, Any]
 

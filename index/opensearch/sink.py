@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from index import jvm, lsa
 from index.build_job import Tell, no_progress
-from index.embedder import Embedder
+from index.embedders import lsa
+from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
+from index.java import jvm
 from index.model import Entry, Passage
 from index.opensearch import changes, generations, queries, states
 from index.opensearch.bulk import PATIENCE_S
@@ -24,10 +25,10 @@ from index.opensearch.layout import STATE, Names, State, unpacked
 from index.opensearch.lease import Lease
 from index.opensearch.spool import Spool
 from index.opensearch.writing import Writing
-from index.prepared import Hashes
-from index.roots import Root
 from index.sink import check_embedder, described
-from index.snapshot import Manifest
+from index.snapshot.prepared import Hashes
+from index.snapshot.roots import Root
+from index.snapshot.snapshot import Manifest
 
 type Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ import msgspec
 
 from index.model import Entry, Metadata, Passage, first_places
 from index.opensearch.layout import Held
-from index.prepared import Hashes
+from index.snapshot.prepared import Hashes
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[Held]).decode

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from index import jvm, lsa
-from index.embedder import Embedder, check_match
+from index.embedders import lsa
+from index.embedders.embedder import Embedder, check_match
 from index.errors import IndexProblem
+from index.java import jvm
 from index.model import FORMAT
 from index.opensearch import generations
 from index.opensearch.backend import OpenSearchBackend

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from index import jvm, lsa
-from index.codes import joined
-from index.embedder import Embedder, EmbedderSpec
+from index.embedders import lsa
+from index.embedders.embedder import Embedder, EmbedderSpec
 from index.errors import IndexProblem
 from index.groups import Groups
+from index.java import jvm
 from index.model import Entry, indexed_text
 from index.opensearch import analysis, counts, generations, queries, states
 from index.opensearch.bulk import Bulk
@@ -30,6 +30,7 @@ from index.opensearch.layout import (
     unpacked,
 )
 from index.opensearch.spool import Spool
+from index.text.codes import joined
 
 type Json = dict[str, Any]
 

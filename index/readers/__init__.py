@@ -1,1 +1,3 @@
-"""One module per kind of document: bytes in, a Document with its blocks and pages out. `index/files.py` chooses among them."""
+"""One module per kind of document: bytes in, a Document with its blocks and pages out. `index/documents/files.py` chooses
+among them.
+"""

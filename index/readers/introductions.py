@@ -3,8 +3,8 @@
 import msgspec
 
 from index.model import Block, Document
-from index.passages import LONGEST_INTRO
-from index.sentences import split
+from index.text.passages import LONGEST_INTRO
+from index.text.sentences import split
 
 _COLONS = (":", "：", "؛")
 #: The longest sentence that introduces what follows it without ending in a colon, in characters.

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from bus.errors import Failure
-from bus.subjects import EVENTS, RUNS
-from index import snapshot
+from bus.wire.errors import Failure
+from bus.wire.subjects import EVENTS, RUNS
+from index.snapshot import snapshot
 
 FORMAT = 1
 LIST = "backup.json"

@@ -13,7 +13,7 @@ from typing import Literal, Self
 import msgspec
 from msgspec.structs import replace
 
-from index.snapshot import sync
+from index.snapshot.snapshot import sync
 from runtime.backup.contents import BackupProblem, sync_tree
 from runtime.processes.private_files import open_private
 

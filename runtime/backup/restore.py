@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from bus.connection import connect
-from bus.errors import Failure, Unavailable
-from bus.stream_copies import CHUNK_BYTES, Description, put_back
-from index import snapshot
+from bus.transport.connection import connect
+from bus.transport.stream_copies import CHUNK_BYTES, Description, put_back
+from bus.wire.errors import Failure, Unavailable
+from index.snapshot import snapshot
 from runtime.backup.contents import KEYS_FILE, PROFILES, BackupProblem, Contents, copy, copy_tree
 from runtime.backup.replacing import Replacing, settle
 from runtime.backup.save import SKIPPED

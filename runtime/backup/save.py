@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from bus.journal import Journal
-from bus.stream_copies import take
-from bus.subjects import EVENTS, RUNS
-from index import snapshot
+from bus.journal.journal import Journal
+from bus.transport.stream_copies import take
+from bus.wire.subjects import EVENTS, RUNS
+from index.snapshot import snapshot
 from runtime.backup.contents import (
     FORMAT,
     KEYS_FILE,

@@ -3,7 +3,7 @@
 import fcntl
 from pathlib import Path
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.processes.private_files import open_private
 from runtime.processes.state_folder import state_folder, take
 from runtime.settings import Settings

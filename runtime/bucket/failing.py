@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bus.errors import Failure
+from bus.wire.errors import Failure
 from index.errors import IndexProblem
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import anyio
 
-from bus.bucket import Bucket
-from bus.connection import connect, keep_trying
-from bus.errors import Failure
-from bus.users import SEARCHING
-from index import snapshot
-from index.arriving import prune_others
+from bus.journal.bucket import Bucket
+from bus.transport.connection import connect, keep_trying
+from bus.transport.users import SEARCHING
+from bus.wire.errors import Failure
 from index.errors import IndexProblem
+from index.snapshot import snapshot
+from index.snapshot.arriving import prune_others
 from runtime.bucket.pull import pull
 from runtime.settings import Settings
 

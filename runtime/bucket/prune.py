@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from bus.bucket import CURRENT, FILES, PART, PARTS, SNAPSHOTS, Bucket
-from index.arriving import files_named
+from bus.journal.bucket import CURRENT, FILES, PART, PARTS, SNAPSHOTS, Bucket
+from index.snapshot.arriving import files_named
 from runtime.bucket import KEEP
 
 #: How long a snapshot stays after another took its place, in seconds.

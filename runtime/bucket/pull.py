@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import anyio
 
-from bus.bucket import PART, SNAPSHOTS, Absent, Bucket, Damaged
-from index import snapshot
-from index.arriving import Arriving
+from bus.journal.bucket import PART, SNAPSHOTS, Absent, Bucket, Damaged
 from index.build_job import Tell
 from index.errors import IndexProblem
+from index.snapshot import snapshot
+from index.snapshot.arriving import Arriving
 from runtime.bucket.failing import first_failure
 
 #: Parts on their way at a time: what hides the way to the server; a part is a megabyte of memory.

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bus.bucket import FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, sha256
-from bus.errors import Unavailable
-from index import snapshot
-from index.arriving import files_by_digest, skipped_files
+from bus.journal.bucket import FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, sha256
+from bus.wire.errors import Unavailable
 from index.build_job import Tell
 from index.errors import IndexProblem
+from index.snapshot import snapshot
+from index.snapshot.arriving import files_by_digest, skipped_files
 from runtime.bucket.failing import first_failure
 from runtime.bucket.prune import prune
 

@@ -11,16 +11,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bus.errors import Failure
-from bus.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
-from bus.messages import Citation, NearPassage, Reference
-from bus.run_record import RunRecord
+from bus.powers.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
+from bus.runs.run_record import RunRecord
+from bus.wire.errors import Failure
+from bus.wire.messages import Citation, NearPassage, Reference
 from index.source_paths import published
 from runtime.commands.asked_over import Asked
 from runtime.commands.filter_options import line_about
-from runtime.commands.terminal import Bold, fit, one_line, say, say_json
 from runtime.processes.nats_server import NoServer
 from runtime.settings import Settings
+from runtime.terminal import Bold, fit, one_line, say, say_json
 
 EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
 

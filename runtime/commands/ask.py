@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from bus.errors import Failure, Invalid
-from index import warm_up
+from bus.wire.errors import Failure, Invalid
+from index.java import warm_up
 from index.languages import LANGUAGES
 from prompts.vocabulary import RELEASES, STYLES, URGENCIES, VOICES
 from runtime.commands.filter_options import filter_options, taken_filter, taken_groups
@@ -26,7 +26,7 @@ from runtime.commands.options import (
 from runtime.processes.state_folder import running, state_folder
 
 if TYPE_CHECKING:
-    from bus.messages import QuestionAsked
+    from bus.wire.messages import QuestionAsked
     from index.groups import Groups
     from runtime.settings import Settings
 
@@ -101,7 +101,7 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *,
     from runtime.commands.answer_shown import at_once, run, show
     from runtime.commands.asked_over import OverBus
     from runtime.commands.consoles import plain_console
-    from runtime.commands.stack import stack_for
+    from runtime.processes.stack import stack_for
 
     console = plain_console(stderr=True)
 
@@ -118,8 +118,8 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *,
 
 def question_from(fields: dict[str, Any]) -> "QuestionAsked":
     """The request these options make. Raises click.UsageError."""
-    from bus.messages import QuestionAsked
-    from bus.requests import check_text
+    from bus.wire.messages import QuestionAsked
+    from bus.wire.requests import check_text
 
     try:
         check_text("question", fields["question"])

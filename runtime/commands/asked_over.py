@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from bus.access import Access, Groups, grant
-from bus.messages import QuestionAsked
-from bus.run_record import RunRecord
-from bus.runs import Runs
+from bus.journal.access import Access, Groups, grant
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked
 
 if TYPE_CHECKING:
     from groundwire.client import Client

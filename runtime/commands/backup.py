@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from bus.errors import Failure
-from bus.runs import NoSuchRun
+from bus.runs.runs import NoSuchRun
+from bus.wire.errors import Failure
 from index.errors import IndexProblem
 from runtime.backup.contents import SETTINGS_FILE, Contents, read
 from runtime.backup.restore import restore
 from runtime.backup.save import save
 from runtime.commands.options import BUILT_INDEX, CONFIG, INDEX_FOLDER_PLACE, check_index, over_index, read_settings
 from runtime.commands.run_sources import journal_of
-from runtime.commands.terminal import one_line, say
 from runtime.processes.nats_server import NoServer
 from runtime.processes.supervisor import StackRunning
 from runtime.settings import SettingsError, load
+from runtime.terminal import one_line, say
 
 _FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 _PROBLEMS = (Failure, IndexProblem, NoServer, StackRunning)

@@ -4,12 +4,12 @@ import asyncio
 
 import click
 
-from bus.errors import Failure
-from runtime.commands.terminal import one_line, say
+from bus.wire.errors import Failure
 from runtime.engines.mlx.settings import DEFAULT_MODEL
 from runtime.measure.device.figures import Table
 from runtime.measure.device.run import MEASURES, bench
 from runtime.measure.device.scale import FULL, QUICK
+from runtime.terminal import one_line, say
 
 
 @click.group("bench")

@@ -15,7 +15,7 @@ from rich.status import Status
 from rich.style import Style, StyleType
 from rich.text import Text
 
-from runtime.commands.terminal import fit, one_line
+from runtime.terminal import fit, one_line
 
 
 def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:

@@ -7,16 +7,16 @@ import click
 import msgspec
 from rich.text import Text
 
-from bus.messages import QuestionAsked
+from bus.wire.messages import QuestionAsked
 from index import languages
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 from runtime import demo
 from runtime.commands.answer_shown import at_once, run, show
 from runtime.commands.asked_over import OverBus
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
-from runtime.commands.stack import stack_for
+from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import state_home
 
 HERE = Path(demo.__file__).parent

@@ -11,8 +11,8 @@ from actors.pipeline import pipeline
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import run, settings_for, trace_of
-from runtime.commands.terminal import one_line
 from runtime.replay.difference import Change, Contrast, contrast
+from runtime.terminal import one_line
 
 STYLES: dict[Change, str] = {"same": "", "gone": "red strike", "new": "green"}
 MARKS: dict[Change, str] = {"same": " ", "gone": "-", "new": "+"}

@@ -122,7 +122,7 @@ def cores() -> Finding:
 
 def profiles() -> Finding:
     from actors.question.profile import PROFILES, preload
-    from bus.errors import Poison
+    from bus.wire.errors import Poison
 
     PROFILES.use(read_settings().profiles)
     try:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from index.errors import IndexProblem
 from runtime.commands.options import read_settings
 
 if TYPE_CHECKING:
-    from index.embedder import Embedder
+    from index.embedders.embedder import Embedder
 
 
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
     """Adds --embed-url and --embed-model."""
     url = click.option(
-        "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedder]"
+        "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedders.embedder]"
     )
     model = click.option(
         "--embed-model", default="", help="Embedding model: its name on the server, a folder or a hub id."

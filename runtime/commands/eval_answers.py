@@ -12,9 +12,9 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from bus.messages import Collection, Passage
-from index.ingest import bring_in
-from index.searcher import Searcher
+from bus.wire.messages import Collection, Passage
+from index.build.ingest import bring_in
+from index.search.searcher import Searcher
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import show
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors

@@ -8,10 +8,10 @@ from rich.table import Table
 
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
-from runtime.commands.terminal import one_line
 from runtime.measure.gate_lines import read_lines
 from runtime.measure.gate_scores import Report, Score, outcome, report
 from runtime.measure.lines import BadLine
+from runtime.terminal import one_line
 
 
 @click.command("gate")

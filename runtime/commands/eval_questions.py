@@ -10,9 +10,9 @@ import anyio
 import click
 import msgspec
 
-from bus.errors import Failure
-from bus.messages import QuestionAsked
-from bus.runs import Runs
+from bus.runs.runs import Runs
+from bus.wire.errors import Failure
+from bus.wire.messages import QuestionAsked
 from index.build_job import Tell
 from prompts.vocabulary import VOICES
 from runtime.commands.ask import question_from
@@ -21,13 +21,13 @@ from runtime.commands.eval import save
 from runtime.commands.options import CONFIG, check_profile, one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.commands.question_tables import counted, table
-from runtime.commands.stack import stack_for
-from runtime.commands.terminal import one_line, say
 from runtime.measure.lines import BadLine, read
 from runtime.measure.question_figures import counts, figures
 from runtime.measure.questions import GoldQuestion, Item, Seen, graded
 from runtime.processes.nats_server import NoServer
+from runtime.processes.stack import stack_for
 from runtime.settings import Settings
+from runtime.terminal import one_line, say
 
 #: How long a question may take, and how much longer its end is waited for.
 DEADLINE_S, GRACE_S = 60.0, 30.0

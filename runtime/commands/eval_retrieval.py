@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from index import snapshot
-from index.ingest import bring_in
-from index.searcher import Searcher
+from index.build.ingest import bring_in
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.eval import save, write

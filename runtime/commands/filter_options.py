@@ -11,7 +11,7 @@ from index.languages import LANGUAGES
 from index.languages.toml_check import problems
 
 if TYPE_CHECKING:
-    from bus.messages import About
+    from bus.wire.messages import About
     from index.filters import Filter
 
 #: The options by the field that they fill.

@@ -7,9 +7,9 @@ import msgspec
 
 from actors.gate.check import check_answer, withholds
 from actors.gate.flags import Flag
-from runtime.commands.terminal import one_line, say, say_json
 from runtime.measure.gate_lines import read_lines
 from runtime.measure.lines import BadLine
+from runtime.terminal import one_line, say, say_json
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,14 +2,14 @@
 
 import click
 
-from runtime.commands.terminal import say
+from runtime.terminal import say
 
 
 @click.command("graph")
 def graph_command() -> None:
     """Print the pipeline as a Mermaid flowchart, read from the actors' signatures."""
     from actors.pipeline import pipeline
-    from bus.graph import GraphError
+    from bus.delivery.graph import GraphError
 
     try:
         say(pipeline().mermaid())

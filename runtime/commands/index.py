@@ -8,16 +8,17 @@ import click
 import msgspec
 from rich.table import Table
 
-from index import class_archive, snapshot
-from index.catalogue import read_catalogue
+from index.build.ingest import bring_in, take_out
+from index.build.opening import Index
 from index.check import Stats, stats, verify
+from index.documents.report import Report
 from index.groups import counts_line
-from index.ingest import bring_in, take_out
 from index.migrating import migrate
 from index.model import Entry
-from index.opening import Index
-from index.report import Report
-from index.roots import Rules
+from index.search import class_archive
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.roots import Rules
 from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
@@ -26,7 +27,7 @@ from runtime.commands.index_watch import watch_command
 from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, INDEX_FOLDER, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
-from runtime.commands.terminal import one_line, say, say_json
+from runtime.terminal import one_line, say, say_json
 
 if TYPE_CHECKING:
     from index.opensearch.opening import OpenSearchIndex

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bus.errors import Failure
-from bus.users import OPERATOR
+from bus.transport.users import OPERATOR
+from bus.wire.errors import Failure
 from index.build_job import Tell
 from index.errors import IndexProblem
 from runtime.bucket import KEEP
 from runtime.commands.options import CONFIG, INDEX_FOLDER, over_bucket, read_settings
 from runtime.commands.progress import bars
-from runtime.commands.terminal import say
 from runtime.processes.nats_users import bus_as
 from runtime.settings import Settings
+from runtime.terminal import say
 
 if TYPE_CHECKING:
-    from bus.bucket import Bucket
+    from bus.journal.bucket import Bucket
     from runtime.bucket.pull import Pulled
     from runtime.bucket.push import Pushed
 
@@ -87,8 +87,8 @@ def pull_command(directory: Path, bucket: str | None, repair: bool, config: Path
 
 def _over[T](settings: Settings, work: Callable[["Bucket", Tell], Awaitable[T]]) -> T:
     """What this returns, called with a bucket and what shows how far it is. Raises click.ClickException."""
-    from bus.bucket import Bucket
-    from bus.connection import connect, keep_trying
+    from bus.journal.bucket import Bucket
+    from bus.transport.connection import connect, keep_trying
 
     async def run(tell: Tell) -> T:
         client = await connect(bus_as(settings, OPERATOR.name), name="groundwire-bucket", patience_s=3.0)

@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 import msgspec
 
-from index.access import AccessRules
-from index.archives import is_archive
+from index.documents.access import AccessRules
+from index.documents.archives import is_archive
+from index.documents.files import MAX_BYTES, RECORDS, unsupported
 from index.errors import IndexProblem
-from index.files import MAX_BYTES, RECORDS, unsupported
 from index.groups import Groups, narrowed
 from index.model import Block, Document
-from index.passages import cut
 from index.readers.formats import KNOWN_UNREAD, Source, by_suffix, read
 from index.readers.records import read_records
 from index.readers.unreadable import Unreadable
+from index.text.passages import cut
 from runtime.commands.options import one_line_errors
-from runtime.commands.terminal import one_line, say, say_json
+from runtime.terminal import one_line, say, say_json
 
 
 @click.command("show")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from index.watching import keep_up
+from index.build.watching import keep_up
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
-from runtime.commands.terminal import one_line, say
+from runtime.terminal import one_line, say
 
 
 @click.command("watch")

@@ -8,11 +8,10 @@ from typing import cast
 import click
 from rich.table import Table
 
-from bus.errors import Unavailable
-from bus.subjects import BadId
+from bus.wire.errors import Unavailable
+from bus.wire.subjects import BadId
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, read_settings
-from runtime.commands.terminal import say
 from runtime.keys import (
     EVERY_GROUP,
     PREFIX,
@@ -26,6 +25,7 @@ from runtime.keys import (
     rate_of,
 )
 from runtime.processes.listening import key_file
+from runtime.terminal import say
 
 
 @click.group("keys")

@@ -13,9 +13,9 @@ import click
 
 from runtime.commands.filter_options import taken_groups
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
-from runtime.commands.terminal import one_line, say
 from runtime.mcp.home import Home
 from runtime.mcp.stdio import LONGEST_LINE, Stdio
+from runtime.terminal import one_line, say
 
 _CHUNK = 64 * 1024
 

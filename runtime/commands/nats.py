@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from bus.users import INTEGRATION, USERS
+from bus.transport.users import INTEGRATION, USERS
 from runtime.commands.options import CONFIG, INDEX_PLACE, Place, read_settings
-from runtime.commands.terminal import say
 from runtime.processes.nats_config import shared_config
 from runtime.processes.nats_users import read, standing_folder
 from runtime.processes.state_folder import state_folder
+from runtime.terminal import say
 
 
 @click.group("nats")

@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
-from bus.errors import Failure
-from bus.security import without_user
+from bus.transport.security import without_user
+from bus.wire.errors import Failure
 from index.errors import IndexProblem
 from index.groups import Groups
 from runtime.backup.unfinished import settled
-from runtime.commands.terminal import one_line, say
 from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
 from runtime.settings import Settings, SettingsError, load
+from runtime.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from index.opening import Index
+    from index.build.opening import Index
 
 _PATH = click.Path(path_type=Path)
 _WEB = ("http://", "https://")
@@ -178,7 +178,7 @@ def _is_web_address(url: str) -> bool:
 def check_index(directory: "Place") -> "Place":
     """The folder, if it holds an index; what is at a URL is asked later. Raises click.UsageError with the remedy."""
     if isinstance(directory, str):
-        from index.opening import index_at
+        from index.build.opening import index_at
 
         try:
             index_at(directory)

@@ -8,8 +8,8 @@ import msgspec
 
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
-from runtime.commands.terminal import say_json
 from runtime.replay.event_times import with_waits
+from runtime.terminal import say_json
 
 
 @click.command("play")

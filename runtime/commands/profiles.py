@@ -12,7 +12,7 @@ from rich.table import Table
 from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import read_settings
-from runtime.commands.terminal import one_line, say
+from runtime.terminal import one_line, say
 
 
 def own_profiles() -> Path | None:

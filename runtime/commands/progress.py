@@ -18,7 +18,7 @@ from rich.progress import (
 
 from index.build_job import Tell
 from runtime.commands.consoles import plain_console
-from runtime.commands.terminal import say
+from runtime.terminal import say
 
 _LABELS = {
     "read": "Reading files",

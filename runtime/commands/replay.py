@@ -9,16 +9,16 @@ from actors.pipeline import ACTORS, pipeline
 from index.languages.toml_check import nearest
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
-from runtime.commands.terminal import say, say_json
 from runtime.engines import ENGINES
+from runtime.forking.fork import NothingToFork, fork
+from runtime.forking.journal import keep
+from runtime.forking.live_powers import hits_of, replies_of
+from runtime.forking.powers import live_for
 from runtime.replay.difference import parting
-from runtime.replay.fork import NothingToFork, fork
-from runtime.replay.fork_journal import keep
-from runtime.replay.fork_powers import live_for
-from runtime.replay.live_powers import hits_of, replies_of
 from runtime.replay.replayer import Replayed, replay
 from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
+from runtime.terminal import say, say_json
 
 
 @click.command("replay")

@@ -9,13 +9,13 @@ from typing import NoReturn
 import click
 
 from actors.question.profile import PROFILES
-from bus.connection import Inbox, connect
-from bus.errors import Failure, Poison
-from bus.journal import Journal
-from bus.runs import NoSuchRun
-from bus.security import without_user
-from bus.subjects import BadId
-from bus.users import OPERATOR
+from bus.journal.journal import Journal
+from bus.runs.runs import NoSuchRun
+from bus.transport.connection import Inbox, connect
+from bus.transport.security import without_user
+from bus.transport.users import OPERATOR
+from bus.wire.errors import Failure, Poison
+from bus.wire.subjects import BadId
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import check_index, read_settings
 from runtime.processes.nats_server import NoServer

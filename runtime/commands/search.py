@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from index import warm_up
+from index.java import warm_up
 from index.languages import LANGUAGES
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
@@ -20,7 +20,7 @@ from runtime.commands.options import (
     one_line_errors,
     read_settings,
 )
-from runtime.commands.terminal import one_line, say, say_json
+from runtime.terminal import one_line, say, say_json
 
 if TYPE_CHECKING:
     from groundwire import client
@@ -88,9 +88,9 @@ def _print_local(
     as_json: bool,
 ) -> None:
     """Print what the index holds. Imported here is what takes as long as Java's start, beside which it is."""
-    from index import class_archive
     from index.filters import words_of
-    from index.searcher import Searcher
+    from index.search import class_archive
+    from index.search.searcher import Searcher
     from runtime.engines.rerankers import reranking
     from runtime.index_of import index_of
     from runtime.processes.hits import about_of
@@ -128,7 +128,7 @@ def _print_remote(url: str, query: str, k: int, language: str | None, only: "Fil
     """Print what a server finds."""
     from groundwire import client  # whoever searches an index needs no HTTP
 
-    from bus.messages import About
+    from bus.wire.messages import About
 
     asked = None if only is None else msgspec.convert(msgspec.to_builtins(only), client.Filter)
     try:

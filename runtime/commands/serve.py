@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
-from bus.security import servers, without_user
+from bus.transport.security import servers, without_user
 from index.languages.toml_check import nearest
 from runtime.commands.options import CONFIG, over_bucket, read_settings
 from runtime.processes.checking import why_not_ready

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import click
 
-from index.roots import Rules
+from index.snapshot.roots import Rules
 
 
 def source_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:

@@ -10,16 +10,16 @@ import click
 from rich.live import Live
 from rich.table import Table
 
-from bus.connection import connect
-from bus.errors import Failure
-from bus.settings import BusSettings
-from bus.users import OPERATOR
+from bus.transport.connection import connect
+from bus.transport.settings import BusSettings
+from bus.transport.users import OPERATOR
+from bus.wire.errors import Failure
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, INDEX_PLACE, Place, read_settings
-from runtime.commands.terminal import one_line, say
 from runtime.engines.watching import Watched, views
 from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.state_folder import running, state_folder
+from runtime.terminal import one_line, say
 
 type Key = tuple[str, int]
 

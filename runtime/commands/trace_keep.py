@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 
 from actors.pipeline import pipeline
-from bus.messages import QuestionAsked, RunFinished
-from bus.pins import pin, unpin
-from bus.pruning import Pruned, Rule, prune
-from bus.runs import no_such_run
-from bus.subjects import check_id, key_of
-from bus.sweeping import sweep
+from bus.journal.pins import pin, unpin
+from bus.journal.pruning import Pruned, Rule, prune
+from bus.journal.sweeping import sweep
+from bus.runs.runs import no_such_run
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.subjects import check_id, key_of
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, run, settings_for
-from runtime.commands.terminal import one_line, say
 from runtime.settings import Settings
+from runtime.terminal import one_line, say
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _BYTES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}

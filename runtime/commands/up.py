@@ -9,11 +9,10 @@ from pathlib import Path
 import anyio
 import click
 
-from bus.errors import Failure, Unavailable
-from index import class_archive
+from bus.wire.errors import Failure, Unavailable
+from index.search import class_archive
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
-from runtime.commands.terminal import one_line, say
 from runtime.index_of import overheard
 from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
@@ -21,6 +20,7 @@ from runtime.processes.roles import ROLES
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings, child_environ
+from runtime.terminal import one_line, say
 
 
 @click.command("up")

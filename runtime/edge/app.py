@@ -7,7 +7,7 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from runtime.edge import (
     asyncapi,
     health,

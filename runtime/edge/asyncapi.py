@@ -7,10 +7,10 @@ import re
 import msgspec
 from aiohttp import web
 
-from bus.events import ANSWER_EVENTS, EVENT_TYPES, PROGRESS_EVENTS
-from bus.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
-from bus.searching import SearchReply, SearchRequest
-from bus.subjects import SEARCH, consumed_subject
+from bus.powers.events import ANSWER_EVENTS, EVENT_TYPES, PROGRESS_EVENTS
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
+from bus.wire.subjects import SEARCH, consumed_subject
 from runtime.edge.openapi import REF, ref
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Document, Reply, Route

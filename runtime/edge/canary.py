@@ -7,11 +7,11 @@ dozen tokens decoded. It is asked only when no question of a client was answered
 import asyncio
 import logging
 
-from bus.canary import admit_canary, canary_id, canary_question
-from bus.errors import Failure
-from bus.health import Health
-from bus.run_record import RunRecord
-from bus.runs import Runs
+from bus.journal.canary import admit_canary, canary_id, canary_question
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import Runs
+from bus.transport.health import Health
+from bus.wire.errors import Failure
 
 log = logging.getLogger("groundwire.edge")
 

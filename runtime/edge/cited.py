@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.messages import NearPassage, Reference
-from index.citations import markers
+from bus.wire.messages import NearPassage, Reference
+from index.text.citations import markers
 from runtime.edge.passages_markdown import each_markdown
 from runtime.edge.state import EDGE
 from runtime.source_links import absolute, source_path

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from bus.messages import Turn
+from bus.wire.messages import Turn
 
 #: How many turns of the conversation a question keeps, and how many characters of each.
 TURNS = 50

@@ -18,10 +18,10 @@ from functools import partial
 from aiohttp import hdrs, web
 from anyio import to_thread
 
-from bus.access import Access, Groups, covers
-from bus.records import TRACEPARENT
-from bus.traceparent import parent_in
-from bus.watched import Watch
+from bus.journal.access import Access, Groups, covers
+from bus.journal.records import TRACEPARENT
+from bus.transport.traceparent import parent_in
+from bus.transport.watched import Watch
 from runtime.edge import tickets
 from runtime.edge.limits import Limits
 from runtime.edge.origins import Origins

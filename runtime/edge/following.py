@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from bus.events import ProgressEvent
-from bus.router import Reader
+from bus.powers.events import ProgressEvent
+from bus.runs.router import Reader
 from runtime.edge.relay import Transcript
 
 

@@ -5,10 +5,10 @@ import asyncio
 import msgspec
 from aiohttp import web
 
-from bus.errors import Unavailable
-from bus.health import Health, ProcessHealth, health_of, process_health, text_of
-from bus.pruner import journal_state
-from bus.subjects import EVENTS, RUNS
+from bus.journal.pruner import journal_state
+from bus.transport.health import Health, ProcessHealth, health_of, process_health, text_of
+from bus.wire.errors import Unavailable
+from bus.wire.subjects import EVENTS, RUNS
 from runtime.edge.metrics import journal_text, text_of_processes
 from runtime.edge.problems import RETRY_AFTER_S
 from runtime.edge.responses import json_response

@@ -5,7 +5,7 @@ import re
 
 from aiohttp import web
 
-from bus.subjects import ID_PATTERN
+from bus.wire.subjects import ID_PATTERN
 from runtime.edge.problems import Problem
 from runtime.edge.routes import parameter
 

@@ -14,8 +14,8 @@ import msgspec
 from aiohttp import web
 from msgspec import UNSET
 
-from bus.messages import QuestionAsked
-from bus.runs import NoSuchRun
+from bus.runs.runs import NoSuchRun
+from bus.wire.messages import QuestionAsked
 from runtime.edge.cited import base_of
 from runtime.edge.door import CALLER, Caller, check_scope
 from runtime.edge.mcp_stream import Place, Sse

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from bus.subjects import BadId, check_id
+from bus.wire.subjects import BadId, check_id
 from runtime.edge.problems import Problem
 from runtime.edge.responses import json_response
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write

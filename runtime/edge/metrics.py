@@ -8,9 +8,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metr
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bus.admission import Admission
-from bus.health import ProcessHealth
-from bus.pruner import JournalState
+from bus.delivery.admission import Admission
+from bus.journal.pruner import JournalState
+from bus.transport.health import ProcessHealth
 from prompts.vocabulary import URGENCIES
 
 

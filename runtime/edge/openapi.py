@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 from aiohttp import web
 
-from bus.subjects import ID_PATTERN
+from bus.wire.subjects import ID_PATTERN
 from runtime.edge.problems import MEANINGS
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Document, Reply, Route, parameter

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import accumulate, islice
 
 from actors.text.limit import tokens_in
-from bus.messages import NearPassage
+from bus.wire.messages import NearPassage
 from index.languages.folding import visible
-from runtime.commands.terminal import fit
+from runtime.terminal import fit
 
 #: Characters that mean something inside a line, and what makes an address a link by itself.
 _INLINE = re.compile(r"[\\`*\[\]<>~&@]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)

@@ -9,11 +9,11 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from bus.admission import Overloaded
-from bus.errors import Invalid, Unavailable
-from bus.runs import EventsGone, KeyReused, NoSuchRun
-from bus.sources import NoSuchSource, NotServed
-from bus.subjects import BadId
+from bus.delivery.admission import Overloaded
+from bus.powers.sources import NoSuchSource, NotServed
+from bus.runs.runs import EventsGone, KeyReused, NoSuchRun
+from bus.wire.errors import Invalid, Unavailable
+from bus.wire.subjects import BadId
 
 #: `Retry-After` of a 503, in seconds.
 RETRY_AFTER_S = 2

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import msgspec
 from aiohttp import web
 
-from bus.messages import QuestionAsked
-from bus.router import Reader
+from bus.runs.router import Reader
+from bus.wire.messages import QuestionAsked
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.state import EDGE, Edge
 

@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from bus.errors import Unavailable
-from bus.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
-from bus.messages import NearPassage, Reference
-from bus.router import Numbered, Reader, TooSlow
+from bus.powers.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
+from bus.runs.router import Numbered, Reader, TooSlow
+from bus.wire.errors import Unavailable
+from bus.wire.messages import NearPassage, Reference
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.state import Edge
 

@@ -1,10 +1,10 @@
-"""Read what HTTP adds to a request: its body as bytes, its numbers and `Accept`. What the body says is read by `bus.requests`."""
+"""Read the HTTP part of a request: body, numbers, `Accept`. `bus.wire.requests` reads the body's fields."""
 
 import asyncio
 
 from aiohttp import web
 
-from bus.requests import UNREADABLE, check_text, decode_json, parse_body
+from bus.wire.requests import UNREADABLE, check_text, decode_json, parse_body
 from runtime.edge.problems import Problem
 from runtime.edge.timeouts import TIMEOUTS
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 import msgspec
 from aiohttp import web
 
-from bus.access import Access, access_in, access_key
-from bus.errors import Unavailable
-from bus.journal import Journal
-from bus.messages import QuestionAsked, RunFinished, message_type
-from bus.records import Record
-from bus.run_record import readable
-from bus.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
+from bus.journal.access import Access, access_in, access_key
+from bus.journal.journal import Journal
+from bus.journal.records import Record
+from bus.runs.run_record import readable
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked, RunFinished, message_type
+from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
 from index.masking.text import mask
 from prompts.vocabulary import Outcome
 from runtime.edge.door import CALLER

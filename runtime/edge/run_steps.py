@@ -6,8 +6,8 @@ import functools
 import msgspec
 
 from actors.pipeline import pipeline
-from bus.graph import Graph
-from bus.records import AskRecord, Record
+from bus.delivery.graph import Graph
+from bus.journal.records import AskRecord, Record
 from index.masking.parts import masked
 from prompts.library import RenderedPrompt
 from runtime.edge.run_trace import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep

@@ -4,8 +4,8 @@ import msgspec
 from aiohttp import web
 from anyio import CapacityLimiter, to_thread
 
-from bus.runs import NoSuchRun, no_such_run
-from bus.subjects import check_id
+from bus.runs.runs import NoSuchRun, no_such_run
+from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
 from runtime.edge.responses import json_response

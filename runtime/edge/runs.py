@@ -3,12 +3,12 @@
 import msgspec
 from aiohttp import web
 
-from bus.events import EVENT_TYPES
-from bus.messages import QuestionAsked
-from bus.router import Reader
-from bus.run_record import RunRecord
-from bus.runs import no_such_run
-from bus.subjects import check_id
+from bus.powers.events import EVENT_TYPES
+from bus.runs.router import Reader
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import no_such_run
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER
 from runtime.edge.idempotency import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem

@@ -7,9 +7,9 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from bus.access import Groups
-from bus.messages import Passage
-from bus.searching import SearchClient, SearchRequest
+from bus.journal.access import Groups
+from bus.powers.searching import SearchClient, SearchRequest
+from bus.wire.messages import Passage
 from index.filters import Filter, words_of
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER

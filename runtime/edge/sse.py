@@ -9,7 +9,7 @@ from typing import Literal
 
 from aiohttp import web
 
-from bus.router import Numbered, Reader
+from bus.runs.router import Numbered, Reader
 from runtime.edge.relay import Client, Form, relay
 from runtime.edge.responses import run_headers
 from runtime.edge.state import EDGE, Edge

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 import msgspec
 from aiohttp import WSCloseCode, web
 
-from bus.admission import Admission
-from bus.errors import Unavailable
-from bus.messages import QuestionAsked
-from bus.records import RECEIVED, TRACEPARENT, VIA
-from bus.requests import check_question, no_such_profile
-from bus.router import Reader
-from bus.runs import NoSuchRun, Runs, Submitted, no_such_run
-from bus.subjects import is_canary
-from bus.watched import Watch
+from bus.delivery.admission import Admission
+from bus.journal.records import RECEIVED, TRACEPARENT, VIA
+from bus.runs.router import Reader
+from bus.runs.runs import NoSuchRun, Runs, Submitted, no_such_run
+from bus.transport.watched import Watch
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked
+from bus.wire.requests import check_question, no_such_profile
+from bus.wire.subjects import is_canary
 from prompts.profiles import ProfileError
 from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door

@@ -16,10 +16,10 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 from msgspec import Meta
 
-from bus.events import EVENT_TYPES, Done, Error, Event
-from bus.messages import QuestionAsked
-from bus.router import Numbered
-from bus.subjects import check_id
+from bus.powers.events import EVENT_TYPES, Done, Error, Event
+from bus.runs.router import Numbered
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.relay import Client, Form, relay

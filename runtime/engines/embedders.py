@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from bus.connection import Client
-from bus.embedding import ask_vectors
-from bus.errors import Unavailable
-from index.embedder import CallableEmbedder, Embedder, EmbedderSpec
-from index.openai_embedder import OpenAIEmbedder
+from bus.powers.embedding import ask_vectors
+from bus.transport.connection import Client
+from bus.wire.errors import Unavailable
+from index.embedders.embedder import CallableEmbedder, Embedder, EmbedderSpec
+from index.embedders.openai_embedder import OpenAIEmbedder
 from runtime.engines.mlx.os_thread import MlxThread
 from runtime.settings import IndexSettings
 
@@ -25,7 +25,9 @@ Call = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
 def make_embedding_engine(settings: IndexSettings) -> "MlxEngine":
     """The engine behind the embedder, not yet started. Raises Unavailable when something it needs is missing."""
     if not settings.embed_model:
-        raise Unavailable(f"index.embedder is {settings.embedder} but index.embed_model is empty; name a model")
+        raise Unavailable(
+            f"index.embedders.embedder is {settings.embedder} but index.embed_model is empty; name a model"
+        )
     from runtime.engines.mlx.engine import MlxEngine
     from runtime.engines.mlx.settings import DeviceSettings
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from index.reranker import Reranking, RerankServer
+from index.embedders.reranker import Reranking, RerankServer
 from runtime.settings import IndexSettings
 
 

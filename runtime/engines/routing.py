@@ -7,7 +7,7 @@ A profile's `[agents.NAME] model` is `ENGINE:MODEL` (`openai:MODEL` is served at
 import asyncio
 from collections.abc import Callable
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines import ENGINES
 from runtime.engines.engine import Engine
 

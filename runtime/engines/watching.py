@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from bus.connection import Client, Msg
-from bus.envelope import read, set_aside
-from bus.errors import Poison
+from bus.transport.connection import Client, Msg
+from bus.transport.envelope import read, set_aside
+from bus.wire.errors import Poison
 from runtime.engines.mlx.records import DeviceView
 
 SUBJECT = "gw.device.view"

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from bus.messages import NearPassage, Reference
-from bus.run_record import RunRecord
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import NearPassage, Reference
 from prompts.vocabulary import Confidence, Outcome, Reason
-from runtime.commands.terminal import fit, one_line
 from runtime.edge.cited import cited
 from runtime.edge.following import Followed
 from runtime.edge.passages_markdown import markdown
@@ -15,6 +14,7 @@ from runtime.mcp.resources import PLAIN
 from runtime.mcp.results import ResourceLink, Text, ToolCalled
 from runtime.mcp.source_uris import opened, source_uri
 from runtime.source_links import source_path
+from runtime.terminal import fit, one_line
 
 
 class CitedPassage(msgspec.Struct, frozen=True, kw_only=True):

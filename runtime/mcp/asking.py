@@ -7,13 +7,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from bus.events import ProgressEvent, Sources, StageEvent, Withheld
-from bus.messages import QuestionAsked, Turn
-from bus.router import Reader, TooSlow
+from bus.powers.events import ProgressEvent, Sources, StageEvent, Withheld
+from bus.runs.router import Reader, TooSlow
+from bus.wire.messages import QuestionAsked, Turn
 from index.filters import Filter
 from index.languages import FALLBACK, of
 from prompts.vocabulary import Language, Style, Voice
-from runtime.commands.terminal import one_line
 from runtime.edge.following import Followed
 from runtime.edge.problems import Problem
 from runtime.edge.state import Edge
@@ -21,6 +20,7 @@ from runtime.mcp.answers import Answer, result_of
 from runtime.mcp.calls import Call, Teller
 from runtime.mcp.results import ToolCalled
 from runtime.mcp.tools import Declared
+from runtime.terminal import one_line
 
 #: A wait that a client is told of, in seconds.
 NOTABLE_S = 0.5

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 from msgspec import UNSET
 
-from bus.access import Groups
+from bus.journal.access import Groups
 from runtime.edge.door import Caller
 from runtime.edge.state import Edge
 from runtime.mcp.schemas import Id, LogMessage, McpMessage, Object, Params, Progress, ProgressMeta, RequestMeta

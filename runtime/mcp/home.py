@@ -9,10 +9,9 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from bus.access import Groups
-from bus.errors import Failure, Unavailable
-from bus.runs import Runs
-from runtime.commands.stack import stack_for
+from bus.journal.access import Groups
+from bus.runs.runs import Runs
+from bus.wire.errors import Failure, Unavailable
 from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.state import Edge
@@ -20,6 +19,7 @@ from runtime.edge.timeouts import Timeouts
 from runtime.keys import SCOPES
 from runtime.processes.listening import addresses_of, url_of
 from runtime.processes.nats_server import NoServer
+from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import Settings
 

@@ -6,14 +6,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from bus.sources import SourceText
-from runtime.commands.terminal import fit, one_line
+from bus.powers.sources import SourceText
 from runtime.mcp.calls import Call
 from runtime.mcp.results import Text, ToolCalled
 from runtime.mcp.source_uris import opened, source_in, source_uri
 from runtime.mcp.sources import text_of
 from runtime.mcp.tools import Declared
 from runtime.source_links import source_path
+from runtime.terminal import fit, one_line
 
 #: How much of a document a model is given where it does not say how much, and the most at a time.
 USUAL = 8_000

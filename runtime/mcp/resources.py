@@ -4,8 +4,7 @@ from itertools import takewhile
 
 from msgspec import UNSET
 
-from bus.sources import LONGEST, NoSuchSource, NotServed
-from runtime.commands.terminal import one_line
+from bus.powers.sources import LONGEST, NoSuchSource, NotServed
 from runtime.mcp.calls import Call
 from runtime.mcp.results import (
     Completed,
@@ -21,6 +20,7 @@ from runtime.mcp.schemas import Complete, ListPage, McpResult, NoResource, ReadR
 from runtime.mcp.source_uris import TEMPLATE, source_in, source_uri
 from runtime.mcp.sources import PAGE, list_of, text_of
 from runtime.mcp.versions import INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
+from runtime.terminal import one_line
 
 #: What the text of a document is, whatever its file is.
 PLAIN = "text/plain"

@@ -5,16 +5,16 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from bus.messages import Passage
+from bus.wire.messages import Passage
 from index.filters import Filter
 from prompts.vocabulary import Language
-from runtime.commands.terminal import fit, one_line
 from runtime.edge.search import SearchAsked, searched
 from runtime.mcp.calls import Call
 from runtime.mcp.results import Text, ToolCalled
 from runtime.mcp.source_uris import opened, source_uri
 from runtime.mcp.tools import Declared
 from runtime.source_links import source_path
+from runtime.terminal import fit, one_line
 
 
 class SearchArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

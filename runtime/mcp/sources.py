@@ -1,6 +1,6 @@
 """What of a document's text the caller may read, for the tool and the resources alike."""
 
-from bus.sources import LONGEST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
+from bus.powers.sources import LONGEST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from runtime.edge.door import check_scope
 from runtime.mcp.calls import Call
 

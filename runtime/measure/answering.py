@@ -11,13 +11,13 @@ from actors.gate.overlap import is_factual
 from actors.question.profile import profile_of
 from actors.question.resolved import resolved
 from actors.selecting.chosen import numbered
-from bus.messages import Collection, Passage, QuestionAsked, Span
-from index.citations import markers
-from index.fusion import reciprocal_rank
+from bus.wire.messages import Collection, Passage, QuestionAsked, Span
 from index.languages import LANGUAGES
 from index.languages.detection import detect
-from index.searcher import Searcher
-from index.sentences import split
+from index.search.fusion import reciprocal_rank
+from index.search.searcher import Searcher
+from index.text.citations import markers
+from index.text.sentences import split
 from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
 from runtime.engines.extractive.answers import answer_simple, answer_synthesis
 from runtime.engines.extractive.evidence import select_evidence

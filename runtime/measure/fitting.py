@@ -19,7 +19,7 @@ from actors.choosing.ranked import Ranked
 from actors.choosing.rows import MOST_OF_ROW, look_up, told
 from actors.choosing.signs import probability, signs
 from actors.choosing.weights import FittedOn, Weights
-from bus.messages import Passage
+from bus.wire.messages import Passage
 from runtime.measure.calibrating import Numbers, Tried, calibrate, minimised
 from runtime.measure.gold import shows
 from runtime.measure.questions import GoldQuestion

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from index.languages.folding import TATWEEL
-from index.passages import weigh
+from index.text.passages import weigh
 
 _TAG = re.compile(r"<[^>]{1,200}>")
 _LINK_TARGET = re.compile(r"\]\([^)]*\)")

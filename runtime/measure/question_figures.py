@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from index.passages import weigh
+from index.text.passages import weigh
 from runtime.measure.gold import unmarked
 from runtime.measure.questions import GoldQuestion, Item
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 import msgspec
 
-from index.citations import strip_markers
-from index.passages import weigh
+from index.text.citations import strip_markers
+from index.text.passages import weigh
 from runtime.measure.gold import shows, unmarked, within
 
-#: The most of an answer that counts, in weights (`index.passages.weigh`).
+#: The most of an answer that counts, in weights (`index.text.passages.weigh`).
 LONGEST = 600.0
 
 Grade = Literal["right", "beside", "closest", "refused", "failed"]

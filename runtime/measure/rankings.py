@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from runtime.measure.lines import BadLine, read
 
 SYSTEMS = ("bm25", "vectors", "fusion")

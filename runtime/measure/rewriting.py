@@ -7,7 +7,7 @@ import msgspec
 
 from index.languages.detection import detect
 from index.languages.scripts import HAN
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import loses, rewrite_query
 from runtime.measure import rankings

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from actors.pipeline import pipeline
 from actors.question.profile import preload
 from actors.question.resolved import Defaults, resolving_under
-from bus.access import groups_named
-from bus.connection import connect, declare_streams
-from bus.delivery import Worker
-from bus.errors import Unavailable
-from bus.health import answer_health
-from bus.janitor import Janitor
-from bus.messages import RunFinished
-from bus.pruner import Pruner
-from bus.users import ACTORS
+from bus.delivery.worker import Worker
+from bus.journal.access import groups_named
+from bus.journal.janitor import Janitor
+from bus.journal.pruner import Pruner
+from bus.transport.connection import connect, declare_streams
+from bus.transport.health import answer_health
+from bus.transport.users import ACTORS
+from bus.wire.errors import Unavailable
+from bus.wire.messages import RunFinished
 from index.languages.detection import detect
 from runtime.settings import Settings
 from runtime.telemetry.run_metrics import RunCounter

@@ -3,11 +3,11 @@
 import asyncio
 from urllib.parse import urlsplit
 
-from bus.connection import connect
-from bus.errors import Failure
-from bus.health import health_of
-from bus.security import servers
-from bus.settings import BusSettings
+from bus.transport.connection import connect
+from bus.transport.health import health_of
+from bus.transport.security import servers
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Failure
 from runtime.processes.nats_users import DEFAULT_PORT
 
 PATIENCE_S = 3.0

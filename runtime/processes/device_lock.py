@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 
 #: How often a standby checks whether the owner is gone, in seconds.
 LOOK_S = 0.2

@@ -9,13 +9,13 @@ from pathlib import Path
 from aiohttp import web
 from anyio import to_thread
 
-from bus.access import groups_named
-from bus.connection import Inbox, await_streams, connect, keep_trying
-from bus.errors import Unavailable
-from bus.health import answer_health
-from bus.journal import Journal
-from bus.runs import Runs
-from bus.users import EDGE as EDGE_USER
+from bus.journal.access import groups_named
+from bus.journal.journal import Journal
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, await_streams, connect, keep_trying
+from bus.transport.health import answer_health
+from bus.transport.users import EDGE as EDGE_USER
+from bus.wire.errors import Unavailable
 from runtime.edge.app import make_app
 from runtime.edge.connections import Crowd, Site, allow_files
 from runtime.edge.door import Door

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from bus.messages import About, Block, Collection, Passage
+from bus.wire.messages import About, Block, Collection, Passage
 from index.groups import Groups
 from index.languages.words import written_terms
 from index.model import Hit
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from index.source_paths import openable, source_path
 
 

@@ -16,15 +16,15 @@ import msgspec
 from cachetools import TTLCache
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bus.asking import AskRequest, AskServer
-from bus.connection import Client, connect, keep_trying
-from bus.embedding import serve_vectors
-from bus.errors import BadReply
-from bus.health import answer_health, answer_text
-from bus.records import AskRecord
-from bus.subjects import is_canary
-from bus.users import INFERENCE
-from bus.watched import Watch
+from bus.journal.records import AskRecord
+from bus.powers.asking import AskRequest, AskServer
+from bus.powers.embedding import serve_vectors
+from bus.transport.connection import Client, connect, keep_trying
+from bus.transport.health import answer_health, answer_text
+from bus.transport.users import INFERENCE
+from bus.transport.watched import Watch
+from bus.wire.errors import BadReply
+from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from runtime.engines.choice import make_engine
 from runtime.engines.embedders import make_embedding_engine

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from index.backend import Snapshots
 from index.errors import IndexProblem
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 
 log = logging.getLogger(__name__)
 

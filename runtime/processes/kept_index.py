@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from index import snapshot
 from index.errors import IndexProblem
-from index.searcher import Searcher
-from index.snapshot import NewerFormat, OlderFormat
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.snapshot import NewerFormat, OlderFormat
 
 log = logging.getLogger(__name__)
 

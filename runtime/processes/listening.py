@@ -8,7 +8,7 @@ import socket
 import time
 from pathlib import Path
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.edge.origins import is_loopback
 from runtime.keys import KeyFile, KeysProblem
 from runtime.processes.state_folder import state_home

@@ -3,7 +3,7 @@
 import logging
 from types import TracebackType
 
-from runtime.commands.terminal import escaped
+from runtime.terminal import escaped
 
 type _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 

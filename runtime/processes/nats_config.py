@@ -7,7 +7,7 @@ A string is written in double quotes: nats-server reads no `$VARIABLE` and no co
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from bus.users import ACCOUNT, GUESTS, INSIDERS, INTEGRATION, LENT, Lent, User, inbox_prefix
+from bus.transport.users import ACCOUNT, GUESTS, INSIDERS, INTEGRATION, LENT, Lent, User, inbox_prefix
 
 #: Connections to the embedded server; a run costs none of its own.
 MAX_CONNECTIONS = 4096

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bus.users import ACCOUNT
+from bus.transport.users import ACCOUNT
 from runtime.processes.nats_config import config
 from runtime.processes.private_files import private_folder, write_private
 

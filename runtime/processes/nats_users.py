@@ -12,9 +12,9 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from bus.security import servers, without_user
-from bus.settings import BusSettings
-from bus.users import OPERATOR, USERS
+from bus.transport.security import servers, without_user
+from bus.transport.settings import BusSettings
+from bus.transport.users import OPERATOR, USERS
 from runtime.processes.private_files import write_private
 from runtime.settings import Settings
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import anyio
 
 from actors.question.profile import PROFILES
-from bus.errors import Failure, Poison
-from bus.graph import GraphError
+from bus.delivery.graph import GraphError
+from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
-from runtime.commands.terminal import one_line
 from runtime.processes.log_lines import OneLine
 from runtime.processes.private_files import open_private
 from runtime.processes.roles import GARBAGE, Role
 from runtime.settings import Settings
+from runtime.terminal import one_line
 
 log = logging.getLogger("groundwire.roles")
 

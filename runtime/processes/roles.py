@@ -10,12 +10,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal
 
 from actors.question.profile import PROFILES, preload
-from bus.errors import Failure, Poison
-from bus.graph import GraphError
+from bus.delivery.graph import GraphError
+from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
-from runtime.commands.terminal import one_line, say
 from runtime.processes.log_lines import OneLine
 from runtime.settings import Settings
+from runtime.terminal import one_line, say
 
 Role = Literal["search", "inference", "actors", "edge"]
 ROLES: tuple[Role, ...] = ("search", "inference", "actors", "edge")

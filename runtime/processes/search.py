@@ -14,22 +14,23 @@ from contextlib import AsyncExitStack
 import anyio
 import msgspec
 
-from bus.access import Groups
-from bus.connection import Client, connect, keep_trying
-from bus.errors import Failure, Unavailable
-from bus.health import answer_health
-from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
-from bus.searching import SearchReply, SearchRequest, serve_search
-from bus.served_index import Held, answer_served_index
-from bus.sources import answer_sources
-from bus.users import SEARCHING
-from index import search_engines, snapshot
-from index.embedder import Embedder
+from bus.journal.access import Groups
+from bus.powers.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.served_index import Held, answer_served_index
+from bus.powers.sources import answer_sources
+from bus.transport.connection import Client, connect, keep_trying
+from bus.transport.health import answer_health
+from bus.transport.users import SEARCHING
+from bus.wire.errors import Failure, Unavailable
+from index.build.opening import Index, index_at
+from index.embedders.embedder import Embedder
+from index.embedders.reranker import Reranking
+from index.engines import search_engines
 from index.errors import IndexProblem
 from index.languages import FALLBACK
-from index.opening import Index, index_at
-from index.reranker import Reranking
-from index.searcher import Searcher
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from runtime.bucket.follow import Following, cache_folder
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking

@@ -4,14 +4,14 @@ import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from bus.access import Groups
-from bus.errors import Unavailable
-from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
+from bus.journal.access import Groups
+from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
+from bus.wire.errors import Unavailable
 from index.check import formats_of
+from index.documents.report import Skipped
 from index.errors import IndexProblem
-from index.examples import examples
-from index.report import Skipped
-from index.searcher import Searcher
+from index.search.searcher import Searcher
+from index.text.examples import examples
 
 _MOST_SKIPPED = 200
 #: For how many sets of groups it is remembered what they find.

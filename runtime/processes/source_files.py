@@ -11,17 +11,17 @@ from typing import Protocol
 
 import msgspec
 
-from bus.errors import Unavailable
-from bus.sources import PIECE, WIDTH, NotServed, PageAsked, PageView, Piece, PieceAsked, no_such_source
-from index import pdf_view
-from index.document_text import Stretch
+from bus.powers.sources import PIECE, WIDTH, NotServed, PageAsked, PageView, Piece, PieceAsked, no_such_source
+from bus.wire.errors import Unavailable
+from index.documents import pdf_view
+from index.documents.originals import NoOriginal, Original, Originals
+from index.documents.pdf_view import Drawn, Order
 from index.model import Entry
-from index.originals import NoOriginal, Original, Originals
-from index.pdf_view import Drawn, Order
-from index.roots import Root
-from index.searcher import Searcher
+from index.search.searcher import Searcher
+from index.snapshot.roots import Root
+from index.text.document_text import Stretch
 
-PROGRAM = (sys.executable, "-m", "index.pdf_view")
+PROGRAM = (sys.executable, "-m", "index.documents.pdf_view")
 #: How long drawing a page may take, in seconds; how many are drawn at a time; and what is kept of them, in bytes.
 DRAW_S, AT_ONCE, KEPT_BYTES = 20.0, 2, 48 * 1024 * 1024
 #: How many pages may wait to be drawn: no more than are drawn before whoever asks has given up.

@@ -2,8 +2,7 @@
 
 import msgspec
 
-from bus.messages import About, Block
-from bus.sources import (
+from bus.powers.sources import (
     LONGEST,
     Found,
     ListAsked,
@@ -18,9 +17,10 @@ from bus.sources import (
     fits,
     no_such_source,
 )
+from bus.wire.messages import About, Block
+from index.documents.originals import has_own_file, media_type
 from index.model import Entry
-from index.originals import has_own_file, media_type
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from index.source_paths import openable, original_path, source_path
 from runtime.processes.source_files import OnIndex, SourceFiles
 
@@ -47,7 +47,7 @@ class Sources:
             case ListAsked():
                 return await self._on_index(lambda searcher: list_of(searcher, question))
             case _ if not self._originals:
-                raise NotServed("files are not served here; the setting index.originals lets them be")
+                raise NotServed("files are not served here; the setting index.documents.originals lets them be")
             case PieceAsked():
                 return await self._files.piece(question)
             case PageAsked():

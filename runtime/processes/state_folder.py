@@ -8,8 +8,8 @@ from typing import IO
 
 import msgspec
 
-from bus.errors import Unavailable
-from bus.security import without_user
+from bus.transport.security import without_user
+from bus.wire.errors import Unavailable
 from runtime.settings import Settings
 
 #: Bytes of an index's name in that of its state folder; names of folders end at 255.

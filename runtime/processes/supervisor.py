@@ -19,12 +19,12 @@ import anyio
 import msgspec
 import psutil
 
-from bus.connection import Inbox, connect, declare_streams
-from bus.errors import Unavailable
-from bus.health import health_of
-from bus.journal import Journal
-from bus.settings import BusSettings
-from bus.users import OPERATOR
+from bus.journal.journal import Journal
+from bus.transport.connection import Inbox, connect, declare_streams
+from bus.transport.health import health_of
+from bus.transport.settings import BusSettings
+from bus.transport.users import OPERATOR
+from bus.wire.errors import Unavailable
 from runtime.processes import nats_server, nats_users
 from runtime.processes.actor_groups import actor_processes
 from runtime.processes.disk_errors import DiskErrors, has_room

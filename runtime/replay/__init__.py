@@ -1,7 +1,7 @@
 """Recorded runs: replay one through today's code, fork it at a stage, compare two, or play one back.
 
 Most of it takes a `Trace` and needs no bus, index or model. Only `journal_traces` and `fork_journal` talk to a journal, and
-only `fork_powers` makes an engine or opens an index. Actors are run by `bus.execution`, as everywhere.
+only `fork_powers` makes an engine or opens an index. Actors are run by `bus.delivery.execution`, as everywhere.
 
     trace            a run as records and frames of events, in memory and as a file
     steps            a trace as steps: which actor made which record from what

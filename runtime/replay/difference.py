@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from bus.errors import Poison
-from bus.graph import Graph
-from bus.records import Record
-from bus.run_record import RunRecord, record_of
+from bus.delivery.graph import Graph
+from bus.journal.records import Record
+from bus.runs.run_record import RunRecord, record_of
+from bus.wire.errors import Poison
 from index.languages.scripts import HAN, HANGUL
 from runtime.replay.json_difference import Difference, first_difference
 from runtime.replay.steps import Step, steps_of

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from bus.envelope import set_aside
-from bus.errors import Poison
-from bus.follow import Stored, follow
-from bus.journal import EventFrame, Journal, time_of
-from bus.messages import QuestionAsked, RunFinished
-from bus.pins import PINNED
-from bus.records import Record
-from bus.runs import NoSuchRun
-from bus.subjects import RUNS, RUNS_SUBJECTS, BadId, check_id, is_canary, parse
+from bus.journal.journal import EventFrame, Journal, time_of
+from bus.journal.pins import PINNED
+from bus.journal.records import Record
+from bus.runs.runs import NoSuchRun
+from bus.transport.envelope import set_aside
+from bus.transport.follow import Stored, follow
+from bus.wire.errors import Poison
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.subjects import RUNS, RUNS_SUBJECTS, BadId, check_id, is_canary, parse
 from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import msgspec
 
-from bus.errors import Poison
-from bus.messages import Question, question_about
-from bus.records import Record
+from bus.journal.records import Record
+from bus.wire.errors import Poison
+from bus.wire.messages import Question, question_about
 from index.masking.parts import masked
 from runtime.replay.trace import Trace
 

@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from actors.question.resolved import resolving_under
-from bus.asker import digest
-from bus.asking import AskRequest
-from bus.execution import Services, execute
-from bus.records import AskRecord, Stage
+from bus.delivery.execution import Services, execute
+from bus.journal.records import AskRecord, Stage
+from bus.powers.asker import digest
+from bus.powers.asking import AskRequest
 from prompts.contracts import PROMPTS
 from prompts.library import Library, RenderedPrompt
 from runtime.replay.recorded_powers import EventMemory, Replies

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
-from bus import errors
-from bus.asker import digest
-from bus.asking import AskRequest
-from bus.errors import Failure, Unavailable
-from bus.events import AFTER, CITED, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
-from bus.journal import EventFrame
-from bus.records import AskRecord, SearchRecord, Stage
-from bus.searching import SearchReply, SearchRequest, answers, reply_of
+from bus.journal.journal import EventFrame
+from bus.journal.records import AskRecord, SearchRecord, Stage
+from bus.powers.asker import digest
+from bus.powers.asking import AskRequest
+from bus.powers.events import AFTER, CITED, FIRST, PHASE, TOKENS, Progress, decode_event, shown_text
+from bus.powers.searching import SearchReply, SearchRequest, answers, reply_of
+from bus.wire import errors
+from bus.wire.errors import Failure, Unavailable
 from index.filters import words_of
 from runtime.replay.trace import Shown, own
 

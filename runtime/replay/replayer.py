@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from actors.question.resolved import resolving_under
-from bus.errors import Poison
-from bus.events import CITED, DONE_LINE, StageEvent, decode_event
-from bus.execution import Services, execute
-from bus.graph import Graph
-from bus.messages import Message, lane_of, message_type
-from bus.records import Record, decode, encode
+from bus.delivery.execution import Services, execute
+from bus.delivery.graph import Graph
+from bus.journal.records import Record, decode, encode
+from bus.powers.events import CITED, DONE_LINE, StageEvent, decode_event
+from bus.wire.errors import Poison
+from bus.wire.messages import Message, lane_of, message_type
 from runtime.replay.json_difference import first_difference
 from runtime.replay.recorded_powers import Astray, EventMemory, Replies, text_of
 from runtime.replay.steps import Orphan, Step, steps_of

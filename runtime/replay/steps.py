@@ -6,14 +6,14 @@ A record names the record it was made from (`Gw-Cause`), so steps follow from th
 from collections import defaultdict
 from dataclasses import dataclass
 
-from bus.actor import Actor
-from bus.envelope import count_in
-from bus.errors import Poison
-from bus.graph import Graph
-from bus.joins import joined
-from bus.messages import BY_TYPE
-from bus.records import CAUSE, Record, Stage
-from bus.subjects import POISON
+from bus.delivery.actor import Actor
+from bus.delivery.graph import Graph
+from bus.delivery.joins import joined
+from bus.journal.records import CAUSE, Record, Stage
+from bus.transport.envelope import count_in
+from bus.wire.errors import Poison
+from bus.wire.messages import BY_TYPE
+from bus.wire.subjects import POISON
 from runtime.replay.trace import FINISHED, PARENT, Trace
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 
 from actors.question.resolved import Defaults
-from bus.envelope import count_in
-from bus.errors import Poison
-from bus.events import FIRST
-from bus.messages import Question, QuestionAsked, RunFinished, message_type, question_about
-from bus.records import CAUSE, Record
-from bus.subjects import BadId, check_id, event_subject, parse, progress_subject
+from bus.journal.records import CAUSE, Record
+from bus.powers.events import FIRST
+from bus.transport.envelope import count_in
+from bus.wire.errors import Poison
+from bus.wire.messages import Question, QuestionAsked, RunFinished, message_type, question_about
+from bus.wire.subjects import BadId, check_id, event_subject, parse, progress_subject
 
 VERSION = 1
 ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)

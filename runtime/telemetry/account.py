@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bus.deadlines import LONGEST_S
-from bus.envelope import moment
-from bus.messages import CATALOGUE, Draft, QuestionAsked, RunFinished, Settled, message_type
-from bus.records import RECEIVED, VIA, Record, Stage
-from bus.run_record import readable
+from bus.journal.deadlines import LONGEST_S
+from bus.journal.records import RECEIVED, VIA, Record, Stage
+from bus.runs.run_record import readable
+from bus.transport.envelope import moment
+from bus.wire.messages import CATALOGUE, Draft, QuestionAsked, RunFinished, Settled, message_type
 from prompts.vocabulary import Outcome
 
 _DRAFTS = {message_type(each) for each in CATALOGUE if issubclass(each, Draft)}

@@ -14,12 +14,12 @@ from urllib.parse import unquote
 
 import aiohttp
 
-from bus.connection import Client
-from bus.errors import Unavailable
-from bus.handing_over import hand_over
-from bus.journal import Journal
-from bus.records import Record
-from bus.watched import Watch
+from bus.journal.handing_over import hand_over
+from bus.journal.journal import Journal
+from bus.journal.records import Record
+from bus.transport.connection import Client
+from bus.transport.watched import Watch
+from bus.wire.errors import Unavailable
 from runtime.settings import TelemetrySettings
 from runtime.telemetry.spans import Span, Value, spans_of
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from bus.connection import Client
-from bus.envelope import set_aside
-from bus.follow import follow
-from bus.health import answer_text
-from bus.journal import Journal
-from bus.messages import RunFinished
-from bus.subjects import RUNS, BadId, consumed_subject, is_canary, parse
-from bus.watched import Watch
+from bus.journal.journal import Journal
+from bus.transport.connection import Client
+from bus.transport.envelope import set_aside
+from bus.transport.follow import follow
+from bus.transport.health import answer_text
+from bus.transport.watched import Watch
+from bus.wire.messages import RunFinished
+from bus.wire.subjects import RUNS, BadId, consumed_subject, is_canary, parse
 from runtime.telemetry.account import Account, account_of
 
 #: Where the process that counts answers.

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bus.records import TRACEPARENT, AskRecord, Record, SearchRecord, Stage
-from bus.run_record import RunRecord, record_of
-from bus.searching import found_in
-from bus.traceparent import Parent, own, parent_in
+from bus.journal.records import TRACEPARENT, AskRecord, Record, SearchRecord, Stage
+from bus.powers.searching import found_in
+from bus.runs.run_record import RunRecord, record_of
+from bus.transport.traceparent import Parent, own, parent_in
 from runtime.telemetry.account import received_at, via_of
 
 type Value = str | int | float | bool | Sequence[str]

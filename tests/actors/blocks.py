@@ -1,10 +1,10 @@
 """Passages whose blocks are known, for the tests of what is cited and shown."""
 
-from bus.messages import Passage
+from bus.wire.messages import Passage
 from index.model import BlockKind, Hit
-from index.passages import cut
 from index.readers.building import TextBuilder
 from index.readers.introductions import introduced
+from index.text.passages import cut
 from runtime.processes.hits import passage_of
 
 type Piece = tuple[BlockKind, str]

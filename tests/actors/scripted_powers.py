@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from bus.errors import Failure
-from bus.events import Done, Error, Event, Progress, Token, TokensEnd, tokens_of
-from bus.messages import Passage
-from bus.powers import Variables
-from bus.searching import SearchReply, SearchRequest
+from bus.powers.events import Done, Error, Event, Progress, Token, TokensEnd, tokens_of
+from bus.powers.protocols import Variables
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.errors import Failure
+from bus.wire.messages import Passage
 from prompts.contracts import Prompt
 from runtime.engines.extractive.replies import reply_to
 

@@ -8,7 +8,7 @@ from actors.choosing.features import read_units
 from actors.choosing.units import units_of
 from actors.question.profile import profile_of
 from actors.question.resolved import resolved
-from bus.messages import Collection, QuestionAsked
+from bus.wire.messages import Collection, QuestionAsked
 from tests.actors.blocks import passages
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from actors.evidence.audience import audience_of
 from actors.evidence.conflicts import conflicts_in
-from bus.messages import Span
+from bus.wire.messages import Span
 
 PAIRS = [
     (

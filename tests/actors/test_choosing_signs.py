@@ -11,7 +11,7 @@ from actors.choosing.known import KNOWN, known
 from actors.choosing.signs import SIGNS, signs
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
-from bus.messages import Collection, QuestionAsked
+from bus.wire.messages import Collection, QuestionAsked
 from tests.actors.blocks import Piece, passages
 
 HARBOUR: tuple[Piece, ...] = (

@@ -4,7 +4,7 @@ import pytest
 
 from actors.answer.conflict_notice import notice_of
 from actors.evidence.conflicts import conflicts_in
-from bus.messages import Block, Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
+from bus.wire.messages import Block, Conflict, Constraints, HintRequested, Question, SimpleAnswerRequested, Span
 from index.languages.detection import detect
 
 CONFLICTS = [

@@ -7,17 +7,11 @@ import msgspec
 import pytest
 
 from actors.pipeline import ACTORS
-from bus.actor import Actor
-from bus.errors import BadReply, Failure, NoReply, Unavailable
-from bus.messages import (
-    AnswerSettled,
-    Message,
-    PassagesJudged,
-    Question,
-    message_type,
-)
-from bus.powers import Ask, Powers, Search
-from bus.records import decode, encode
+from bus.delivery.actor import Actor
+from bus.journal.records import decode, encode
+from bus.powers.protocols import Ask, Powers, Search
+from bus.wire.errors import BadReply, Failure, NoReply, Unavailable
+from bus.wire.messages import AnswerSettled, Message, PassagesJudged, Question, message_type
 from index.languages import LANGUAGES
 from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from actors.text.limit import Limit, limited, tokens_in
-from bus.events import tokens_of
-from bus.messages import Constraints
+from bus.powers.events import tokens_of
+from bus.wire.messages import Constraints
 
 TEXT = "Refunds are paid within 14 days [1]. The fee is not refunded [2]."
 

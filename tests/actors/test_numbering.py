@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.text.numbering import Numbering, as_evidence, numbered, plain
-from index.citations import markers
+from index.text.citations import markers
 
 FIVE = frozenset(range(1, 6))
 ANY = range(1000)

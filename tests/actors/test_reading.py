@@ -15,8 +15,8 @@ from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
-from bus.events import Sources
-from bus.messages import (
+from bus.powers.events import Sources
+from bus.wire.messages import (
     AnswerSettled,
     Collection,
     Context,

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from actors.answer.release import LONGEST, CheckedStream, _parts
-from bus.errors import BadReply, Failure, NoReply
-from bus.events import Withheld, tokens_of
-from bus.messages import SimpleAnswerRequested, Span
-from bus.powers import Variables
+from bus.powers.events import Withheld, tokens_of
+from bus.powers.protocols import Variables
+from bus.wire.errors import BadReply, Failure, NoReply
+from bus.wire.messages import SimpleAnswerRequested, Span
 from prompts import contracts
 from prompts.vocabulary import Release
 from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk

@@ -5,11 +5,11 @@ import pytest
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.rows import TOLD, look_up, told
 from actors.question.resolved import resolved
-from bus.messages import Collection, QuestionAsked
+from bus.wire.messages import Collection, QuestionAsked
 from index.languages import LANGUAGES, of
 from index.languages.tables.kinds import variants_in
 from index.languages.words import terms
-from index.passages import weigh
+from index.text.passages import weigh
 
 ICELAND = (
     "Name: Iceland | Dial: 354 | Capital: Reykjavik | ISO4217-currency_code: ISK | ISO4217-currency_name: Iceland Krona"

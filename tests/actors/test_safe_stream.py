@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.text.links import defang
 from actors.text.safe_stream import SafeStream
-from index.fences import fences
+from index.text.fences import fences
 
 SOURCE = "https://ok.example/a"
 LINES = (Path(__file__).parents[1] / "prompts/injections.jsonl").read_text(encoding="utf-8").splitlines()

@@ -10,9 +10,9 @@ from actors.question.profile import profile_of
 from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
-from bus.citing import citations_of
-from bus.events import Done, Error, Passages, References, TokensEnd, VerdictEvent
-from bus.messages import (
+from bus.powers.events import Done, Error, Passages, References, TokensEnd, VerdictEvent
+from bus.runs.citing import citations_of
+from bus.wire.messages import (
     About,
     AnswerSettled,
     AnswerVerified,

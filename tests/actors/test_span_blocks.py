@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.evidence.spans import LONGEST, numbered, picked, window
-from bus.messages import Passage, Span
+from bus.wire.messages import Passage, Span
 from index.model import BlockKind
-from index.units import units
+from index.text.units import units
 from prompts.contracts import PickedSpan
 from tests.actors.blocks import Piece, passages
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence.spans import FULL, SHORT, WINDOW, best_first, grow, numbered, picked, share_held, window
-from bus.messages import Passage, Span
+from bus.wire.messages import Passage, Span
 from prompts.contracts import PickedSpan
 from tests.message_samples import ABOUT, OPENING, REFUNDS, passage
 

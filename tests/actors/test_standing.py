@@ -5,7 +5,7 @@ import pytest
 
 from actors.evidence.conflicts import conflicts_in
 from actors.evidence.standing import in_force_first, out_of_date
-from bus.messages import About, Span
+from bus.wire.messages import About, Span
 from index.languages.detection import detect
 
 

@@ -14,8 +14,8 @@ from actors.open_lanes import open_lanes
 from actors.question.profile import PROFILES, profile_of
 from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under
 from actors.rewrite_query import rewrite_query
-from bus.errors import Poison
-from bus.messages import (
+from bus.wire.errors import Poison
+from bus.wire.messages import (
     AnswerSettled,
     ComplexQuestionFound,
     Constraints,

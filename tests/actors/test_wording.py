@@ -10,7 +10,7 @@ from actors.answer.conflict_notice import claims_of
 from actors.answer.release import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.prompt_shapes import evidence_of
-from bus.messages import Block, Conflict, Passage, SimpleAnswerRequested, Span
+from bus.wire.messages import Block, Conflict, Passage, SimpleAnswerRequested, Span
 from index.languages.detection import detect
 from tests.message_samples import question
 

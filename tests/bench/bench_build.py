@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 from tests.bench.bench_retrieval import Corpus
 
 

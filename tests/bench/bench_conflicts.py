@@ -20,11 +20,11 @@ import msgspec
 
 from actors.evidence.conflicts import conflicts_in
 from actors.facts.stems import stems
-from bus.messages import Block, Span
+from bus.wire.messages import Block, Span
 from index.languages.detection import detect
 from index.languages.folding import normal
-from index.searcher import Searcher
-from index.sentences import split
+from index.search.searcher import Searcher
+from index.text.sentences import split
 from tests.bench.bench_gold import Asked, alone
 from tests.lies import NEGATIONS, tellable
 

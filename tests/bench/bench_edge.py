@@ -30,13 +30,13 @@ import psutil
 import uvloop
 from aiohttp import web
 
-from bus.access import Access, grant
-from bus.connection import Inbox, connect, declare_streams
-from bus.events import FIRST, PHASE, TOKENS
-from bus.journal import Journal
-from bus.messages import QuestionAsked
-from bus.runs import Runs
-from bus.subjects import event_subject
+from bus.journal.access import Access, grant
+from bus.journal.journal import Journal
+from bus.powers.events import FIRST, PHASE, TOKENS
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, connect, declare_streams
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import event_subject
 from runtime.edge.sse import HEADERS
 from runtime.processes import nats_server
 from runtime.processes.listening import key_file

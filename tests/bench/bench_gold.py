@@ -17,7 +17,7 @@ import msgspec
 
 from index.languages.detection import detect
 from index.model import Hit
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
 

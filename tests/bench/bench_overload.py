@@ -29,10 +29,10 @@ from typing import cast
 import uvloop
 from aiohttp import web
 
-from bus.connection import Inbox, connect, keep_trying
-from bus.journal import Journal
-from bus.messages import QuestionAsked
-from bus.runs import Runs
+from bus.journal.journal import Journal
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, connect, keep_trying
+from bus.wire.messages import QuestionAsked
 from runtime import demo
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack

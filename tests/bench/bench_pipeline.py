@@ -18,8 +18,8 @@ import msgspec
 import psutil
 from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
-from bus.connection import connect
-from bus.settings import BusSettings
+from bus.transport.connection import connect
+from bus.transport.settings import BusSettings
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, InferenceSettings, Settings

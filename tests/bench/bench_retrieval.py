@@ -20,15 +20,15 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from index import snapshot
-from index.build import Build
+from index.build.build import Build
+from index.build.local_sink import LocalSink
 from index.check import stats
-from index.coverage import cover, hash_sets
 from index.filters import Filter
-from index.local_backend import LocalBackend
-from index.local_sink import LocalSink
 from index.model import Document, Metadata
-from index.searcher import Searcher
+from index.search.local_backend import LocalBackend
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.text.coverage import cover, hash_sets
 
 _SYLLABLES = [a + b for a in "bcdfghjklmnprstvz" for b in "aeiou"]
 

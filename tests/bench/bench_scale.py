@@ -25,8 +25,8 @@ import psutil
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from index import snapshot  # noqa: E402  found by the line above when this file is run by its path
-from index.snapshot import Manifest  # noqa: E402
+from index.snapshot import snapshot  # noqa: E402  found by the line above when this file is run by its path
+from index.snapshot.snapshot import Manifest  # noqa: E402
 from tests.bench import scale_corpus, scale_parts, scale_peers  # noqa: E402
 from tests.clients.installed import python_of  # noqa: E402
 from tests.opensearch.cluster import Cluster  # noqa: E402

@@ -21,7 +21,7 @@ from pathlib import Path
 import aiohttp
 import psutil
 
-from bus.settings import BusSettings
+from bus.transport.settings import BusSettings
 from runtime.processes.listening import key_file
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import psutil
 
-from index.class_archive import make
-from index.ingest import bring_in
+from index.build.ingest import bring_in
+from index.search.class_archive import make
 from runtime.processes.nats_server import free_port
 
 ROOT = Path(__file__).parent.parent.parent

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from index.languages.scripts import WIDE
-from index.passages import weigh
+from index.text.passages import weigh
 
 DEMO = Path(__file__).parents[2] / "runtime" / "demo" / "documents"
 #: Of the words of a sentence, how many are others; of those, how many are coined.

@@ -13,13 +13,14 @@ import msgspec
 import numpy as np
 import psutil
 
-from index import jvm, snapshot
+from index.build.opening import index_at
+from index.java import jvm
 from index.languages import FALLBACK, LANGUAGES, of
 from index.model import indexed_text
-from index.opened import open_snapshot
-from index.opening import index_at
-from index.searcher import Searcher
-from index.store import PassageStore
+from index.search.opened import open_snapshot
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.store import PassageStore
 from tests.bench.scale_corpus import Planted, load, save
 
 _K = 10

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from nats.aio.client import Client
 
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.journal import Journal
-from bus.settings import BusSettings
+from bus.journal.journal import Journal
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
 from tests.bus.wires import Opener, Server, Wire
 
 

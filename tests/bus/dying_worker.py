@@ -3,11 +3,11 @@
 import asyncio
 import sys
 
-from bus.actor import actor
-from bus.delivery import Worker
-from bus.graph import Graph
-from bus.messages import QuestionAsked, RunFinished
-from bus.settings import BusSettings
+from bus.delivery.actor import actor
+from bus.delivery.graph import Graph
+from bus.delivery.worker import Worker
+from bus.transport.settings import BusSettings
+from bus.wire.messages import QuestionAsked, RunFinished
 
 
 @actor()

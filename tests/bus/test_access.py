@@ -4,9 +4,9 @@ import secrets
 
 import pytest
 
-from bus.access import Access, access_in, access_key, access_of, grant, groups_named
-from bus.records import SearchRecord
-from bus.searching import Finder, SearchReply, SearchRequest, answers, record_of
+from bus.journal.access import Access, access_in, access_key, access_of, grant, groups_named
+from bus.journal.records import SearchRecord
+from bus.powers.searching import Finder, SearchReply, SearchRequest, answers, record_of
 from tests.bus.wires import Wire
 
 

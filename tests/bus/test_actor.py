@@ -2,9 +2,10 @@
 
 import pytest
 
-from bus.actor import DeclarationError, actor
-from bus.errors import Failure
-from bus.messages import (
+from bus.delivery.actor import DeclarationError, actor
+from bus.powers.protocols import Ask, Emit, Search
+from bus.wire.errors import Failure
+from bus.wire.messages import (
     AnswerSettled,
     ComplexQuestionFound,
     EvidenceSelected,
@@ -17,7 +18,6 @@ from bus.messages import (
     RunFinished,
     SubQueryPlanned,
 )
-from bus.powers import Ask, Emit, Search
 
 
 async def one(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empty-body]
@@ -98,10 +98,10 @@ def not_async(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empt
         (no_result, "annotate its message and its result with types"),
         (no_message, "annotate its message and its result with types"),
         (untyped_message, "annotate its message and its result with types"),
-        (foreign_message, "add it to bus/messages.py"),
-        (base_message, "add it to bus/messages.py"),
-        (foreign_result, "add it to bus/messages.py"),
-        (list_result, "add it to bus/messages.py"),
+        (foreign_message, "add it to bus/wire/messages.py"),
+        (base_message, "add it to bus/wire/messages.py"),
+        (foreign_result, "add it to bus/wire/messages.py"),
+        (list_result, "add it to bus/wire/messages.py"),
         (pair_result, r"tuple\[QuestionReady, \.\.\.\]"),
         (fixed_join, r"tuple\[PassagesJudged, \.\.\.\]"),
         (clock_power, "there are ask, search, emit"),

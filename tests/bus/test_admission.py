@@ -7,8 +7,8 @@ from typing import Self
 
 import pytest
 
-from bus.admission import BURST_S, Admission, Overloaded
-from bus.limit import Limit
+from bus.delivery.admission import BURST_S, Admission, Overloaded
+from bus.delivery.limit import Limit
 from prompts.vocabulary import Urgency
 
 ALONE_S = 0.1

@@ -9,13 +9,13 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from bus import asking
-from bus.asker import Asker, digest
-from bus.asking import Answer, AskClient, AskRequest, AskServer, Piece, Whole
-from bus.connection import Msg
-from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
-from bus.records import AskRecord
-from bus.subjects import ASK
+from bus.journal.records import AskRecord
+from bus.powers import asking
+from bus.powers.asker import Asker, digest
+from bus.powers.asking import Answer, AskClient, AskRequest, AskServer, Piece, Whole
+from bus.transport.connection import Msg
+from bus.wire.errors import BadReply, Busy, Failure, NoReply, Unavailable
+from bus.wire.subjects import ASK
 from prompts.vocabulary import Priority
 from tests.bus.wires import Opener, Wire
 from tests.polling import until

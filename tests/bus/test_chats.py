@@ -2,11 +2,11 @@
 
 import secrets
 
-from bus.access import Access
-from bus.messages import QuestionAsked
-from bus.pruning import remove_run
-from bus.runs import Runs
-from bus.subjects import key_of
+from bus.journal.access import Access
+from bus.journal.pruning import remove_run
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from tests.bus.wires import Wire
 
 ASKERS = (

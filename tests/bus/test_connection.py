@@ -2,14 +2,14 @@
 
 import pytest
 
-from bus.configuration import streams
-from bus.connection import connect, keep_trying
-from bus.delivery import Worker
-from bus.errors import Unavailable
-from bus.frames import headers_of, status_in
-from bus.graph import Graph
-from bus.settings import BusSettings
-from bus.subjects import EVENTS, RUNS
+from bus.delivery.graph import Graph
+from bus.delivery.worker import Worker
+from bus.transport.configuration import streams
+from bus.transport.connection import connect, keep_trying
+from bus.transport.frames import headers_of, status_in
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.subjects import EVENTS, RUNS
 from tests.bus.toys import done, end, intake
 from tests.bus.wires import Server
 from tests.polling import until

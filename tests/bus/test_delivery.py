@@ -8,17 +8,13 @@ import msgspec
 import nats.js.errors
 import pytest
 
-from bus.actor import Actor, actor
-from bus.errors import BadReply, Failure, NoReply, Poison, Unavailable
-from bus.messages import (
-    QuestionAsked,
-    QuestionReady,
-    RunFinished,
-)
-from bus.powers import Ask
-from bus.records import CAUSE, DEADLINE
-from bus.settings import BusSettings
-from bus.subjects import RUNS, Key, finished, key_of
+from bus.delivery.actor import Actor, actor
+from bus.journal.records import CAUSE, DEADLINE
+from bus.powers.protocols import Ask
+from bus.transport.settings import BusSettings
+from bus.wire.errors import BadReply, Failure, NoReply, Poison, Unavailable
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.wire.subjects import RUNS, Key, finished, key_of
 from tests.bus import toys
 from tests.bus.toys import (
     answered,

@@ -10,23 +10,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bus import handling
-from bus.actor import Actor, actor
-from bus.delivery import Worker
-from bus.errors import Unavailable
-from bus.events import Emitter
-from bus.graph import Graph
-from bus.messages import (
-    MAIN,
-    QuestionAsked,
-    QuestionReady,
-    RunFinished,
-    Settled,
-)
-from bus.powers import Emit
-from bus.records import DEADLINE, encode
-from bus.settings import BusSettings
-from bus.subjects import Key, cancel_subject, finished
+from bus.delivery import handling
+from bus.delivery.actor import Actor, actor
+from bus.delivery.graph import Graph
+from bus.delivery.worker import Worker
+from bus.journal.records import DEADLINE, encode
+from bus.powers.events import Emitter
+from bus.powers.protocols import Emit
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import MAIN, QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.wire.subjects import Key, cancel_subject, finished
 from tests.bus import toys
 from tests.bus.toys import (
     answered,

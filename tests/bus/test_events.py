@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bus.errors import Unavailable
-from bus.events import (
+from bus.journal.journal import EventFrame, Journal
+from bus.powers.events import (
     DONE_LINE,
     EVENT_TYPES,
     Done,
@@ -24,9 +24,9 @@ from bus.events import (
     shown_text,
     tokens_of,
 )
-from bus.journal import EventFrame, Journal
-from bus.messages import Reference
-from bus.subjects import EVENTS, event_subject
+from bus.wire.errors import Unavailable
+from bus.wire.messages import Reference
+from bus.wire.subjects import EVENTS, event_subject
 from tests.bus.wires import Server, Wire
 
 

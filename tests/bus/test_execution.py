@@ -3,10 +3,10 @@
 import pytest
 
 from actors.pipeline import ACTORS, pipeline
-from bus.actor import Actor, actor
-from bus.graph import Graph
-from bus.messages import QueryDecomposed, QuestionAsked, RunFinished
-from bus.settings import BusSettings
+from bus.delivery.actor import Actor, actor
+from bus.delivery.graph import Graph
+from bus.transport.settings import BusSettings
+from bus.wire.messages import QueryDecomposed, QuestionAsked, RunFinished
 from tests.bus.toys import answered, ask, done, ended, working
 from tests.bus.wires import Wire
 from tests.message_samples import question

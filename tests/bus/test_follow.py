@@ -9,11 +9,11 @@ from typing import cast
 import nats.errors
 import pytest
 
-import bus.follow
-from bus.connection import Client, Connection, declare_streams
-from bus.follow import SHORTER, Stored, cancel, follow, follow_batches
-from bus.settings import BusSettings
-from bus.subjects import EVENTS, event_subject, progress_subject
+import bus.transport.follow
+from bus.transport.connection import Client, Connection, declare_streams
+from bus.transport.follow import SHORTER, Stored, cancel, follow, follow_batches
+from bus.transport.settings import BusSettings
+from bus.wire.subjects import EVENTS, event_subject, progress_subject
 from tests.bus.wires import Server, Wire
 from tests.polling import until
 
@@ -189,7 +189,7 @@ async def test_a_leader_that_knows_less_for_a_moment_is_not_believed(
 ) -> None:
     subject = event_subject(secrets.token_hex(6))
     await put(own_wire, subject, range(5))
-    real, looks = bus.follow._identity, 0
+    real, looks = bus.transport.follow._identity, 0
 
     async def behind(client: Client, stream: str) -> tuple[str, int]:
         nonlocal looks
@@ -197,7 +197,7 @@ async def test_a_leader_that_knows_less_for_a_moment_is_not_believed(
         made, newest = await real(client, stream)
         return made, 3 if looks < SHORTER else newest
 
-    monkeypatch.setattr(bus.follow, "_identity", behind)
+    monkeypatch.setattr(bus.transport.follow, "_identity", behind)
     told: list[str] = []
     async with following(own_wire, subject, after=4, anew=lambda: told.append("anew")) as seen:
         await put(own_wire, subject, range(5, 8))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from actors.pipeline import ACTORS, pipeline
-from bus.actor import actor
-from bus.graph import Graph, GraphError
-from bus.messages import (
+from bus.delivery.actor import actor
+from bus.delivery.graph import Graph, GraphError
+from bus.wire.messages import (
     CATALOGUE,
     AnswerSettled,
     ComplexQuestionFound,

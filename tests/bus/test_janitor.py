@@ -9,15 +9,15 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from bus import janitor as janitor_module
-from bus.actor import actor
-from bus.deadlines import LONGEST_S
-from bus.errors import Unavailable
-from bus.janitor import Janitor
-from bus.messages import QuestionAsked, QuestionReady, RunFinished, Settled
-from bus.records import DEADLINE
-from bus.settings import BusSettings
-from bus.subjects import RUNS, finished, key_of
+from bus.delivery.actor import actor
+from bus.journal import janitor as janitor_module
+from bus.journal.deadlines import LONGEST_S
+from bus.journal.janitor import Janitor
+from bus.journal.records import DEADLINE
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.wire.subjects import RUNS, finished, key_of
 from tests.bus.toys import ask, closed, done, ended, working
 from tests.bus.wires import Wire
 from tests.polling import until

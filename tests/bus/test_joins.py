@@ -5,14 +5,9 @@ import itertools
 
 import msgspec
 
-from bus.actor import Actor, actor
-from bus.messages import (
-    PassagesJudged,
-    QuestionAsked,
-    RunFinished,
-    SubQueryPlanned,
-)
-from bus.settings import BusSettings
+from bus.delivery.actor import Actor, actor
+from bus.transport.settings import BusSettings
+from bus.wire.messages import PassagesJudged, QuestionAsked, RunFinished, SubQueryPlanned
 from tests.bus import toys
 from tests.bus.toys import (
     answered,

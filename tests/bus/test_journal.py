@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nats.js.errors import APIError
 
-from bus.connection import Inbox, connect
-from bus.errors import Unavailable
-from bus.journal import WRONG_LAST, Journal
-from bus.messages import QuestionAsked, QuestionReady, RunFinished
-from bus.records import AskRecord, SearchRecord, Stage, decode, encode
-from bus.settings import BusSettings
-from bus.subjects import EVENTS, RUNS, Key, event_subject, finished, key_of, progress_subject
+from bus.journal.journal import WRONG_LAST, Journal
+from bus.journal.records import AskRecord, SearchRecord, Stage, decode, encode
+from bus.transport.connection import Inbox, connect
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.wire.subjects import EVENTS, RUNS, Key, event_subject, finished, key_of, progress_subject
 from tests.bus.wires import Opener, Server, Wire
 from tests.message_samples import SAMPLES
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from bus.limit import Limit
+from bus.delivery.limit import Limit
 
 
 def driven(limit: Limit, *, at_once: int, alone_s: float, runs: int, spread: float = 0.0, seed: int = 1) -> float:

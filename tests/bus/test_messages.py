@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bus.errors import Poison
-from bus.messages import (
+from bus.journal.records import AskRecord, Stage, decode, encode
+from bus.wire.errors import Poison
+from bus.wire.messages import (
     BY_TYPE,
     CATALOGUE,
     MAIN,
@@ -17,7 +18,6 @@ from bus.messages import (
     lane_of,
     message_type,
 )
-from bus.records import AskRecord, Stage, decode, encode
 from tests.message_samples import SAMPLES
 
 GOLDEN = Path(__file__).with_name("golden")

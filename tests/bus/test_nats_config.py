@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bus.connection import connect
-from bus.errors import Unavailable
-from bus.settings import BusSettings
-from bus.users import USERS
+from bus.transport.connection import connect
+from bus.transport.settings import BusSettings
+from bus.transport.users import USERS
+from bus.wire.errors import Unavailable
 from runtime.processes import nats_server, nats_users
 from runtime.processes.nats_config import config, quoted
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.packing import pack, unpack
-from bus.records import encode
-from bus.subjects import finished, key_of
+from bus.journal.packing import pack, unpack
+from bus.journal.records import encode
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from tests.bus.toys import READY
 from tests.bus.wires import Wire
 
@@ -38,7 +38,7 @@ def test_what_is_cut_short_is_not_read_as_a_shorter_record(cut: int) -> None:
 
 
 def test_a_flood_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bus.packing._LONGEST", 1000)
+    monkeypatch.setattr("bus.journal.packing._LONGEST", 1000)
     packed = zlib.compress(b"\0" * 1001)
     assert unpack(packed) == packed
 

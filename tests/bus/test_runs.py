@@ -7,12 +7,16 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from nats.aio.client import Client
 
-from bus.access import Access
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.errors import Unavailable
-from bus.events import Done, Emitter, Event, Passages, References, StageEvent, Superseded, TokensEnd
-from bus.journal import Journal
-from bus.messages import (
+from bus.journal.access import Access
+from bus.journal.journal import Journal
+from bus.journal.records import AskRecord, Record, Stage
+from bus.powers.events import Done, Emitter, Event, Passages, References, StageEvent, Superseded, TokensEnd
+from bus.runs.router import AHEAD, WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
+from bus.runs.runs import EventsGone, KeyReused, NoSuchRun, Runs
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import (
     AnswerDrafted,
     Constraints,
     Question,
@@ -22,11 +26,7 @@ from bus.messages import (
     Settled,
     WithheldSentence,
 )
-from bus.records import AskRecord, Record, Stage
-from bus.router import AHEAD, WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
-from bus.runs import EventsGone, KeyReused, NoSuchRun, Runs
-from bus.settings import BusSettings
-from bus.subjects import EVENTS, BadId, Key, finished, key_of
+from bus.wire.subjects import EVENTS, BadId, Key, finished, key_of
 from tests.bus.wires import Server, Wire
 from tests.polling import until
 

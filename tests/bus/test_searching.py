@@ -7,10 +7,10 @@ from datetime import date
 import msgspec
 import pytest
 
-from bus.errors import Unavailable
-from bus.records import SearchRecord
-from bus.searching import Finder, SearchClient, SearchReply, SearchRequest, answers, serve_search
-from bus.subjects import SEARCH
+from bus.journal.records import SearchRecord
+from bus.powers.searching import Finder, SearchClient, SearchReply, SearchRequest, answers, serve_search
+from bus.wire.errors import Unavailable
+from bus.wire.subjects import SEARCH
 from index.filters import Filter
 from tests.bus.wires import Wire
 from tests.message_samples import passage
@@ -104,7 +104,7 @@ async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
 async def test_a_search_process_that_is_slow_to_say_what_is_wrong_is_heard(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bus.searching.TRY_S", 0.05)
+    monkeypatch.setattr("bus.powers.searching.TRY_S", 0.05)
     asked_again, over = asyncio.Event(), asyncio.Event()
 
     waiting: list[SearchRequest] = []
@@ -127,7 +127,7 @@ async def test_a_search_process_that_is_slow_to_say_what_is_wrong_is_heard(
 
 
 async def test_hits_that_come_late_are_taken(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bus.searching.TRY_S", 0.05)
+    monkeypatch.setattr("bus.powers.searching.TRY_S", 0.05)
     asked_again, over = asyncio.Event(), asyncio.Event()
     waiting: list[SearchRequest] = []
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from bus.stream_info import ApiReply
+from bus.transport.stream_info import ApiReply
 
 S = 1_000_000_000
 

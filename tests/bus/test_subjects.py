@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.messages import BY_TYPE, QuestionAsked, RunFinished
-from bus.subjects import BadId, Key, check_id, consumed_subject, finished, key_of, parse, run_filters
+from bus.wire.messages import BY_TYPE, QuestionAsked, RunFinished
+from bus.wire.subjects import BadId, Key, check_id, consumed_subject, finished, key_of, parse, run_filters
 
 HOSTILE = [
     "",

@@ -1,8 +1,8 @@
 """An end that nobody told the door of the questions: it is found in the journal, and who waits goes on."""
 
-from bus.messages import RunFinished
-from bus.settings import BusSettings
-from bus.subjects import finished
+from bus.transport.settings import BusSettings
+from bus.wire.messages import RunFinished
+from bus.wire.subjects import finished
 from tests.bus.toys import answered, ask, ended, intake, working
 from tests.bus.toys import end as last
 from tests.bus.wires import Wire

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bus.connection import Client, connect, declare_streams
-from bus.errors import Unavailable
-from bus.settings import BusSettings
-from bus.users import INTEGRATION, USERS
+from bus.transport.connection import Client, connect, declare_streams
+from bus.transport.settings import BusSettings
+from bus.transport.users import INTEGRATION, USERS
+from bus.wire.errors import Unavailable
 from runtime.processes import nats_server, nats_users
 from runtime.processes.nats_config import config, shared_config
 from runtime.processes.nats_users import Credentials, bus_as

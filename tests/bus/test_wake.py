@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bus.wake import Wake
+from bus.transport.wake import Wake
 
 
 async def waiting(wake: Wake, silence_s: float | None = None) -> asyncio.Task[bool]:

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from bus import watched
-from bus.connection import Msg
-from bus.errors import Unavailable
-from bus.health import Health, answer_health, health_of, process_health
-from bus.watched import Watch
+from bus.transport import watched
+from bus.transport.connection import Msg
+from bus.transport.health import Health, answer_health, health_of, process_health
+from bus.transport.watched import Watch
+from bus.wire.errors import Unavailable
 from tests.bus.wires import Wire
 from tests.polling import until
 

@@ -7,11 +7,14 @@ from typing import cast
 
 from nats.js.api import ConsumerInfo
 
-from bus.actor import Actor, actor
-from bus.delivery import Worker
-from bus.events import Done, TokensEnd
-from bus.graph import Graph
-from bus.messages import (
+from bus.delivery.actor import Actor, actor
+from bus.delivery.graph import Graph
+from bus.delivery.worker import Worker
+from bus.journal.records import Record
+from bus.powers.events import Done, TokensEnd
+from bus.powers.protocols import Emit
+from bus.transport.settings import BusSettings
+from bus.wire.messages import (
     PassagesJudged,
     QuestionAsked,
     QuestionReady,
@@ -20,10 +23,7 @@ from bus.messages import (
     SubQuery,
     SubQueryPlanned,
 )
-from bus.powers import Emit
-from bus.records import Record
-from bus.settings import BusSettings
-from bus.subjects import RUNS, finished, key_of
+from bus.wire.subjects import RUNS, finished, key_of
 from tests.bus.wires import Wire
 from tests.message_samples import ANALYSIS, LANES, question
 from tests.polling import until

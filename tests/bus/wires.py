@@ -7,8 +7,8 @@ from pathlib import Path
 
 from nats.aio.client import Client
 
-from bus.connection import Inbox
-from bus.journal import Journal
+from bus.journal.journal import Journal
+from bus.transport.connection import Inbox
 from runtime.processes import nats_server
 
 

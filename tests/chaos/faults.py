@@ -14,11 +14,11 @@ from pathlib import Path
 import nats.errors
 from nats.aio.client import Client
 
-from bus.connection import connect
-from bus.errors import Unavailable
-from bus.subjects import EVENTS, RUNS
-from index import snapshot
+from bus.transport.connection import connect
+from bus.wire.errors import Unavailable
+from bus.wire.subjects import EVENTS, RUNS
 from index.errors import IndexProblem
+from index.snapshot import snapshot
 from runtime.processes import nats_users
 from runtime.processes.supervisor import Stack, kill
 from tests.bad_messages import put_any
@@ -29,7 +29,7 @@ BURST = 40
 _BRING_IN = """
 import sys
 from pathlib import Path
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 bring_in(Path(sys.argv[1]), [sys.argv[2]], only=True)
 """
 

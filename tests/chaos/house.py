@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 
 from actors.pipeline import ACTORS
-from bus.settings import BusSettings
-from index.ingest import bring_in
+from bus.transport.settings import BusSettings
+from index.build.ingest import bring_in
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, InferenceSettings, Settings

@@ -14,10 +14,10 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js.errors import APIError
 
-from bus.connection import connect, keep_trying
-from bus.errors import Failure
-from bus.journal import Journal
-from bus.runs import NoSuchRun
+from bus.journal.journal import Journal
+from bus.runs.runs import NoSuchRun
+from bus.transport.connection import connect, keep_trying
+from bus.wire.errors import Failure
 from runtime.processes import nats_users
 from runtime.processes.supervisor import Stack
 from runtime.replay.journal_traces import read_run

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import aiohttp
 import msgspec
 
-from bus.connection import Client
-from bus.follow import follow
-from bus.subjects import RUNS, RUNS_SUBJECTS, BadId, parse
+from bus.transport.connection import Client
+from bus.transport.follow import follow
+from bus.wire.subjects import RUNS, RUNS_SUBJECTS, BadId, parse
 from tests.chaos.house import CANARY_S
 
 #: How often readiness is looked at, and a lone question asked.

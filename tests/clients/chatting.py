@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from bus.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
-from bus.messages import QuestionAsked
-from bus.runs import Runs
+from bus.powers.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked
 from tests.clients.installed import output_of
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus, Pipeline

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.subjects import cancel_subject, finished
+from bus.powers.events import Done, Emitter, Error
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import cancel_subject, finished
 from tests.runtime.edge.conftest import Pipeline
 
 #: What it says to the question `halves`.

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from bus.events import Done, Emitter, Error, References, Sources, StageEvent, TokensEnd, Withheld, tokens_of
-from bus.events import Source as FoundSource
-from bus.follow import follow
-from bus.messages import CitedPlace, Flag, QuestionAsked, Reference, RunFinished, Settled, WithheldSentence
-from bus.subjects import RUNS, finished
+from bus.powers.events import Done, Emitter, Error, References, Sources, StageEvent, TokensEnd, Withheld, tokens_of
+from bus.powers.events import Source as FoundSource
+from bus.transport.follow import follow
+from bus.wire.messages import CitedPlace, Flag, QuestionAsked, Reference, RunFinished, Settled, WithheldSentence
+from bus.wire.subjects import RUNS, finished
 from tests.runtime.edge.conftest import Pipeline
 
 ANSWER = "Refunds are paid within 14 days [1]. The shipping fee is kept [2]."

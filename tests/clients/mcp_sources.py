@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from bus.sources import (
+from bus.powers.sources import (
     LONGEST,
     Found,
     ListAsked,

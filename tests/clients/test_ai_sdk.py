@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 
-from bus.access import Access
-from bus.events import Done, Emitter, Error, References, StageEvent, TokensEnd, VerdictEvent, Withheld, tokens_of
-from bus.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
-from bus.runs import Runs
-from bus.subjects import finished, key_of
+from bus.journal.access import Access
+from bus.powers.events import Done, Emitter, Error, References, StageEvent, TokensEnd, VerdictEvent, Withheld, tokens_of
+from bus.runs.runs import Runs
+from bus.wire.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.clients.installed import node_in
 from tests.clients.table import Row

@@ -6,8 +6,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bus.messages import QuestionAsked
-from bus.subjects import key_of
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from tests.clients.installed import node_in, output_of
 from tests.clients.table import NO_CALL_TO_RESUME, Row
 from tests.polling import until

@@ -27,18 +27,18 @@ from groundwire.client import (
     messages,
 )
 
-import bus.events
-import bus.messages
-import bus.run_record
-import bus.sources
+import bus.powers.events
+import bus.powers.sources
+import bus.runs.run_record
+import bus.wire.messages
 import runtime.edge.relay
 import runtime.edge.runs
 import runtime.edge.search
-from bus.events import Done as SentDone
-from bus.events import Emitter, tokens_of
-from bus.events import Error as SentError
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.subjects import finished
+from bus.powers.events import Done as SentDone
+from bus.powers.events import Emitter, tokens_of
+from bus.powers.events import Error as SentError
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished
 from tests.clients.cutting import CutProxy
 from tests.clients.table import Row
 from tests.runtime.edge.conftest import Pipeline
@@ -193,36 +193,36 @@ async def test_an_event_of_a_newer_server(edge: str) -> None:
 
 TYPES = [
     (messages.Question, QuestionAsked),
-    (messages.Turn, bus.messages.Turn),
-    (messages.Context, bus.messages.Context),
-    (messages.ContextMetadata, bus.messages.ContextMetadata),
-    (messages.Constraints, bus.messages.Constraints),
-    (messages.Filter, bus.messages.Filter),
-    (messages.About, bus.messages.About),
-    (messages.CitedPlace, bus.messages.CitedPlace),
-    (messages.Reference, bus.messages.Reference),
-    (messages.NearPassage, bus.messages.NearPassage),
-    (messages.Citation, bus.messages.Citation),
-    (messages.Flag, bus.messages.Flag),
-    (messages.WithheldSentence, bus.messages.WithheldSentence),
-    (messages.StageTiming, bus.run_record.StageTiming),
-    (messages.Run, bus.run_record.RunRecord),
+    (messages.Turn, bus.wire.messages.Turn),
+    (messages.Context, bus.wire.messages.Context),
+    (messages.ContextMetadata, bus.wire.messages.ContextMetadata),
+    (messages.Constraints, bus.wire.messages.Constraints),
+    (messages.Filter, bus.wire.messages.Filter),
+    (messages.About, bus.wire.messages.About),
+    (messages.CitedPlace, bus.wire.messages.CitedPlace),
+    (messages.Reference, bus.wire.messages.Reference),
+    (messages.NearPassage, bus.wire.messages.NearPassage),
+    (messages.Citation, bus.wire.messages.Citation),
+    (messages.Flag, bus.wire.messages.Flag),
+    (messages.WithheldSentence, bus.wire.messages.WithheldSentence),
+    (messages.StageTiming, bus.runs.run_record.StageTiming),
+    (messages.Run, bus.runs.run_record.RunRecord),
     (messages.Cancelled, runtime.edge.runs.Cancelled),
-    (messages.Hit, bus.messages.Passage),
+    (messages.Hit, bus.wire.messages.Passage),
     (messages.Hits, runtime.edge.search.SearchAnswer),
-    (messages.Block, bus.messages.Block),
-    (messages.ListedSource, bus.sources.ListedSource),
-    (messages.SourceText, bus.sources.SourceText),
-    (messages.SourceList, bus.sources.SourceList),
-    (events.Token, bus.events.Token),
-    (events.References, bus.events.References),
-    (events.Passages, bus.events.Passages),
-    (events.Error, bus.events.Error),
-    (events.Stage, bus.events.StageEvent),
-    (events.Source, bus.events.Source),
-    (events.Sources, bus.events.Sources),
-    (events.Withheld, bus.events.Withheld),
-    (events.Verdict, bus.events.VerdictEvent),
+    (messages.Block, bus.wire.messages.Block),
+    (messages.ListedSource, bus.powers.sources.ListedSource),
+    (messages.SourceText, bus.powers.sources.SourceText),
+    (messages.SourceList, bus.powers.sources.SourceList),
+    (events.Token, bus.powers.events.Token),
+    (events.References, bus.powers.events.References),
+    (events.Passages, bus.powers.events.Passages),
+    (events.Error, bus.powers.events.Error),
+    (events.Stage, bus.powers.events.StageEvent),
+    (events.Source, bus.powers.events.Source),
+    (events.Sources, bus.powers.events.Sources),
+    (events.Withheld, bus.powers.events.Withheld),
+    (events.Verdict, bus.powers.events.VerdictEvent),
 ]
 #: What the server says and the client leaves aside.
 LEFT = {

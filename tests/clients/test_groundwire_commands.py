@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from groundwire.client import KEY
 
-from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from runtime.cli import groundwire
 from tests.faults.door import World, world
 from tests.runtime.edge.conftest import Bus

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from tests.clients.chatting import Leaving, embedding, told
 from tests.clients.installed import HERE, python_of
 from tests.clients.table import CHAT_HAS_NO_WAY_BACK, Row

@@ -10,9 +10,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceTemplateReference
 
-from bus.messages import Passage
-from bus.runs import Runs
-from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.runs.runs import Runs
+from bus.wire.messages import Passage
 from tests.clients.cutting import CutProxy
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
 from tests.clients.mcp_sources import LONG, TEXTS, sources

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from bus.messages import QuestionAsked
-from runtime.commands.stack import stack_for
+from bus.wire.messages import QuestionAsked
 from runtime.mcp.home import Home
+from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row

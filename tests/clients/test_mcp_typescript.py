@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from tests.clients.cutting import CutProxy
 from tests.clients.installed import node_in, output_of
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from tests.clients.chatting import Leaving
 from tests.clients.table import CHAT_HAS_NO_WAY_BACK, Row
 from tests.runtime.edge.conftest import Pipeline

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bus.subjects import RUNS
+from bus.wire.subjects import RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.nats_server import free_port
 from runtime.settings import TelemetrySettings

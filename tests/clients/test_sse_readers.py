@@ -9,9 +9,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked
-from bus.runs import Runs
+from bus.powers.events import Done, Emitter, Error
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.installed import HERE, node_in, python_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.installed import HERE, node_in, python_of

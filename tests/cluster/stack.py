@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from bus.bucket import Bucket
-from bus.connection import Client, connect, keep_trying
-from bus.errors import Unavailable
-from bus.settings import BusSettings
+from bus.journal.bucket import Bucket
+from bus.transport.connection import Client, connect, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
 from runtime.bucket.push import push
 from runtime.processes import nats_server
 from runtime.processes.nats_config import shared_config

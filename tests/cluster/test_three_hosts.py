@@ -16,10 +16,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.connection import Inbox
-from bus.errors import Unavailable
-from bus.journal import Journal
-from bus.messages import RunFinished, message_type
+from bus.journal.journal import Journal
+from bus.transport.connection import Inbox
+from bus.wire.errors import Unavailable
+from bus.wire.messages import RunFinished, message_type
 from runtime.keys import KeyFile
 from tests.chaos.client import DONE, Asked, Client
 from tests.chaos.house import ASKED, build

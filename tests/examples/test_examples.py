@@ -10,7 +10,7 @@ import nats.errors
 import pytest
 from faststream.nats import NatsBroker
 
-from bus.subjects import EVENTS
+from bus.wire.subjects import EVENTS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.nats_server import free_port
 from tests.examples import ask_with_faststream

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import aiohttp
 import pytest
 
-from bus.access import Access, grant
-from bus.messages import QuestionAsked
-from bus.runs import Runs
-from bus.subjects import key_of
+from bus.journal.access import Access, grant
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
 from runtime.processes.edge import serve

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bus.envelope import set_aside
-from bus.messages import QuestionAsked
-from bus.records import DEADLINE, encode
-from bus.run_record import RunRecord
-from bus.runs import NoSuchRun
-from bus.subjects import RUNS, event_subject, key_of
+from bus.journal.records import DEADLINE, encode
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import NoSuchRun
+from bus.transport.envelope import set_aside
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import RUNS, event_subject, key_of
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.journal_traces import latest_runs, read_run
 from runtime.replay.trace import dump

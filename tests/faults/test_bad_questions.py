@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from bus.subjects import CANARY
+from bus.wire.subjects import CANARY
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.runtime.served import edge_of
 from tests.whole import Whole, whole

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from faststream.nats import NatsBroker
 
-from bus import restoring
-from bus.configuration import changed, marked, streams
-from bus.connection import connect, declare_streams
-from bus.health import Health, process_health
-from bus.settings import BusSettings
-from bus.subjects import EVENTS, RUNS
+from bus.transport import restoring
+from bus.transport.configuration import changed, marked, streams
+from bus.transport.connection import connect, declare_streams
+from bus.transport.health import Health, process_health
+from bus.transport.settings import BusSettings
+from bus.wire.subjects import EVENTS, RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.bus.wires import Server
 from tests.polling import until

@@ -27,10 +27,10 @@ import aiohttp
 import pytest
 
 from actors.pipeline import pipeline
-from bus.connection import Client as Operator
-from bus.connection import Inbox, connect, keep_trying
-from bus.journal import Journal
-from bus.settings import BusSettings
+from bus.journal.journal import Journal
+from bus.transport.connection import Client as Operator
+from bus.transport.connection import Inbox, connect, keep_trying
+from bus.transport.settings import BusSettings
 from runtime.processes.supervisor import Stack
 from runtime.replay.replayer import replay
 from tests.chaos.client import DONE, Asked, Client, session

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent

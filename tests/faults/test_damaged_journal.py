@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from bus import sweeping
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.delivery import Worker
-from bus.graph import Graph
-from bus.journal import Journal
-from bus.messages import QuestionAsked, QuestionReady, RunFinished
-from bus.pruner import Pruner
-from bus.run_record import record_of
-from bus.settings import BusSettings
-from bus.subjects import finished, key_of
-from bus.sweeping import sweep
+from bus.delivery.graph import Graph
+from bus.delivery.worker import Worker
+from bus.journal import sweeping
+from bus.journal.journal import Journal
+from bus.journal.pruner import Pruner
+from bus.journal.sweeping import sweep
+from bus.runs.run_record import record_of
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.wire.subjects import finished, key_of
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings
 from tests.bus.toys import READY, answered, ask, done, ended

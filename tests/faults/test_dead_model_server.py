@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from bus.connection import connect, declare_streams
-from bus.health import answer_health
-from bus.settings import BusSettings
+from bus.transport.connection import connect, declare_streams
+from bus.transport.health import answer_health
+from bus.transport.settings import BusSettings
 from runtime.engines.openai import engine as openai_engine
 from runtime.engines.openai.engine import OpenAIEngine
 from runtime.processes import inference

@@ -12,8 +12,8 @@ import psutil
 import pytest
 from aiohttp import WSMsgType
 
-from bus.messages import QuestionAsked
-from bus.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.wire.messages import QuestionAsked
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
 from runtime.settings import AccessSettings, EdgeSettings, Settings

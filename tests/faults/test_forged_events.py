@@ -13,10 +13,10 @@ import nats.errors
 import pytest
 from faststream.nats import JStream, NatsBroker, NatsMessage
 
-from bus.connection import Client, connect
-from bus.errors import Unavailable
-from bus.messages import QuestionAsked
-from bus.settings import BusSettings
+from bus.transport.connection import Client, connect
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import Whole, whole
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.errors import Failure
-from bus.journal import Journal
-from bus.messages import QuestionAsked
-from bus.settings import BusSettings
-from bus.subjects import key_of
+from bus.journal.journal import Journal
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Failure
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from runtime.processes.disk_errors import DiskErrors, has_room
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings

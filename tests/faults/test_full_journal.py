@@ -9,21 +9,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bus import sweeping
-from bus.actor import actor
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.errors import Unavailable
-from bus.journal import Journal
-from bus.messages import QuestionAsked, QuestionReady, RunFinished
-from bus.pins import pin, unpin
-from bus.pruner import Pruner, journal_state
-from bus.pruning import Rule, prune, remove_run
-from bus.room import Room
-from bus.run_record import record_of
-from bus.runs import Runs, Submitted
-from bus.settings import BusSettings
-from bus.subjects import finished, key_of
-from bus.sweeping import sweep
+from bus.delivery.actor import actor
+from bus.journal import sweeping
+from bus.journal.journal import Journal
+from bus.journal.pins import pin, unpin
+from bus.journal.pruner import Pruner, journal_state
+from bus.journal.pruning import Rule, prune, remove_run
+from bus.journal.room import Room
+from bus.journal.sweeping import sweep
+from bus.runs.run_record import record_of
+from bus.runs.runs import Runs, Submitted
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.wire.subjects import finished, key_of
 from tests.bus.toys import READY, answered, ask, closed, ended, settled_with, working
 from tests.bus.wires import Server, Wire
 from tests.polling import until

@@ -13,25 +13,25 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from actors.pipeline import pipeline
-from bus.access import Access, grant
-from bus.messages import QuestionAsked
-from bus.searching import SearchRequest
-from index import snapshot
+from bus.journal.access import Access, grant
+from bus.powers.searching import SearchRequest
+from bus.wire.messages import QuestionAsked
 from index.errors import IndexProblem
 from index.filters import Filter, predicate
 from index.groups import Groups
 from index.model import Document, Entry, Metadata
-from index.searcher import Searcher
-from index.views import Views
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.views import Views
 from runtime.commands.answer_shown import show
 from runtime.commands.asked_over import OverBus
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.forking.fork import fork
+from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import Pins, Threads
-from runtime.replay.fork import fork
 from runtime.replay.journal_traces import read_run
-from runtime.replay.live_powers import Live
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings

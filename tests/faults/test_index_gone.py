@@ -12,17 +12,17 @@ import aiohttp
 import msgspec
 import pytest
 
-from bus.connection import connect
-from bus.errors import Unavailable
-from bus.health import health_of
-from bus.searching import LARGEST_K, PROBLEM_S, SearchClient, SearchReply, SearchRequest
-from bus.settings import BusSettings
-from index import snapshot
+from bus.powers.searching import LARGEST_K, PROBLEM_S, SearchClient, SearchReply, SearchRequest
+from bus.transport.connection import connect
+from bus.transport.health import health_of
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from index.build.ingest import bring_in
 from index.errors import IndexProblem
 from index.groups import Groups
-from index.ingest import bring_in
 from index.opensearch import client as cluster
-from index.searcher import Searcher
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from runtime.edge.timeouts import Timeouts
 from runtime.processes import kept_index, search
 from runtime.processes.kept_index import KeptIndex

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bus import restoring
-from bus.messages import QuestionAsked
-from bus.runs import Runs
-from bus.subjects import EVENTS, RUNS
+from bus.runs.runs import Runs
+from bus.transport import restoring
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import EVENTS, RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.bus.wires import Server
 from tests.polling import until

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from actors.outcome.private import private
-from bus.journal import Journal
-from bus.messages import About, Citation, Conflict, Flag, Passage, QuestionAsked, Settled, WithheldSentence
-from bus.searching import SearchReply, SearchRequest
+from bus.journal.journal import Journal
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.messages import About, Citation, Conflict, Flag, Passage, QuestionAsked, Settled, WithheldSentence
 from index.languages import LANGUAGES
 from index.masking.sign import MASK
 from runtime.cli import groundwire

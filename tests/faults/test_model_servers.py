@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from aiohttp import web
 
-from bus.errors import Failure, Unavailable
+from bus.wire.errors import Failure, Unavailable
+from index.embedders.model_server import place, without_secrets
+from index.embedders.openai_embedder import OpenAIEmbedder
+from index.embedders.reranker import RerankServer
 from index.errors import IndexProblem
-from index.model_server import place, without_secrets
-from index.openai_embedder import OpenAIEmbedder
-from index.reranker import RerankServer
 from runtime.engines.openai import wire
 from runtime.engines.openai.engine import OpenAIEngine
 from tests.runtime.engines.sample import collect, render, request

@@ -14,17 +14,17 @@ import msgspec
 import pytest
 
 from actors.stream_references import closing
-from bus.actor import Actor, actor
-from bus.canary import admit_canary
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.errors import Unavailable
-from bus.events import Error
-from bus.journal import Journal
-from bus.messages import QuestionAsked, QuestionReady, RunFinished, Settled
-from bus.run_record import RunRecord
-from bus.runs import Runs
-from bus.settings import BusSettings
-from bus.subjects import RUNS, finished, key_of
+from bus.delivery.actor import Actor, actor
+from bus.journal.canary import admit_canary
+from bus.journal.journal import Journal
+from bus.powers.events import Error
+from bus.runs.run_record import RunRecord
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.wire.subjects import RUNS, finished, key_of
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.toys import READY, answered, ask, ended, working

@@ -10,11 +10,11 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus import janitor as janitor_module
-from bus.health import answer_health
-from bus.messages import QuestionAsked
-from bus.searching import SearchReply, SearchRequest
-from bus.subjects import CANARY, EVENTS, RUNS, key_of
+from bus.journal import janitor as janitor_module
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.transport.health import answer_health
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import CANARY, EVENTS, RUNS, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.edge import serve

@@ -18,7 +18,7 @@ from actors.gate.check import check_answer
 from index.languages.detection import detect
 from index.masking.stream import MaskStream
 from index.masking.text import mask
-from index.sentences import split
+from index.text.sentences import split
 from prompts.contracts import Evidence
 from runtime.engines.extractive.features import features, read_question, read_sentences
 from tests.message_samples import passage

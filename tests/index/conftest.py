@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from index import snapshot
-from index.build import Build
-from index.local_backend import LocalBackend
-from index.local_sink import LocalSink
+from index.build.build import Build
+from index.build.local_sink import LocalSink
 from index.model import Document
-from index.opened import Opened
-from index.searcher import Searcher
-from index.snapshot import Manifest
+from index.search.local_backend import LocalBackend
+from index.search.opened import Opened
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.snapshot import Manifest
 
 DOCUMENTS = (
     Document(

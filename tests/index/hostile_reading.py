@@ -1,6 +1,6 @@
 """A process that reads documents, with formats of its own: each does to the process what a hostile file might.
 
-Run by test_reading.py in place of `python -m index.reading_process`.
+Run by test_reading.py in place of `python -m index.reading.process`.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from index.model import Document
 from index.readers.formats import Format, Source, by_suffix
-from index.reading_process import main
+from index.reading.process import main
 
 
 def endless(source: Source) -> Document:

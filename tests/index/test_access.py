@@ -12,16 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index import ingest, snapshot
-from index.access import ACCESS_FILE, AccessRules
-from index.catalogue import read_catalogue
+from index.build import ingest
+from index.documents.access import ACCESS_FILE, AccessRules
+from index.documents.report import Report
 from index.errors import IndexProblem
 from index.groups import Groups, counted, narrowed
 from index.readers.formats import Source, read
 from index.readers.unreadable import Unreadable
-from index.reading import Pool
-from index.report import Report
-from index.searcher import Searcher
+from index.reading.pool import Pool
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
 
 #: The reading processes of these tests, which start once.
 READERS: list[Pool] = []

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.catalogue import FOLDER, Catalogue, read_catalogue, write_catalogue
 from index.errors import IndexProblem
 from index.model import Entry
+from index.snapshot.catalogue import FOLDER, Catalogue, read_catalogue, write_catalogue
 
 ids = st.sampled_from(["a", "a/b", "b.md", "é", "문서", "zz", "A", "b"])
 steps = st.lists(st.dictionaries(ids, st.integers(0, 3), max_size=4), min_size=1, max_size=8)

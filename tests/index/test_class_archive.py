@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from index import class_archive, jvm
-from index.ingest import bring_in
+from index.build.ingest import bring_in
+from index.java import jvm
+from index.search import class_archive
 
 SEARCH = """
 import sys
 from pathlib import Path
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 searcher = Searcher.open(Path(sys.argv[1]))
 print(searcher.search("refunds", k=1)[0].source_id)
 """
@@ -38,7 +39,7 @@ def cache(index: Path) -> Path:
     os.utime(folder / "groundwire" / "java-gone.begun", (0, 0))
     (folder / "groundwire").chmod(0o700)
     environ = {**os.environ, "XDG_CACHE_HOME": str(folder)}
-    command = [sys.executable, "-m", "index.class_archive", str(index)]
+    command = [sys.executable, "-m", "index.search.class_archive", str(index)]
     both = [subprocess.Popen(command, env=environ) for _ in range(2)]
     assert [each.wait(120) for each in both] == [0, 0]
     return folder / "groundwire"

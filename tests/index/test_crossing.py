@@ -2,8 +2,8 @@
 
 import pytest
 
-from index.crossing import _names, crossed
 from index.languages import LANGUAGES
+from index.text.crossing import _names, crossed
 
 
 @pytest.mark.parametrize(

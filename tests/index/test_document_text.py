@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.document_text import Read, stretch
 from index.model import Block, Document, Passage
-from index.prepared import Prepared, prepare
 from index.readers.formats import Source, read
 from index.readers.unreadable import Unreadable
-from index.segment import write_segment
-from index.store import PassageStore
+from index.snapshot.prepared import Prepared, prepare
+from index.snapshot.segment import write_segment
+from index.snapshot.store import PassageStore
+from index.text.document_text import Read, stretch
 
 _FILES = sorted(path for path in (Path(__file__).parents[1] / "documents" / "texts").rglob("*") if path.is_file())
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from index import ingest
-from index.examples import examples
+from index.build import ingest
 from index.model import Block, Passage
-from index.reading import Pool
-from index.searcher import Searcher
+from index.reading.pool import Pool
+from index.search.searcher import Searcher
+from index.text.examples import examples
 from runtime.processes.served import held
 
 

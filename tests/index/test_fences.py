@@ -2,8 +2,8 @@
 
 import pytest
 
-from index.fences import fences, masked, unclosed, without_code
-from index.sentences import SentenceStream, split
+from index.text.fences import fences, masked, unclosed, without_code
+from index.text.sentences import SentenceStream, split
 
 CODE = "```bash\nmake all. Now\n\nmake [1]\n```"
 

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from index.allowed import Allowed
 from index.filters import Filter, narrowed, predicate, words_of
 from index.languages.toml_check import problems
 from index.model import Document, Entry, Hit, Metadata
-from index.opened import Opened
-from index.searcher import Searcher
+from index.search.opened import Opened
+from index.search.searcher import Searcher
+from index.snapshot.allowed import Allowed
 from tests.bench.bench_retrieval import Corpus
 from tests.index.conftest import DOCUMENTS, opened_by, update
 
@@ -219,7 +219,7 @@ def test_snapshots_that_are_searched_first_at_the_same_time_find_the_same(
 ) -> None:
     question = Corpus(5, 400).question()
     expected = tagged.search(question)
-    monkeypatch.setattr("index.bm25._OFTEN", 0)
+    monkeypatch.setattr("index.engines.bm25._OFTEN", 0)
     opened = [Searcher.open(opened_by(tagged).handle.directory.parents[1]) for _ in range(12)]
 
     def ask(number: int) -> list[Hit]:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from index import snapshot
-from index.catalogue import read_catalogue
+from index.build.ingest import bring_in, follow, take_out
 from index.check import verify
+from index.documents.files import Finder
 from index.errors import IndexProblem
-from index.files import Finder
-from index.ingest import bring_in, follow, take_out
-from index.reading_job import Limits
-from index.roots import plan
-from index.searcher import Searcher
+from index.reading.job import Limits
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.roots import plan
 from tests.index import files
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from index import snapshot
-from index.catalogue import read_catalogue
 from index.check import verify
-from index.searcher import Searcher
-from index.store import PassageStore
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.store import PassageStore
 from tests.index.conftest import DOCUMENTS, update
 
 _BUILD = "from runtime.commands.index import index_group; index_group()"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from tests.bench.bench_retrieval import Corpus
 from tests.index.conftest import update
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.matching import content_words, matches
+from index.text.matching import content_words, matches
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from index import snapshot
-from index.catalogue import FOLDER, read_catalogue
 from index.check import verify
-from index.embedder import CallableEmbedder, EmbedderSpec
+from index.embedders.embedder import CallableEmbedder, EmbedderSpec
 from index.errors import IndexProblem
 from index.migrating import migrate
 from index.model import FORMAT, Hit
-from index.searcher import Searcher
-from index.store import PassageStore
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.catalogue import FOLDER, read_catalogue
+from index.snapshot.store import PassageStore
 from runtime.cli import groundwire
 from tests.index.conftest import DOCUMENTS
 

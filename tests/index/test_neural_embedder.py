@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from index import snapshot
-from index.build import Build
-from index.local_sink import LocalSink
+from index.build.build import Build
+from index.build.local_sink import LocalSink
+from index.embedders.openai_embedder import OpenAIEmbedder
 from index.model import Document
-from index.openai_embedder import OpenAIEmbedder
-from index.searcher import Searcher
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from tests.examples.minilm_server import MiniLm, make_server, model_folder
 
 DOCUMENTS = {

@@ -10,8 +10,8 @@ from typing import ClassVar
 import pytest
 from click.testing import CliRunner
 
+from index.embedders.openai_embedder import INSTRUCTION, OpenAIEmbedder
 from index.errors import IndexProblem
-from index.openai_embedder import INSTRUCTION, OpenAIEmbedder
 from runtime.commands.index import index_group
 from runtime.commands.search import search_command
 

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.codes import code_words
-from index.coverage import SLOTS, cover, gram_set, hash_sets, rarity, sets_of
-from index.duplicates import groups, sketch
+from index.embedders.lsa import Lsa, fit
 from index.errors import IndexProblem
-from index.fusion import Covers, mean_of_shares, reciprocal_rank
-from index.lsa import Lsa, fit
 from index.model import Block, Document, Passage, first_places
-from index.ngrams import encode, encode_all, grams
-from index.passages import LIMIT, cut, language_of, weigh
-from index.prepared import hashes
-from index.question_words import without_question_words
 from index.readers.building import TextBuilder
 from index.readers.introductions import introduced
-from index.segment import write_segment
-from index.store import PassageStore
+from index.search.fusion import Covers, mean_of_shares, reciprocal_rank
+from index.snapshot.prepared import hashes
+from index.snapshot.segment import write_segment
+from index.snapshot.store import PassageStore
+from index.text.codes import code_words
+from index.text.coverage import SLOTS, cover, gram_set, hash_sets, rarity, sets_of
+from index.text.duplicates import groups, sketch
+from index.text.ngrams import encode, encode_all, grams
+from index.text.passages import LIMIT, cut, language_of, weigh
+from index.text.question_words import without_question_words
 
 ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。المادة😀\u0301"), max_size=300)
 

@@ -6,11 +6,11 @@ import zipfile
 import pytest
 
 from index.model import Document
-from index.passages import cut
 from index.readers.decoding import decode
 from index.readers.formats import Source
 from index.readers.formats import read as read_source
 from index.readers.unreadable import Unreadable
+from index.text.passages import cut
 from tests.index import files
 
 

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from index.errors import IndexProblem
-from index.reading import Pool
-from index.reading_job import Limits, Outcome, Task
+from index.reading.job import Limits, Outcome, Task
+from index.reading.pool import Pool
 from tests.index import files
 
 HOSTILE = (sys.executable, "-m", "tests.index.hostile_reading")
@@ -107,7 +107,7 @@ def test_the_processes_end_with_the_one_that_started_them(tmp_path: Path) -> Non
     stuck = task(tmp_path / "a.endless", str(begun).encode())
     program = f"""
 from index.reading import Pool
-from index.reading_job import Task
+from index.reading.job import Task
 with Pool(program={HOSTILE!r}) as pool:
     list(pool.read([(0, Task(path={stuck.path!r}, source_id="", title="", suffix=".endless", size_bytes=0))]))
 """

@@ -12,13 +12,13 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner
 
-from bus.connection import connect
-from bus.health import health_of
-from bus.searching import SearchClient, SearchRequest
+from bus.powers.searching import SearchClient, SearchRequest
+from bus.transport.connection import connect
+from bus.transport.health import health_of
+from index.build.ingest import bring_in
+from index.embedders.reranker import PAUSE_S, Away, RerankApi, Reranking, RerankServer
 from index.errors import IndexProblem
-from index.ingest import bring_in
-from index.reranker import PAUSE_S, Away, RerankApi, Reranking, RerankServer
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from runtime.commands.doctor import doctor_command
 from runtime.commands.search import search_command
 from runtime.processes.supervisor import Stack

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import IndexProblem
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from tests.index.conftest import DOCUMENTS
 
 TEXTS = {document.source_id: document.text for document in DOCUMENTS}

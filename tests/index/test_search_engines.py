@@ -1,4 +1,4 @@
-"""An index is built, searched and checked by whatever engines stand in the two lines of `index/search_engines.py`."""
+"""An index is built, searched and checked by whatever engines stand in the two lines of `index/engines/search_engines.py`."""
 
 import json
 from collections import Counter
@@ -10,18 +10,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index import search_engines, snapshot, vectors
-from index.allowed import Allowed
-from index.build import Build
+from index.build.build import Build
+from index.build.local_sink import LocalSink
 from index.build_job import Job, Tell, numbers
 from index.check import verify
-from index.embedder import Vectors
+from index.embedders.embedder import Vectors
+from index.engines import search_engines, vectors
+from index.engines.vector_segments import Batch
 from index.filters import Filter
-from index.local_sink import LocalSink
 from index.model import Document
-from index.searcher import Searcher
-from index.store import PassageStore
-from index.vector_segments import Batch
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.allowed import Allowed
+from index.snapshot.store import PassageStore
 
 
 class CountedWords:

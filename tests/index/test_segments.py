@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from index.errors import IndexProblem
 from index.model import Document, indexed_text
-from index.passages import cut
-from index.prepared import hashes
-from index.segment import Segment, write_segment
-from index.store import PassageStore, complete, open_segments, read_counts
+from index.snapshot.prepared import hashes
+from index.snapshot.segment import Segment, write_segment
+from index.snapshot.store import PassageStore, complete, open_segments, read_counts
+from index.text.passages import cut
 
 WORDS = ("gate", "harbour", "lantern", "orchard", "ferry", "meadow", "étang", "문서", "用户")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.sentences import SentenceStream, split
+from index.text.sentences import SentenceStream, split
 
 ROWS = [
     # English

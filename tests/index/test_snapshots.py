@@ -9,16 +9,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from index import snapshot
-from index.build import Build
+from index.build.build import Build
+from index.build.ingest import bring_in
+from index.build.local_sink import LocalSink
 from index.check import advice, stats, verify
-from index.embedder import CallableEmbedder, EmbedderSpec
+from index.embedders.embedder import CallableEmbedder, EmbedderSpec
 from index.errors import IndexProblem
-from index.ingest import bring_in
-from index.local_sink import LocalSink
 from index.model import Document
-from index.readings import FILE, Readings
-from index.searcher import Searcher
+from index.reading.readings import FILE, Readings
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from tests.index.conftest import DOCUMENTS, update
 
 

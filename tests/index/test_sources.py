@@ -14,17 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import ingest, snapshot
-from index.catalogue import read_catalogue
+from index.build import ingest
 from index.check import verify
+from index.documents.files import Finder
+from index.documents.report import Report, read_skipped
 from index.errors import IndexProblem
-from index.files import Finder
 from index.model import Entry
 from index.names import printable
-from index.reading import Pool
-from index.report import Report, read_skipped
-from index.roots import NO_RULES, Plan, Root, Rules, plan
-from index.searcher import Searcher
+from index.reading.pool import Pool
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.roots import NO_RULES, Plan, Root, Rules, plan
 
 #: The reading processes of these tests, which start once.
 READERS: list[Pool] = []

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from index import snapshot
-from index.catalogue import read_catalogue
 from index.check import verify
+from index.documents.files import Finder
 from index.errors import IndexProblem
-from index.files import Finder
-from index.roots import plan
-from index.store import PassageStore
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.roots import plan
+from index.snapshot.store import PassageStore
 from tests.index.test_sources import bring_in, follow, readers
 
 __all__ = ["readers"]  # a fixture of this module too

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from index.model import Block, BlockKind, Document
 from index.readers.building import TextBuilder
 from index.readers.introductions import introduced as with_introductions
-from index.sentences import split
-from index.units import LONGEST, introduced, units
+from index.text.sentences import split
+from index.text.units import LONGEST, introduced, units
 
 Piece = tuple[BlockKind, str]
 

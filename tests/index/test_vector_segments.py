@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from index import vectors
-from index.allowed import Allowed
 from index.build_job import no_progress
-from index.embedder import Vectors, unit
+from index.embedders.embedder import Vectors, unit
+from index.embedders.lsa import Lsa, fit
+from index.embedders.lsa_folding import BATCH, Folding
+from index.engines import vectors
+from index.engines.vector_segments import GRAPH_FROM, Batch
+from index.engines.vectors import VectorIndex, merges
 from index.errors import IndexProblem
-from index.lsa import Lsa, fit
-from index.lsa_folding import BATCH, Folding
-from index.vector_segments import GRAPH_FROM, Batch
-from index.vectors import VectorIndex, merges
+from index.snapshot.allowed import Allowed
 from tests.index.conftest import DOCUMENTS
 
 WIDE = 24

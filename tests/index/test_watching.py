@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from index import search_engines, snapshot
-from index.catalogue import read_catalogue
+from index.build.ingest import bring_in
+from index.build.watching import keep_up
+from index.engines import search_engines
 from index.errors import IndexProblem
-from index.ingest import bring_in
-from index.searcher import Searcher
-from index.watching import keep_up
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
 from tests.index.test_sources import write
 
 #: A change is told within a second or two on an idle machine, and never by a watch that missed it.

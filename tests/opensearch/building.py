@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 
-from index.build import Build
+from index.build.build import Build
 from index.model import Document
 from index.opensearch.client import Address, located
 from index.opensearch.opening import OpenSearchIndex
 from index.opensearch.states import OpenSearchSnapshots
-from index.searcher import Searcher
-from index.snapshot import Manifest
+from index.search.searcher import Searcher
+from index.snapshot.snapshot import Manifest
 from tests.opensearch.cluster import Cluster
 
 #: A cluster on two busy cores is slow, and a test is not about that.

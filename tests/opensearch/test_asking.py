@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from index.documents.report import Skipped
 from index.errors import IndexProblem
 from index.model import Document
 from index.opensearch.states import OpenSearchSnapshots
-from index.report import Skipped
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from runtime.processes import kept_cluster
 from runtime.processes.kept_cluster import KeptCluster
 from runtime.processes.served import Served

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index import jvm
 from index.filters import Filter, predicate
+from index.java import jvm
 from index.model import Entry
 from index.opensearch.layout import path_of
 from index.opensearch.queries import path_regexp

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from index.model import Hit
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from tests.index import conftest as small
 from tests.opensearch.building import place, searching, update
 from tests.opensearch.cluster import Cluster

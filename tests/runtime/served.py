@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from bus.settings import BusSettings
+from bus.transport.settings import BusSettings
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings

@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bus.messages import QuestionAsked
-from bus.settings import BusSettings
-from index import snapshot
+from bus.transport.settings import BusSettings
+from bus.wire.messages import QuestionAsked
+from index.snapshot import snapshot
 from runtime.backup.contents import FORMAT, LIST, BackupProblem, Contents, digests, read
 from runtime.backup.replacing import NEW, OLD, Replacing
-from runtime.commands.stack import stack_for
+from runtime.processes.stack import stack_for
 from runtime.settings import IndexSettings, Settings
 from tests.chaos.house import disk
 

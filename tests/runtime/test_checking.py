@@ -2,9 +2,9 @@
 
 import msgspec
 
-from bus.connection import connect
-from bus.health import answer_health
-from bus.settings import BusSettings
+from bus.transport.connection import connect
+from bus.transport.health import answer_health
+from bus.transport.settings import BusSettings
 from runtime.processes.checking import why_not_ready
 from runtime.processes.nats_server import free_port
 

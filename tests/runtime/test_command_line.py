@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bus.messages import Citation, NearPassage
-from bus.run_record import RunRecord
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import Citation, NearPassage
 from index import languages
 from prompts import notices
 from runtime.cli import COMMANDS
 from runtime.cli import groundwire as groundwire_group
 from runtime.commands.answer_shown import answer_pieces, passage_pieces
-from runtime.commands.terminal import styled
+from runtime.terminal import styled
 
 ROOT = Path(__file__).parent.parent.parent
 

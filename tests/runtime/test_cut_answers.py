@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from actors.pipeline import pipeline
-from bus.events import tokens_of
-from bus.messages import Constraints
-from index.citations import markers
+from bus.powers.events import tokens_of
+from bus.wire.messages import Constraints
+from index.text.citations import markers
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.journal_traces import read_run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.processes.device_lock import DeviceLock
 
 ROOT = Path(__file__).parents[3]

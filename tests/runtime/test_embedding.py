@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bus.connection import connect
-from bus.messages import Passage
-from bus.searching import SearchClient, SearchRequest
+from bus.powers.searching import SearchClient, SearchRequest
+from bus.transport.connection import connect
+from bus.wire.messages import Passage
 from runtime.processes.nats_server import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, Settings

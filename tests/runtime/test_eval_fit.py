@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from actors.choosing.weights import Weights
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 from runtime.commands.eval_fit import eval_fit_command
 from runtime.measure.fit_figures import Chosen, Tenth, bands, calibration_error, shown_from, tenths
 from runtime.measure.fit_report import Fitted, page, written

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 from runtime.commands.eval_questions import ask_all, eval_questions_command, request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.measure.gold import holds, shows, unmarked, within

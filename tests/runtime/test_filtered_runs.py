@@ -8,18 +8,18 @@ import msgspec
 import pytest
 
 from actors.pipeline import pipeline
-from bus.messages import QuestionAsked, RunFinished
-from bus.searching import SearchReply, SearchRequest
-from bus.subjects import key_of
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.subjects import key_of
 from index.filters import Filter
 from index.model import Document, Metadata
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.forking.fork import fork
+from runtime.forking.live_powers import Live, hits_of
 from runtime.processes.inference import Inference
 from runtime.processes.search import Threads
-from runtime.replay.fork import fork
 from runtime.replay.journal_traces import read_run
-from runtime.replay.live_powers import Live, hits_of
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from index import snapshot
+from index.snapshot import snapshot
 from runtime.cli import groundwire
 
 

@@ -13,9 +13,9 @@ from contextlib import AsyncExitStack
 import msgspec
 import pytest
 
-from bus.errors import Invalid
-from bus.messages import Context, ContextMetadata, QuestionAsked
-from bus.requests import check_question
+from bus.wire.errors import Invalid
+from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.requests import check_question
 from prompts import contracts as c
 from prompts.library import Library
 from prompts.vocabulary import Release

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bus.subjects import BadId
+from bus.wire.subjects import BadId
 from runtime.keys import PREFIX, KeyFile, KeysProblem, check_group, duration_s, expiry, rate_of
 
 NOW = 1_800_000_000.0

@@ -10,13 +10,13 @@ import msgspec
 import psutil
 import pytest
 
-from bus.errors import Unavailable
-from bus.messages import QuestionAsked
-from index.ingest import bring_in
-from runtime.commands.stack import stack_for
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked
+from index.build.ingest import bring_in
 from runtime.processes import role_tasks
 from runtime.processes.role_tasks import RoleTasks
 from runtime.processes.roles import Role
+from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import NatsProcess
 from runtime.settings import IndexSettings, InferenceSettings, Settings

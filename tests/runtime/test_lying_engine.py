@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bus.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from prompts import contracts
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from bus.messages import Context, ContextMetadata, QuestionAsked
-from bus.run_record import RunRecord
-from index.citations import markers
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from index.text.citations import markers
 from prompts import contracts
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from actors.pipeline import pipeline
-from bus.messages import PassagesRetrieved, QuestionAsked
-from bus.searching import SearchReply, SearchRequest
-from index import snapshot
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.messages import PassagesRetrieved, QuestionAsked
 from index.model import Document, Metadata
-from index.searcher import Searcher
+from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import EARLIER, Threads

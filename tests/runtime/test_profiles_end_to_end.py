@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bus.messages import Constraints, Context, ContextMetadata, QuestionAsked
-from index.citations import markers
+from bus.wire.messages import Constraints, Context, ContextMetadata, QuestionAsked
 from index.languages.detection import detect
+from index.text.citations import markers
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.in_process import RunResult, Stack, stack
 

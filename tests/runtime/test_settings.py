@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from actors.question.profile import PROFILES, profile_of
-from bus.errors import Poison
+from bus.wire.errors import Poison
 from runtime.settings import PREFIX, Settings, SettingsError, child_environ, load, refuse_unknown_variables, variables
 
 

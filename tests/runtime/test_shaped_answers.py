@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from actors.pipeline import pipeline
-from bus.errors import Invalid
-from bus.messages import Constraints, QuestionAsked
-from bus.requests import check_question
-from bus.response_schema import NEEDS_MODEL
+from bus.wire.errors import Invalid
+from bus.wire.messages import Constraints, QuestionAsked
+from bus.wire.requests import check_question
+from bus.wire.response_schema import NEEDS_MODEL
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.mlx.engine import MlxEngine

@@ -10,9 +10,9 @@ import msgspec
 import psutil
 import pytest
 
-from bus.connection import connect, declare_streams
-from bus.errors import Unavailable
-from bus.health import answer_health
+from bus.transport.connection import connect, declare_streams
+from bus.transport.health import answer_health
+from bus.wire.errors import Unavailable
 from runtime.processes import nats_server, state_folder
 from runtime.processes.state_folder import running
 from runtime.processes.supervisor import NatsProcess, Stack, StackRunning

@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from index.ingest import bring_in
+from index.build.ingest import bring_in
 from runtime.processes.nats_server import free_port
 from tests.polling import until
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bus.messages import (
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import (
     AnswerDrafted,
     AnswerVerified,
     Context,
@@ -20,8 +21,7 @@ from bus.messages import (
     SubQueryPlanned,
     Turn,
 )
-from bus.run_record import RunRecord
-from index.citations import markers
+from index.text.citations import markers
 from prompts import notices
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import PAGES, Whole, whole

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bus.errors import BadReply, NoReply, Unavailable
-from bus.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.errors import BadReply, NoReply, Unavailable
+from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from prompts import notices
 from prompts.contracts import EvidencePick, PickedSpan, Synthesis
 from runtime.engines.engine import Delta, Finished, Request

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from actors.facts.numbers.values import Interval, Value, values
-from index.citations import strip_markers
 from index.languages.folding import normal
 from index.languages.scripts import HAN
+from index.text.citations import strip_markers
 
 # Chinese is read by character, everything else by word, with digits separate from letters.
 TOKEN = re.compile(rf"[{HAN}]|\d+(?:[.,]\d+)*|[^\W\d_{HAN}]+|[%€$£¥°]")

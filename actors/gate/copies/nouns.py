@@ -16,9 +16,9 @@ from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Change, Copy, Token
 from actors.gate.copies.characters import other_characters
 from actors.gate.copies.wording import Wording, same_terms, wording
-from index.citations import strip_markers
 from index.languages.folding import normal, visible
 from index.languages.scripts import is_han, is_hangul
+from index.text.citations import strip_markers
 
 # With more words in another's place, or less of a copy, a sentence is a retelling; names are surer than other words.
 _MOST: Final = 5

@@ -9,9 +9,9 @@ import msgspec
 from aiohttp import web
 
 from actors.text.limit import tokens_in
-from bus.messages import NearPassage, Reference
-from bus.router import Reader
-from bus.run_record import RunRecord
+from bus.runs.router import Reader
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import NearPassage, Reference
 from runtime.edge.cited import Cited, base_of, cited, cited_passages, opened_passages, opened_references
 from runtime.edge.openai import schemas
 from runtime.edge.openai.errors import openai_error

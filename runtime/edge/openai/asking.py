@@ -9,8 +9,8 @@ from collections.abc import Callable
 from aiohttp import web
 from msgspec import UNSET
 
-from bus.messages import Constraints, QuestionAsked, Turn
-from bus.response_schema import problem_of
+from bus.wire.messages import Constraints, QuestionAsked, Turn
+from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
 from runtime.edge.idempotency import idempotency_key
 from runtime.edge.openai.errors import unsupported

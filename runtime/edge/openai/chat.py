@@ -3,9 +3,9 @@
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.messages import QuestionAsked, Turn
-from bus.router import Reader
-from bus.run_record import RunRecord
+from bus.runs.router import Reader
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import QuestionAsked, Turn
 from runtime.edge.conversation import history_of
 from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import schemas

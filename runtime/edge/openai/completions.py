@@ -3,8 +3,8 @@
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.router import Reader
-from bus.run_record import RunRecord
+from bus.runs.router import Reader
+from bus.runs.run_record import RunRecord
 from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import schemas
 from runtime.edge.openai.answering import Answer, usage_of

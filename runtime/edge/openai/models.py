@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from bus.subjects import ID_PATTERN
+from bus.wire.subjects import ID_PATTERN
 from runtime.edge.openai import schemas
 from runtime.edge.openai.asking import check_model
 from runtime.edge.openai.errors import OPENAI_ERRORS

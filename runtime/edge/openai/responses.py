@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from bus.router import Reader
-from bus.runs import NoSuchRun
-from bus.subjects import ID_PATTERN
+from bus.runs.router import Reader
+from bus.runs.runs import NoSuchRun
+from bus.wire.subjects import ID_PATTERN
 from runtime.edge.cited import base_of, opened_passages
 from runtime.edge.door import CALLER
 from runtime.edge.idempotency import IDEMPOTENCY_KEY

@@ -10,12 +10,12 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.errors import Invalid
-from bus.messages import Constraints, QuestionAsked, Turn
-from bus.requests import check_text
-from bus.response_schema import problem_of
-from bus.run_record import RunRecord
-from bus.subjects import key_of
+from bus.runs.run_record import RunRecord
+from bus.wire.errors import Invalid
+from bus.wire.messages import Constraints, QuestionAsked, Turn
+from bus.wire.requests import check_text
+from bus.wire.response_schema import problem_of
+from bus.wire.subjects import key_of
 from runtime.edge.conversation import TURN_CHARS, TURNS, history_of
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.idempotency import idempotency_key

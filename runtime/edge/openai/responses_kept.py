@@ -9,10 +9,10 @@ from typing import Literal
 
 import msgspec
 
-from bus.envelope import UNREADABLE, set_aside
-from bus.messages import MAIN, AnswerSettled
-from bus.runs import NoSuchRun, Runs
-from bus.subjects import ID_PATTERN, RESPONSE, Key, key_of
+from bus.runs.runs import NoSuchRun, Runs
+from bus.transport.envelope import UNREADABLE, set_aside
+from bus.wire.messages import MAIN, AnswerSettled
+from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
 from runtime.edge.door import Caller
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from runtime.edge.problems import Problem

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from actors.outcome.ends import code_of, words_of
 from actors.text.limit import tokens_in
-from bus.messages import NearPassage, Settled
-from bus.run_record import RunRecord
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import NearPassage, Settled
 from index.masking.text import mask
 from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
 from runtime.edge.openai.asking import is_refusal

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.messages import NearPassage, Reference
+from bus.wire.messages import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style, Urgency, Voice
 from runtime.edge.openai.schemas import Given

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.messages import NearPassage, Reference
+from bus.wire.messages import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, OnDisconnect, Release, Style, Urgency, Voice
 

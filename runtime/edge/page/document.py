@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from aiohttp import hdrs, web
 
-from bus.subjects import check_id
+from bus.wire.subjects import check_id
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
 from runtime.edge.problems import Problem

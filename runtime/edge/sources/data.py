@@ -8,7 +8,7 @@ import time
 import msgspec
 from aiohttp import web
 
-from bus.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
+from bus.powers.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from index.source_paths import source_path
 from runtime.edge.door import CALLER
 from runtime.edge.query import check_known, number

@@ -6,9 +6,9 @@ A page may take all its time to draw. It holds its place until it is drawn, also
 import asyncio
 from weakref import WeakValueDictionary
 
-from bus.connection import Client
-from bus.errors import Unavailable
-from bus.sources import PageAsked, PageView, Piece, PieceAsked, ask_sources
+from bus.powers.sources import PageAsked, PageView, Piece, PieceAsked, ask_sources
+from bus.transport.connection import Client
+from bus.wire.errors import Unavailable
 
 #: How long a page may take to be drawn, in seconds, and how long its turn is waited for.
 DRAW_S = 30.0

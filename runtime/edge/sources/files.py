@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from aiohttp import hdrs, web
 
-from bus.errors import Failure
-from bus.sources import NARROWEST, WIDEST, WIDTH, Piece, PieceAsked, ask_sources
+from bus.powers.sources import NARROWEST, WIDEST, WIDTH, Piece, PieceAsked, ask_sources
+from bus.wire.errors import Failure
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
 from runtime.edge.query import number

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
-from bus.messages import Block
-from bus.sources import SourceText
+from bus.powers.sources import SourceText
+from bus.wire.messages import Block
 from index.languages import LANGUAGES
 from index.languages.folding import visible
 

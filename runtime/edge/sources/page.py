@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from aiohttp import web
 
-from bus.sources import SourceText, TextAsked, ask_sources
+from bus.powers.sources import SourceText, TextAsked, ask_sources
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
 from index.languages.tables.source import SourcePage

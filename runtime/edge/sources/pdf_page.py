@@ -6,7 +6,7 @@ The marks are shapes in the picture's own points, so they stay where they belong
 import contextlib
 from xml.etree.ElementTree import Element, SubElement
 
-from bus.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
+from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
 from index.languages.tables.source import SourcePage
 from runtime.edge.sources.addresses import Addresses
 from runtime.edge.sources.markup import CITED, Shown, add, add_links, article_of

@@ -7,9 +7,9 @@ import re
 
 from aiohttp import web
 
-from bus.messages import QuestionAsked, Turn
-from bus.router import Reader
-from bus.runs import EventsGone, NoSuchRun
+from bus.runs.router import Reader
+from bus.runs.runs import EventsGone, NoSuchRun
+from bus.wire.messages import QuestionAsked, Turn
 from runtime.edge.conversation import history_of
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.idempotency import IDEMPOTENCY_KEY

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.events import Passages, Sources, StageEvent, VerdictEvent, Withheld
-from bus.messages import Constraints, Context
+from bus.powers.events import Passages, Sources, StageEvent, VerdictEvent, Withheld
+from bus.wire.messages import Constraints, Context
 from index.filters import Filter
 from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 

@@ -11,8 +11,8 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.events import Passages, ProgressEvent, Sources, StageEvent, VerdictEvent, Withheld
-from bus.messages import NearPassage, Reference
+from bus.powers.events import Passages, ProgressEvent, Sources, StageEvent, VerdictEvent, Withheld
+from bus.wire.messages import NearPassage, Reference
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm

@@ -4,9 +4,9 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Final
 
-from index.citations import strip_markers
 from index.languages.detection import detect
-from index.passages import weigh
+from index.text.citations import strip_markers
+from index.text.passages import weigh
 from prompts.contracts import Evidence
 from runtime.engines.extractive.quoted import Quoted, in_reading_order, said_once
 from runtime.engines.extractive.quoting import Limits, cite, laid_out, quoted_unit, shorten, texts_of

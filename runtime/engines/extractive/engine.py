@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
-from bus.errors import Unavailable
-from bus.response_schema import NEEDS_MODEL
+from bus.wire.errors import Unavailable
+from bus.wire.response_schema import NEEDS_MODEL
 from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.extractive.replies import reply_to
 from runtime.settings import InferenceSettings

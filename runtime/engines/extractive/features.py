@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from actors.choosing.forms import Kind, holds, kind_of
 from index.languages.words import grams, terms
-from index.sentences import split
+from index.text.sentences import split
 from prompts.contracts import Unit
 from runtime.engines.extractive.headings import says_nothing
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from actors.evidence.repeated import repeats
-from index.citations import strip_markers
-from index.sentences import split
+from index.text.citations import strip_markers
+from index.text.sentences import split
 from prompts.contracts import Evidence
 
 #: After a full stop of this width no space follows.

@@ -10,7 +10,7 @@ from actors.gate.check import check_sentence, withholds
 from index.languages.detection import detect
 from index.languages.scripts import HAN
 from index.languages.words import terms
-from index.sentences import split
+from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.answerable import unlike
 from runtime.engines.extractive.queries import parts_of

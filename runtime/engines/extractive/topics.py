@@ -12,7 +12,7 @@ from index.languages.folding import fold
 from index.languages.scripts import is_hangul, is_latin
 from index.languages.stems import stem
 from index.languages.words import terms, written
-from index.question_words import without_question_words
+from index.text.question_words import without_question_words
 from prompts.contracts import Turn
 
 #: A question with at least this many content words of its own stands alone unless it points back.

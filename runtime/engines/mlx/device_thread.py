@@ -16,7 +16,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from bus.errors import Failure, NoReply, Unavailable
+from bus.wire.errors import Failure, NoReply, Unavailable
 from prompts.vocabulary import PRIORITIES, Priority
 from runtime.engines.engine import Rendered
 from runtime.engines.mlx.batch import Batch, Row, generate

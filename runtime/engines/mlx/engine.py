@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bus.errors import BadReply, Busy, Failure, Unavailable
+from bus.wire.errors import BadReply, Busy, Failure, Unavailable
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.mlx.records import DeviceView, RequestRecord
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings

@@ -16,7 +16,7 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from bus.errors import BadReply
+from bus.wire.errors import BadReply
 from runtime.engines.mlx.closing import SPARE_TOKENS, Closers, shortest
 
 #: No whitespace between the parts of the JSON: fewer tokens, and more of them forced.

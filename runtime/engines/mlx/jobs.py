@@ -9,7 +9,7 @@ import mlx.core as mx
 import msgspec
 import numpy as np
 
-from bus.errors import BadReply
+from bus.wire.errors import BadReply
 from runtime.engines.mlx.batch import Row
 from runtime.engines.mlx.forward import Forward
 from runtime.engines.mlx.grammar import Grammars, Guide

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import mlx.core as mx
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.prefixes import Prefixes
 from runtime.engines.mlx.settings import DeviceSettings

@@ -14,7 +14,7 @@ import mlx_lm
 from mlx_lm.models.cache import make_prompt_cache
 from mlx_lm.utils import _download, load_model, load_tokenizer
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines.mlx.settings import DeviceSettings
 
 #: The share of memory for weights; the rest is for caches and the running step.

@@ -8,7 +8,7 @@ import mlx.core as mx
 import msgspec
 import numpy as np
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines.mlx.batch import Row
 from runtime.engines.mlx.jobs import PromptJob, Tools
 from runtime.engines.mlx.prefixes import Tokens

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from bus.errors import Failure
+from bus.wire.errors import Failure
 from runtime.engines.mlx.jobs import Job
 from runtime.engines.mlx.records import Ending, RequestRecord
 from runtime.engines.mlx.tickets import Done, Event, Ticket, deliver

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bus.errors import BadReply
+from bus.wire.errors import BadReply
 from prompts.contracts import Prompt
 from runtime.engines.engine import Rendered, Request
 from runtime.engines.mlx.encode import Encoded, Encoder

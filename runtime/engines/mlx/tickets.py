@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from bus.errors import Failure, NoReply
+from bus.wire.errors import Failure, NoReply
 from prompts.vocabulary import Priority
 from runtime.engines.mlx.records import RequestRecord
 

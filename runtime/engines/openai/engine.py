@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from openai.types import CompletionUsage
 
-from bus.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, NoReply, Unavailable
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.openai.schema import problem

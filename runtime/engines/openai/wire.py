@@ -14,9 +14,9 @@ import openai
 from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
-from bus.errors import BadReply, NoReply, Unavailable
-from index import model_server
-from index.model_server import Misbehaved, phrase, place
+from bus.wire.errors import BadReply, NoReply, Unavailable
+from index.embedders import model_server
+from index.embedders.model_server import Misbehaved, phrase, place
 
 #: Statuses worth a retry: too many requests, or a failing server.
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from bus.errors import NoReply
+from bus.wire.errors import NoReply
 from runtime.engines.engine import Delta, Finished, Request
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from bus.errors import Failure
+from bus.wire.errors import Failure
 from runtime.measure.device.run import MEASURES, bench
 from runtime.measure.device.scale import FULL, QUICK
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from bus.errors import Failure, Unavailable
+from bus.wire.errors import Failure, Unavailable
 from index.languages import FALLBACK
 from prompts.contracts import ClassifyQuery, Prompt
 from prompts.vocabulary import Priority

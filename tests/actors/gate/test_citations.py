@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.citations import markers, strip_markers
+from index.text.citations import markers, strip_markers
 
 
 @pytest.mark.parametrize(

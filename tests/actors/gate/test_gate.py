@@ -258,7 +258,7 @@ def test_a_multi_sentence_quotation_is_checked_in_each_sentence() -> None:
 
 @given(st.sampled_from(sorted(PASSAGES)), st.integers(0, 5), st.sampled_from("\u200b\u202e\u2069\ufeff"))
 def test_verbatim_sentences_pass_even_with_invisible_characters(language: str, at: int, hidden: str) -> None:
-    from index.sentences import split
+    from index.text.sentences import split
 
     passage = PASSAGES[language]
     start, end = split(passage)[at % len(split(passage))]

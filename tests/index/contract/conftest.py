@@ -7,12 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from index.build import Build
+from index.build.build import Build
+from index.build.opening import Index, index_at
 from index.model import Document, Metadata
-from index.opening import Index, index_at
 from index.opensearch.opening import OpenSearchIndex
-from index.searcher import Searcher
-from index.snapshot import Manifest
+from index.search.searcher import Searcher
+from index.snapshot.snapshot import Manifest
 from tests.index.conftest import DOCUMENTS
 from tests.opensearch.building import place
 from tests.opensearch.cluster import Cluster, shared

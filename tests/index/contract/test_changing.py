@@ -6,12 +6,12 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from index.build import Build
+from index.build.build import Build
+from index.build.opening import Index
+from index.documents.report import Skip, Skipped
 from index.errors import IndexProblem
 from index.model import Document, Metadata
-from index.opening import Index
-from index.report import Skip, Skipped
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from tests.index.conftest import DOCUMENTS
 from tests.index.contract.conftest import ids, update
 

@@ -5,10 +5,10 @@ from datetime import date
 
 import pytest
 
+from index.build.opening import Index
 from index.filters import Filter
 from index.groups import Groups
-from index.opening import Index
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from tests.index.contract.conftest import LIBRARY, update
 
 PUBLIC = {document.source_id for document in LIBRARY if not document.metadata.groups}

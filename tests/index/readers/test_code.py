@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from index.files import unsupported
+from index.documents.files import unsupported
 from index.model import Document
 from index.readers.formats import Source, read
 from index.readers.unreadable import Unreadable

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as each
 from hypothesis import strategies as st
 
-from index.passages import cut
+from index.text.passages import cut
 from tests.index.readers.office import blocks, given
 
 TABLES = {

@@ -10,7 +10,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from index.model import Metadata
-from index.passages import cut
+from index.text.passages import cut
 from tests.index import files
 from tests.index.readers.office import blocks, given, saved, slides
 

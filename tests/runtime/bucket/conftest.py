@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bus.bucket import Bucket
-from bus.connection import Client, connect
-from bus.settings import BusSettings
-from index import snapshot
-from index.embedder import EmbedderSpec
+from bus.journal.bucket import Bucket
+from bus.transport.connection import Client, connect
+from bus.transport.settings import BusSettings
+from index.embedders.embedder import EmbedderSpec
 from index.model import FORMAT
-from index.snapshot import Manifest
+from index.snapshot import snapshot
+from index.snapshot.snapshot import Manifest
 
 type Snap = Callable[..., str]
 _COUNT = itertools.count()

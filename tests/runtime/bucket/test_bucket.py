@@ -9,14 +9,14 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-import bus.bucket
-from bus.bucket import FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, Damaged, sha256
-from bus.connection import Client
-from bus.errors import Unavailable
-from bus.settings import BusSettings
-from index import snapshot
-from index.arriving import Arriving
+import bus.journal.bucket
+from bus.journal.bucket import FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, Damaged, sha256
+from bus.transport.connection import Client
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
 from index.errors import IndexProblem
+from index.snapshot import snapshot
+from index.snapshot.arriving import Arriving
 from runtime.bucket.prune import prune
 from runtime.bucket.pull import pull
 from runtime.bucket.push import push
@@ -146,7 +146,7 @@ async def test_a_pull_that_broke_off_goes_on_where_it_was(
 @pytest.fixture
 def no_lag(monkeypatch: pytest.MonkeyPatch) -> None:
     """One server, which lags behind no other."""
-    monkeypatch.setattr(bus.bucket, "LAG_S", 0.0)
+    monkeypatch.setattr(bus.journal.bucket, "LAG_S", 0.0)
 
 
 async def test_a_damaged_object_is_named_and_mended_by_sending_it_again(

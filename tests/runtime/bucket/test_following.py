@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bus.bucket import Bucket
-from bus.connection import Client, connect
-from bus.errors import Unavailable
-from bus.health import health_of
-from bus.searching import SearchClient, SearchReply, SearchRequest
-from bus.settings import BusSettings
-from index import snapshot
-from index.ingest import bring_in
+from bus.journal.bucket import Bucket
+from bus.powers.searching import SearchClient, SearchReply, SearchRequest
+from bus.transport.connection import Client, connect
+from bus.transport.health import health_of
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from index.build.ingest import bring_in
+from index.snapshot import snapshot
 from runtime.bucket import follow
 from runtime.bucket.push import push
 from runtime.processes import kept_index, nats_server, nats_users, search

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bus.bucket import PART, SNAPSHOTS, Bucket
-from bus.connection import Client, Msg
-from bus.settings import BusSettings
-from index import snapshot
+from bus.journal.bucket import PART, SNAPSHOTS, Bucket
+from bus.transport.connection import Client, Msg
+from bus.transport.settings import BusSettings
 from index.errors import IndexProblem
+from index.snapshot import snapshot
 from tests.runtime.bucket.conftest import Snap, noise, same
 
 PARTS = 80
@@ -22,7 +22,7 @@ AT_ONCE = 8
 #: Runs a command that says so when it has put or read so many objects, and begins no other: then it may be killed at any time.
 HELD = """
 import asyncio, sys
-from bus.bucket import Bucket
+from bus.journal.bucket import Bucket
 from runtime.cli import main
 most, done = int(sys.argv.pop(1)), 0
 

@@ -1,8 +1,8 @@
 """An answer whose markers cite several places of two sources, as the pipeline tells it: for tests of other protocols' citations."""
 
-from bus.events import Done, Emitter, References, TokensEnd, tokens_of
-from bus.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
-from bus.subjects import finished
+from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
+from bus.wire.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
+from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 
 #: The first character is of several code points, and outside the basic plane.

@@ -12,15 +12,15 @@ from nats.aio.client import Client
 
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.errors import Unavailable
-from bus.events import Done, Emitter, Error, References, TokensEnd, tokens_of
-from bus.follow import cancel, follow
-from bus.journal import Journal
-from bus.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
-from bus.runs import Runs
-from bus.settings import BusSettings
-from bus.subjects import RUNS, finished, parse
+from bus.journal.journal import Journal
+from bus.powers.events import Done, Emitter, Error, References, TokensEnd, tokens_of
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.follow import cancel, follow
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
+from bus.wire.subjects import RUNS, finished, parse
 from runtime.edge.app import all_routes
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve

@@ -5,8 +5,8 @@ from typing import Any
 
 import aiohttp
 
-from bus.messages import QuestionAsked
-from bus.subjects import key_of
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from runtime.edge.sse import COMMENT
 from tests.runtime.edge.conftest import Pipeline
 

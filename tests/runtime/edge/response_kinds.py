@@ -4,9 +4,9 @@ import asyncio
 
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
-from bus.events import Emitter
-from bus.messages import AnswerSettled, CitedPlace, QuestionAsked, Reference, Settled
-from bus.subjects import finished, key_of
+from bus.powers.events import Emitter
+from bus.wire.messages import AnswerSettled, CitedPlace, QuestionAsked, Reference, Settled
+from bus.wire.subjects import finished, key_of
 from tests.runtime.edge.conftest import Answer, Pipeline
 
 #: Two sources, of which the second has no address of its own; a character outside the basic plane stands before the markers.

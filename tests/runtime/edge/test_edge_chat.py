@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
-from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.subjects import finished, key_of
+from bus.powers.events import Done, Emitter, Error
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from tests.runtime.edge.conftest import Pipeline
 
 ASKED = [{"role": "user", "content": "환불은 며칠"}]

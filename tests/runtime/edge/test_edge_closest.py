@@ -11,10 +11,10 @@ import pydantic
 import pytest
 from markdown_it import MarkdownIt
 
-from bus.events import Done, Emitter, TokensEnd, tokens_of
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.run_record import RunRecord
-from bus.subjects import finished, key_of
+from bus.powers.events import Done, Emitter, TokensEnd, tokens_of
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from runtime.edge.passages_markdown import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline
 from tests.runtime.edge.strict_sse import parse

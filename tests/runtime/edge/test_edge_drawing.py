@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bus.sources import PageAsked, PageView, Question, answer_sources
+from bus.powers.sources import PageAsked, PageView, Question, answer_sources
 from runtime.edge.sources.drawing import Drawing
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus

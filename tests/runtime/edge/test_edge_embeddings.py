@@ -13,9 +13,9 @@ import numpy as np
 import openai
 import pytest
 
-from bus.index_embedding import TEXTS, VectorsReply, VectorsRequest, serve_index_vectors
+from bus.powers.index_embedding import TEXTS, VectorsReply, VectorsRequest, serve_index_vectors
 from index.model import Document, Metadata
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from runtime.processes.search import Threads
 from tests.index.conftest import update
 from tests.runtime.edge.conftest import Bus

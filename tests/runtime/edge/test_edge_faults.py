@@ -9,13 +9,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.connection import Inbox, connect, declare_streams, keep_trying
-from bus.errors import Unavailable
-from bus.events import Done, Emitter, TokensEnd
-from bus.journal import Journal
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.settings import BusSettings
-from bus.subjects import finished, key_of
+from bus.journal.journal import Journal
+from bus.powers.events import Done, Emitter, TokensEnd
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import ActorsSettings, EdgeSettings, Settings

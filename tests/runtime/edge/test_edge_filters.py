@@ -6,10 +6,10 @@ import aiohttp
 import msgspec
 import pytest
 
-from bus.events import Done, Emitter, References, TokensEnd, tokens_of
-from bus.messages import About, QuestionAsked, RunFinished, Settled
-from bus.searching import SearchReply, SearchRequest, serve_search
-from bus.subjects import finished, key_of
+from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.wire.messages import About, QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from index.filters import Filter
 from tests.runtime.edge.conftest import SOURCE, Bus, Pipeline
 from tests.runtime.edge.test_edge_websocket import until_done

@@ -11,12 +11,12 @@ import aiohttp
 import psutil
 import pytest
 
-from bus.errors import Unavailable
-from bus.events import Done, Emitter, Error
-from bus.messages import Message, QuestionAsked
-from bus.router import EventRouter, Reader
-from bus.runs import Runs
-from bus.subjects import Key, is_canary
+from bus.powers.events import Done, Emitter, Error
+from bus.runs.router import EventRouter, Reader
+from bus.runs.runs import Runs
+from bus.wire.errors import Unavailable
+from bus.wire.messages import Message, QuestionAsked
+from bus.wire.subjects import Key, is_canary
 from runtime.edge.rejoining import Rejoining
 from runtime.edge.state import Edge
 from tests.polling import until

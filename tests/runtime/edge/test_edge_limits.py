@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.edge.connections import Crowd, network_of
 from runtime.edge.limits import Limits
 from runtime.edge.origins import is_loopback

@@ -11,7 +11,7 @@ import mcp_types.methods
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from runtime.mcp import versions
 from runtime.mcp.server import TOOLS
 from runtime.mcp.source_uris import source_in, source_uri

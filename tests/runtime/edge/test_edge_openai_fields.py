@@ -8,10 +8,10 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming as ChatParams
 from openai.types.completion_create_params import CompletionCreateParamsStreaming as TextParams
 
-from bus.events import Done, Emitter, TokensEnd
-from bus.messages import Constraints, QuestionAsked, RunFinished, Settled
-from bus.records import AskRecord, Stage
-from bus.subjects import finished
+from bus.journal.records import AskRecord, Stage
+from bus.powers.events import Done, Emitter, TokensEnd
+from bus.wire.messages import Constraints, QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"

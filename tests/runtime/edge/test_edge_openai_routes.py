@@ -7,9 +7,9 @@ import aiohttp
 import openai
 import pytest
 
-from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.subjects import finished
+from bus.powers.events import Done, Emitter, Error
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished
 from runtime.edge.passages_markdown import markdown
 from tests.runtime.edge.citing import CITED, SHOWN, cite
 from tests.runtime.edge.conftest import NEAR, Pipeline

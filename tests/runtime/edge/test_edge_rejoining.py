@@ -9,10 +9,10 @@ import aiohttp
 import openai
 import pytest
 
-from bus.events import Done, Emitter, Error, TokensEnd
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.runs import Runs
-from bus.subjects import finished, key_of
+from bus.powers.events import Done, Emitter, Error, TokensEnd
+from bus.runs.runs import Runs
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, key_of
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.polling import until

@@ -7,9 +7,9 @@ import openai
 import pydantic
 import pytest
 
-from bus.events import Done, Emitter, Error
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.subjects import finished, is_canary
+from bus.powers.events import Done, Emitter, Error
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished, is_canary
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.responding import CREATE, created, events_of, refused, streamed, text_of

@@ -3,7 +3,7 @@
 import aiohttp
 import pytest
 
-from bus.messages import Turn
+from bus.wire.messages import Turn
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.responding import CREATE, asked_by, created, refused
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS

@@ -10,12 +10,12 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from bus.connection import connect
-from bus.health import answer_health
-from bus.messages import CATALOGUE, Passage
-from bus.runs import Runs
-from bus.searching import SearchReply, SearchRequest, serve_search
-from bus.served_index import ServedIndex, SkippedFile, answer_served_index
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.served_index import ServedIndex, SkippedFile, answer_served_index
+from bus.runs.runs import Runs
+from bus.transport.connection import connect
+from bus.transport.health import answer_health
+from bus.wire.messages import CATALOGUE, Passage
 from runtime import edge
 from runtime.edge.app import all_routes, make_app
 from runtime.edge.asyncapi import asyncapi_document

@@ -3,7 +3,7 @@
 import aiohttp
 import pytest
 
-from bus.records import TRACEPARENT, VIA
+from bus.journal.records import TRACEPARENT, VIA
 from tests.runtime.edge.conftest import Bus
 from tests.runtime.edge.strict_sse import parse
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.events import Token
+from bus.powers.events import Token
 from runtime.edge.sse import COMMENT, EventForm
 from tests.runtime.edge.standard_sse import EventStream, Received
 from tests.runtime.edge.strict_sse import parse

@@ -10,9 +10,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.events import Done, Emitter, Error, StageEvent, TokensEnd
-from bus.messages import QuestionAsked, RunFinished, Settled
-from bus.subjects import finished
+from bus.powers.events import Done, Emitter, Error, StageEvent, TokensEnd
+from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished
 from runtime.edge.sse import RETRY
 from runtime.edge.timeouts import Timeouts
 from tests.polling import until

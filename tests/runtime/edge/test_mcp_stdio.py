@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bus.runs import Runs
+from bus.runs.runs import Runs
 from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.state import Edge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from prompts.contracts import PROMPTS
 from runtime.measure.device import correctness, latency
 from runtime.measure.device.driving import running, stream

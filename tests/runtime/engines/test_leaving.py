@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from bus.messages import QuestionAsked
+from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Delta, Engine, Finished, Request
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.openai.engine import OpenAIEngine

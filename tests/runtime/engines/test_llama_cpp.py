@@ -13,8 +13,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.errors import BadReply, NoReply
-from bus.messages import Constraints, QuestionAsked
+from bus.wire.errors import BadReply, NoReply
+from bus.wire.messages import Constraints, QuestionAsked
 from runtime.engines.openai.engine import OpenAIEngine
 from runtime.engines.openai.schema import problem
 from tests.clients.installed import python_of

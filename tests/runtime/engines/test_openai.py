@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from bus.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, NoReply, Unavailable
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
 from runtime.engines.openai.wire import backoff_s, retry_after_s
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines.routing import Routes
 from runtime.engines.scripted.engine import ScriptedEngine
 

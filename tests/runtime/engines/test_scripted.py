@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from bus.errors import NoReply, Unavailable
+from bus.wire.errors import NoReply, Unavailable
 from prompts.contracts import PROMPTS
 from runtime.engines.scripted.engine import ScriptedEngine
 from tests.runtime.engines.sample import PLAIN, VARIABLES, collect, request

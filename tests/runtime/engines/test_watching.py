@@ -2,7 +2,7 @@
 
 import os
 
-from bus.connection import connect
+from bus.transport.connection import connect
 from runtime.engines.mlx.records import DeviceView
 from runtime.engines.watching import answer_views, views
 

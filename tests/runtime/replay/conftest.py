@@ -8,13 +8,13 @@ from typing import Protocol
 import pytest
 
 from actors.pipeline import pipeline
-from bus.asking import AskServer
-from bus.connection import Inbox, connect, keep_trying
-from bus.delivery import Worker
-from bus.journal import Journal
-from bus.messages import Context, ContextMetadata, QuestionAsked
-from bus.runs import Runs
-from bus.settings import BusSettings
+from bus.delivery.worker import Worker
+from bus.journal.journal import Journal
+from bus.powers.asking import AskServer
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, connect, keep_trying
+from bus.transport.settings import BusSettings
+from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from runtime.engines.engine import Engine
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference

@@ -5,21 +5,21 @@ import pytest
 from actors.evidence import spans
 from actors.evidence.contexts import given as given_passages
 from actors.pipeline import ACTORS, pipeline
-from bus.errors import Unavailable
-from bus.journal import Journal
-from bus.messages import QuestionAsked
-from bus.records import Record, encode
-from bus.searching import SearchReply, SearchRequest
-from bus.subjects import Key
+from bus.journal.journal import Journal
+from bus.journal.records import Record, encode
+from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.errors import Unavailable
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import Key
 from runtime.engines.engine import Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine
+from runtime.forking.fork import NothingToFork, fork
+from runtime.forking.journal import keep
+from runtime.forking.live_powers import Live, hits_of, replies_of
 from runtime.processes.inference import Inference
 from runtime.replay.difference import contrast, parting
-from runtime.replay.fork import NothingToFork, fork
-from runtime.replay.fork_journal import keep
 from runtime.replay.journal_traces import latest_runs, read_run
-from runtime.replay.live_powers import Live, hits_of, replies_of
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
 from runtime.settings import InferenceSettings

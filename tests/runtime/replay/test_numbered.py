@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from actors.pipeline import pipeline
-from bus.events import CITED, shown_text
-from bus.journal import EventFrame
-from bus.messages import QuestionAsked
+from bus.journal.journal import EventFrame
+from bus.powers.events import CITED, shown_text
+from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.replay.replayer import replay

@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
-from bus.messages import Context, ContextMetadata, QuestionAsked, Turn
-from bus.records import Record, encode
-from bus.subjects import Key
+from bus.journal.records import Record, encode
+from bus.wire.messages import Context, ContextMetadata, QuestionAsked, Turn
+from bus.wire.subjects import Key
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.forking.fork import fork
+from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
-from runtime.replay.fork import fork
-from runtime.replay.live_powers import Live
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
 from runtime.settings import InferenceSettings

@@ -18,11 +18,11 @@ from actors.evidence import spans
 from actors.outcome import settling
 from actors.pipeline import ACTORS, pipeline
 from actors.question.resolved import Defaults, resolving_under
-from bus.delivery import Worker
-from bus.errors import BadReply, Busy, Failure, NoReply, Unavailable
-from bus.events import Done, Source
-from bus.graph import Graph
-from bus.messages import QuestionAsked
+from bus.delivery.graph import Graph
+from bus.delivery.worker import Worker
+from bus.powers.events import Done, Source
+from bus.wire.errors import BadReply, Busy, Failure, NoReply, Unavailable
+from bus.wire.messages import QuestionAsked
 from prompts import notices
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from actors.pipeline import pipeline
-from bus.records import Record
-from bus.subjects import Key
+from bus.journal.records import Record
+from bus.wire.subjects import Key
 from runtime.replay.replayer import replay
 from runtime.replay.trace import BrokenTrace, Trace, dump, load, own, read, write
 from tests.runtime.replay.conftest import QUESTIONS

@@ -10,9 +10,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.connection import connect, declare_streams
-from bus.settings import BusSettings
-from index.ingest import bring_in
+from bus.transport.connection import connect, declare_streams
+from bus.transport.settings import BusSettings
+from index.build.ingest import bring_in
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
 from runtime.processes import edge as edge_process

@@ -8,7 +8,7 @@ import pytest
 from groundwire.client import Client, Refused
 from yarl import URL
 
-from bus.sources import SourceList, SourceText
+from bus.powers.sources import SourceList, SourceText
 from index.source_paths import API, PAGES, quoted, source_path
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import LEADING, LONG

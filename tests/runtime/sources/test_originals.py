@@ -10,12 +10,12 @@ import aiohttp
 import msgspec
 import pytest
 
-from index.catalogue import read_catalogue
-from index.ingest import bring_in
+from index.build.ingest import bring_in
+from index.documents.originals import NoOriginal, Originals
 from index.model import Entry
-from index.originals import NoOriginal, Originals
-from index.roots import Root
-from index.snapshot import hold
+from index.snapshot.catalogue import read_catalogue
+from index.snapshot.roots import Root
+from index.snapshot.snapshot import hold
 from index.source_paths import original_path, quoted
 from tests.clients.installed import output_of
 from tests.runtime.sources.conftest import World

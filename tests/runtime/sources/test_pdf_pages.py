@@ -18,8 +18,8 @@ from playwright.async_api import Browser
 from pypdfium2 import PdfDocument
 from reportlab.pdfgen.canvas import Canvas
 
-from bus.sources import WIDTH
-from index.pdf_view import BROKEN, NO_PAGE, Drawn, Order, draw, found_in
+from bus.powers.sources import WIDTH
+from index.documents.pdf_view import BROKEN, NO_PAGE, Drawn, Order, draw, found_in
 from index.source_paths import source_path
 from runtime.processes import source_files
 from tests.browser import browser, find_chromium
@@ -117,7 +117,7 @@ def test_what_cannot_be_drawn_ends_its_own_process(tmp_path: Path, data: bytes, 
         order = msgspec.structs.replace(order, digest=hashlib.sha256(data).hexdigest())
     (tmp_path / "file.pdf").write_bytes(data)
     with open(tmp_path / "file.pdf", "rb") as file:
-        command = [sys.executable, "-m", "index.pdf_view", str(file.fileno())]
+        command = [sys.executable, "-m", "index.documents.pdf_view", str(file.fileno())]
         said = msgspec.json.encode(order)
         done = subprocess.run(
             command, input=said, pass_fds=[file.fileno()], capture_output=True, timeout=60, check=False
@@ -209,7 +209,8 @@ async def test_a_key_holds_one_place_that_draws(
         "slow = b'\"width\":3' in said; (here / 'begun').open('a').write('.') if slow else None\n"
         "while slow and not (here / 'over').exists(): time.sleep(0.01)\n"
         "fd = int(sys.argv[-1])\n"
-        "sys.exit(subprocess.run([sys.executable, '-m', 'index.pdf_view', sys.argv[-1]], input=said, pass_fds=[fd]).returncode)"
+        "command = [sys.executable, '-m', 'index.documents.pdf_view', sys.argv[-1]]\n"
+        "sys.exit(subprocess.run(command, input=said, pass_fds=[fd]).returncode)"
     )
     monkeypatch.setattr(source_files, "PROGRAM", (sys.executable, "-c", script, str(tmp_path)))
     monkeypatch.setattr(source_files, "DRAW_S", 200.0)  # the page that takes long is not to be given up meanwhile

@@ -1,13 +1,13 @@
-"""`index.originals = false`: text is shown, files and pictures of pages are not."""
+"""`index.documents.originals = false`: text is shown, files and pictures of pages are not."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bus.sources import NotServed, PageAsked, PieceAsked, SourceText, TextAsked
-from index.ingest import bring_in
-from index.searcher import Searcher
+from bus.powers.sources import NotServed, PageAsked, PieceAsked, SourceText, TextAsked
+from index.build.ingest import bring_in
+from index.search.searcher import Searcher
 from runtime.processes.source_reading import Sources
 from tests.runtime.sources.documents import pdf
 

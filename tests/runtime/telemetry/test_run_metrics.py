@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bus.messages import Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
-from bus.records import RECEIVED, VIA, Record, encode
-from bus.subjects import finished, key_of
+from bus.journal.records import RECEIVED, VIA, Record, encode
+from bus.wire.messages import Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
+from bus.wire.subjects import finished, key_of
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.telemetry.account import account_of
 from runtime.telemetry.run_metrics import RunCounter, RunMetrics

@@ -13,9 +13,9 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from bus import handing_over
-from bus.records import RECEIVED, TRACEPARENT
-from bus.subjects import RUNS
+from bus.journal import handing_over
+from bus.journal.records import RECEIVED, TRACEPARENT
+from bus.wire.subjects import RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.settings import SettingsError, TelemetrySettings, load
 from runtime.telemetry.otlp import NAME, Exporter, address, headers_in

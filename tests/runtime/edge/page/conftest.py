@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from bus.events import Done, Emitter, References, TokensEnd
-from bus.messages import RunFinished, Settled
-from bus.subjects import finished
+from bus.powers.events import Done, Emitter, References, TokensEnd
+from bus.wire.messages import RunFinished, Settled
+from bus.wire.subjects import finished
 from tests.browser import browser, find_chromium
 from tests.runtime.edge.conftest import Pipeline
 

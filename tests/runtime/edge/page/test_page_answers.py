@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from bus.events import Done, Emitter, Error, References, StageEvent, TokensEnd, Withheld, tokens_of
-from bus.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
-from bus.subjects import cancel_subject, finished
+from bus.powers.events import Done, Emitter, Error, References, StageEvent, TokensEnd, Withheld, tokens_of
+from bus.wire.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
+from bus.wire.subjects import cancel_subject, finished
 from index.languages import LANGUAGES, of
 from runtime.keys import KeyFile, Scope
 from runtime.processes.edge import serve

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
-from bus.connection import connect
-from bus.events import Done, Emitter, References, TokensEnd
-from bus.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
-from bus.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
-from bus.sources import Question, SourceText, TextAsked, answer_sources
-from bus.subjects import finished
+from bus.powers.events import Done, Emitter, References, TokensEnd
+from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
+from bus.powers.sources import Question, SourceText, TextAsked, answer_sources
+from bus.transport.connection import connect
+from bus.wire.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
+from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import SOURCE, Pipeline
 from tests.runtime.edge.conftest import answer as answer_plainly
 from tests.runtime.edge.page.conftest import answer, ask, done

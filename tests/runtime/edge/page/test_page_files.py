@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from actors.pipeline import ACTORS
-from bus.events import EVENT_TYPES
+from bus.powers.events import EVENT_TYPES
 from index.languages import LANGUAGES
 from prompts.vocabulary import FlagKind, Outcome
 from runtime.edge.page.document import DIGEST, DOCUMENT, FILES, HERE, POLICY, words

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from index.ingest import bring_in
-from index.searcher import Searcher
+from index.build.ingest import bring_in
+from index.search.searcher import Searcher
 from runtime import demo
 
 DOCUMENTS = Path(demo.__file__).parent / "documents"

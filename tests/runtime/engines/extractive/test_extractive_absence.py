@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.searcher import Searcher
+from index.search.searcher import Searcher
 from runtime.commands.demo import DemoQuestion, questions
 from runtime.measure.answering import answer, retrieved
 from runtime.measure.answers import Answered, EvalQuestion

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from actors.gate.check import check_sentence, withholds
-from index.citations import markers, strip_markers
 from index.languages import LANGUAGES, of
-from index.sentences import split
+from index.text.citations import markers, strip_markers
+from index.text.sentences import split
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
 from prompts.vocabulary import Language
 from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_structured, answer_synthesis

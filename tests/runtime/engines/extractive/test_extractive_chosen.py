@@ -4,8 +4,8 @@ import pytest
 
 from actors.evidence.prompt_shapes import evidence_of
 from actors.evidence.spans import numbered, with_lead
-from index.citations import strip_markers
-from index.passages import weigh
+from index.text.citations import strip_markers
+from index.text.passages import weigh
 from prompts.contracts import AnswerReport, AnswerSimple, Evidence
 from runtime.engines.extractive.answers import answer_simple
 from runtime.engines.extractive.chosen import MOST

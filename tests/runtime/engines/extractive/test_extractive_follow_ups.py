@@ -7,8 +7,8 @@ from actors.choosing.choose import Choice
 from actors.choosing.confidence import shows
 from actors.choosing.parts import choose_parts
 from actors.question.resolved import resolved
-from bus.messages import QuestionAsked
-from index.searcher import Searcher
+from bus.wire.messages import QuestionAsked
+from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.processes.hits import collection_of, passage_of

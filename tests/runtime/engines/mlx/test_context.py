@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from bus.errors import BadReply
+from bus.wire.errors import BadReply
 from prompts import contracts as c
 from tests.runtime.engines.sample import collect, render, request
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import mlx.core as mx
 import pytest
 
-from bus.errors import NoReply, Unavailable
+from bus.wire.errors import NoReply, Unavailable
 from runtime.engines.mlx.memory import Memory
 from runtime.engines.mlx.model import load
 from runtime.engines.mlx.settings import DeviceSettings

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from bus.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, NoReply, Unavailable
 from runtime.engines.engine import Delta
 from tests.runtime.engines.sample import ENDLESS, VARIABLES, collect, render, request, shape
 

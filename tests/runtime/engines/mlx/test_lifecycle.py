@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines.mlx import device_thread
 from runtime.engines.mlx.engine import MlxEngine
 from tests.runtime.engines.sample import ENDLESS, collect, render, request

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from bus.errors import Unavailable
+from bus.wire.errors import Unavailable
 from runtime.engines.mlx import model
 from runtime.engines.mlx.engine import MlxEngine
 from tests.runtime.engines.sample import collect, render, request

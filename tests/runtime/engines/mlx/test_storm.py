@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bus.errors import Failure
+from bus.wire.errors import Failure
 from runtime.engines.mlx.model import load
 from runtime.engines.openai.schema import problem
 from tests.runtime.engines.mlx.test_faults import Faulty

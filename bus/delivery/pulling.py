@@ -1,0 +1,49 @@
+"""The pull subscription that FastStream's loop fetches from: as patient as that loop is not.
+
+FastStream asks again at once whatever a fetch ended with, so one that is refused would be sent some thousand times a second; here
+it pauses first, and the failure shows in the process's health. A fetch from a consumer that is gone is not even refused: it waits
+until its time is over, also when the consumer is made again, and is therefore ended then.
+"""
+
+import asyncio
+
+import nats.errors
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+
+from bus.transport.watched import Watch
+
+#: The pause after a fetch that failed, in seconds.
+PAUSE_S = 0.2
+
+
+class Pull(JetStreamContext.PullSubscription):
+    """The given subscription; `watch` shows while it gets nothing but errors."""
+
+    def __init__(self, given: JetStreamContext.PullSubscription, name: str, watch: Watch) -> None:
+        vars(self).update(vars(given))
+        self._name = name
+        self._watch = watch
+        self._ending = False
+
+    def begin_again(self) -> None:
+        """End the fetch that waits now: its consumer was lost, and the one made again knows nothing of it."""
+        self._watch.down[self._name] = "its consumer was gone"
+        self._ending = True
+        self._sub._pending_queue.put_nowait(Msg(_client=self._nc, headers={"Status": "503"}))
+
+    async def fetch(self, batch: int = 1, timeout: float | None = 5, heartbeat: float | None = None) -> list[Msg]:
+        try:
+            found = await super().fetch(batch, timeout, heartbeat)
+        except TimeoutError:
+            self._watch.down.pop(self._name, None)
+            raise
+        except nats.errors.Error as error:
+            if self._ending:
+                self._ending = False
+                raise
+            self._watch.down[self._name] = str(error) or type(error).__name__
+            await asyncio.sleep(PAUSE_S)
+            raise
+        self._watch.down.pop(self._name, None)
+        return found

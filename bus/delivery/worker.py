@@ -1,0 +1,255 @@
+"""Deliver messages to actors: the one place that knows FastStream, acks and heartbeats.
+
+Each message is handled in its own task, with as much concurrency as the settings allow. Heartbeats keep the server from
+redelivering long work to another process, and news that a run is over cancels the work in progress for it.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+
+import nats.errors
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
+from faststream.nats.subscriber.usecases import PullStreamSubscriber
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import AckPolicy as JsAck
+from nats.js.api import ConsumerConfig, DeliverPolicy
+
+from bus.delivery.actor import Actor
+from bus.delivery.admission import Admission
+from bus.delivery.graph import Graph
+from bus.delivery.handling import Delivery, Handling, Verdict
+from bus.delivery.pulling import Pull
+from bus.delivery.unheard import look
+from bus.journal.access import Groups
+from bus.journal.journal import Journal
+from bus.powers.events import Superseded
+from bus.transport.configuration import marked_consumer
+from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
+from bus.transport.envelope import place_of, set_aside
+from bus.transport.restoring import Restorer
+from bus.transport.settings import BusSettings
+from bus.transport.users import ACTORS, inbox_prefix
+from bus.transport.watched import Watch
+from bus.wire.errors import Failure, Unavailable
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, parse
+
+log = logging.getLogger("groundwire.actors")
+
+#: How many questions a process looks at, of which some wait for their turn, and how many may be with processes or come later.
+INTAKE_SLOTS = 4096
+INTAKE_PENDING = 100_000
+
+
+class _Broker(NatsBroker):
+    """FastStream's broker over a connection that is opened as every other one is."""
+
+    def __init__(self, settings: BusSettings) -> None:
+        super().__init__(logger=None, apply_types=False, graceful_timeout=5.0)
+        self._settings = settings
+
+    async def _connect(self) -> Client:
+        client = await connect(self._settings, name="groundwire-actors", user=ACTORS.name)
+        keep_trying(client)
+        self.config.connect(client)
+        return client
+
+
+class Worker:
+    """The actors of one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
+
+    def __init__(
+        self, graph: Graph, settings: BusSettings, *, only: Sequence[str] = (), ungranted: Groups = None
+    ) -> None:
+        """`ungranted`: what a question sees that no key asked."""
+        self.graph = graph
+        self.settings = settings
+        self.actors = tuple(a for a in graph.actors if not only or a.name in only)
+        self._broker = _Broker(settings)
+        self._ungranted = ungranted
+        self._handling: Handling
+        self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
+        self._cancelling: set[asyncio.Task[None]] = set()
+        self.watch = Watch()
+        self._consumers: dict[str, ConsumerConfig] = {}
+        self._pulls: dict[str, Pull] = {}
+        self._restorer: Restorer
+        self._stopping = False
+
+    # ------------------------------------------------------------ start and stop
+
+    async def start(self) -> None:
+        """Bind every actor to its durable consumer and begin. The streams must exist. Raises Unavailable."""
+        client = await self._broker.connect()
+        self.inbox = Inbox(client)
+        self._handling = Handling(client, self.inbox, self.graph, self.settings, ungranted=self._ungranted)
+        await client.subscribe(f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", cb=self._run_over)
+        await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
+        for each in self.actors:
+            self._bind(each)
+        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again, self.watch)
+        try:
+            await self._broker.start()
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unavailable(f"the actors cannot be bound to their consumers yet ({error})") from None
+        for subscriber in self._broker.subscribers:
+            if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
+                name = str(subscriber.extra_options["durable"])
+                self._pulls[name] = Pull(subscriber.subscription, f"pulls of {name}", self.watch)
+                subscriber.subscription = self._pulls[name]
+        self.watch.keep("heartbeats", self._heartbeats)
+        self.watch.keep("the look for ends", lambda: look(self.intake, self.journal))
+        self.watch.keep("the look at streams and consumers", self._restorer.run)
+
+    async def stop(self) -> None:
+        """Take no new messages, finish those in flight, close."""
+        self._stopping = True
+        await self.watch.stop()
+        pending = [delivery.task for deliveries in self._in_flight.values() for delivery in deliveries]
+        pending += self._cancelling
+        if pending:
+            await asyncio.wait(pending, timeout=5.0)
+        try:
+            await self._broker.stop()
+        except nats.errors.Error:  # the server is away, so nothing can be drained
+            forget_unsent(self.client)
+            await self.client.close()
+
+    @property
+    def bugs(self) -> list[BaseException]:
+        return self._handling.bugs
+
+    @property
+    def intake(self) -> Admission:
+        """The door that questions from the bus pass."""
+        return self._handling.intake
+
+    @property
+    def journal(self) -> Journal:
+        return self._handling.journal
+
+    @property
+    def client(self) -> Client:
+        return self._handling.client
+
+    def _bind(self, bound: Actor) -> None:
+        intake = bound.takes is QuestionAsked  # its questions wait here, and must not keep others from being looked at
+        slots = asyncio.Semaphore(INTAKE_SLOTS if intake else self.settings.concurrency)
+
+        async def deliver(raw: Msg) -> None:
+            await slots.acquire()
+            try:
+                key = parse(raw.subject)
+                if (place := place_of(raw.reply)) is None:
+                    raise BadId(f"{raw.reply[:80]!r} names no place in the stream")
+            except BadId as error:
+                set_aside("subject", raw.subject, error)
+                await _settle(raw, "term")
+                slots.release()
+                return
+            again = place.sequence <= self._restorer.handled_up_to.get(bound.name, 0)
+            delivery = Delivery(bound, key, raw, place, again)
+            run_id = delivery.key.run_id
+            self._in_flight[run_id].add(delivery)
+            delivery.task = asyncio.create_task(self._deliver(delivery))
+
+            def done(_: asyncio.Task[None]) -> None:
+                slots.release()
+                self._in_flight[run_id].discard(delivery)
+                if not self._in_flight[run_id]:
+                    del self._in_flight[run_id]
+
+            delivery.task.add_done_callback(done)
+
+        plain = ConsumerConfig(
+            name=bound.name,
+            durable_name=bound.name,
+            filter_subject=consumed_subject(bound.takes),
+            deliver_policy=DeliverPolicy.ALL,
+            ack_policy=JsAck.EXPLICIT,
+            ack_wait=self.settings.ack_wait_s,
+            max_deliver=self.settings.max_deliver,
+            max_ack_pending=INTAKE_PENDING if intake else 1000,
+        )
+        config = marked_consumer(plain)
+        self._consumers[bound.name] = config
+        self._broker.subscriber(
+            consumed_subject(bound.takes),
+            durable=bound.name,
+            stream=JStream(RUNS, declare=False),
+            pull_sub=PullSub(batch_size=1, timeout=2.0),
+            config=config,
+            ack_policy=AckPolicy.MANUAL,
+            no_reply=True,
+            inbox_prefix=f"{inbox_prefix(ACTORS.name)}.".encode(),
+            decoder=_undecoded,
+        )(deliver)
+
+    def _made_again(self, name: str) -> None:
+        if name in self._pulls:
+            self._pulls[name].begin_again()
+
+    # ------------------------------------------------------------ what happens elsewhere
+
+    async def _run_over(self, msg: Msg) -> None:
+        run_id = msg.subject.split(".")[2]
+        self._handling.run_over(run_id)
+        for delivery in tuple(self._in_flight.get(run_id, ())):
+            # Work that ends the run itself, or handles its end, must settle its own message first.
+            if not delivery.ending and delivery.actor.takes is not RunFinished:
+                delivery.task.cancel()
+
+    async def _cancelled(self, msg: Msg) -> None:
+        # Not here: closing waits for what is done here, and takes the replies away that this waits for.
+        task = asyncio.create_task(self._handling.cancel(msg.subject.rpartition(".")[2]))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
+
+    async def _heartbeats(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.heartbeat_s / 2)
+            now = time.monotonic()
+            for delivery in [each for deliveries in self._in_flight.values() for each in deliveries]:
+                if now - delivery.beat >= self.settings.heartbeat_s:
+                    delivery.beat = now
+                    with contextlib.suppress(nats.errors.Error):
+                        await delivery.raw.in_progress()
+
+    # ------------------------------------------------------------ one message
+
+    async def _deliver(self, delivery: Delivery) -> None:
+        try:
+            try:
+                verdict = await self._handling.handle(delivery)
+            except asyncio.CancelledError:
+                if self._stopping:
+                    raise
+                verdict = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
+        except Superseded:  # whoever has ended the run is about to store its end
+            verdict = "nak"
+        except Failure as failure:  # what ends the run could not be written either
+            log.warning("%s: %s; trying again", delivery.key.subject, failure)
+            verdict = "nak"
+        await _settle(delivery.raw, verdict, delivery.later_s)
+
+
+async def _settle(raw: Msg, verdict: Verdict, later_s: float = 0.5) -> None:
+    """Tell the server what to do with the message. If that is lost, the message is only delivered again."""
+    with contextlib.suppress(nats.errors.Error, OSError):
+        if verdict == "ack":
+            await raw.ack()
+        elif verdict == "nak":
+            await raw.nak(delay=later_s)
+        else:
+            await raw.term()
+
+
+async def _undecoded(msg: NatsMessage) -> Msg:
+    """Pass on nats-py's own message: bodies are decoded later by their type, so that "1" stays text."""
+    return msg.raw_message

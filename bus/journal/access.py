@@ -1,0 +1,63 @@
+"""Who asked, and which documents they may see: a record of the run, written once by whoever accepted the question for a key.
+
+It stands in the journal before the question. A question without it came from an integration, the command line or the open door
+of this machine, and sees what the setting `access.integrations` says.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from bus.journal.journal import Journal
+from bus.journal.records import Record
+from bus.wire.subjects import ACCESS, Key
+
+#: Names of groups; None: every document, whatever groups it names.
+type Groups = tuple[str, ...] | None
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`key`: the name of the key that asked. `groups`: documents without groups and those that name one of these; None: all."""
+
+    key: str = ""
+    groups: Groups = None
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Access).decode
+
+
+def access_key(run_id: str) -> Key:
+    """Where a run's access stands in the journal."""
+    return Key(ACCESS, run_id)
+
+
+def access_in(records: Iterable[Record]) -> Access | None:
+    """The access among a run's records. One that cannot be read admits nobody and sees only what everybody sees."""
+    found = next((record for record in records if record.key.type == ACCESS), None)
+    if found is None:
+        return None
+    try:
+        return _decode(found.data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Access(groups=())
+
+
+async def grant(journal: Journal, run_id: str, access: Access, *, patience_s: float = 30.0) -> bool:
+    """Write the run's access, before its question. False: it has one already. Raises Unavailable."""
+    return await journal.publish(access_key(run_id).subject, _encode(access), patience_s=patience_s)
+
+
+async def access_of(journal: Journal, run_id: str, *, behind: tuple[str, int] | None = None) -> Access | None:
+    """The run's access; None when it was not asked by a key. `behind`: a later record of the run. Raises Unavailable."""
+    return access_in(await journal.latest([access_key(run_id).subject], behind=behind))
+
+
+def covers(groups: Groups, other: Groups) -> bool:
+    """Whether these groups see every document that the others do."""
+    return groups is None or (other is not None and {*other} <= {*groups})
+
+
+def groups_named(setting: str) -> Groups:
+    """The groups that a setting names, separated by commas; `*` is every document."""
+    return None if setting.strip() == "*" else tuple(name for each in setting.split(",") if (name := each.strip()))

@@ -1,0 +1,150 @@
+"""A record of the journal: one or two lines of JSON, the message, then what the powers returned while it was produced (`Stage`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from bus.journal.packing import unpack
+from bus.transport.envelope import read, set_aside
+from bus.wire.errors import Poison
+from bus.wire.messages import BY_TYPE, Message, QuestionAsked, message_type
+from bus.wire.subjects import Key
+from index.filters import Filter
+
+DEADLINE = "Gw-Deadline"
+CAUSE = "Gw-Cause"
+TRACEPARENT = "traceparent"
+#: By which way a question came in; none over NATS.
+VIA = "Gw-Via"
+#: When it came in, in epoch seconds; it may have waited to be let in.
+RECEIVED = "Gw-Received"
+
+_ASKED = message_type(QuestionAsked)
+_encoder = msgspec.json.Encoder()
+_decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decoder(t) for name, t in BY_TYPE.items()}
+
+
+class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One reply of a model, as kept in the trace. `variables` is a digest; times are in seconds, `began_s` from the stage's start.
+
+    `already_shown` is the text the device was told to continue: `text` begins with it, unless the model started over.
+    """
+
+    prompt: str
+    variables: str
+    text: str
+    already_shown: str = ""
+    version: str = ""
+    schema: str = ""  # digest, empty for prose
+    seed: int = 0
+    probability: float | None = None  # of a verdict given in one token
+    engine: str = ""
+    model: str = ""
+    model_digest: str = ""
+    finish_reason: str = ""
+    tokens_in: int = 0
+    tokens_in_cached: int = 0
+    tokens_out: int = 0
+    queue_s: float = 0.0
+    prefill_s: float = 0.0
+    decode_s: float = 0.0
+    began_s: float = 0.0
+    took_s: float = 0.0
+    cached: bool = False
+    shortened: str = ""
+    failure: str = ""
+
+    @property
+    def said(self) -> str:
+        """The whole text as streamed: `text`, or what was shown before followed by `text`."""
+        return self.text if self.text.startswith(self.already_shown) else self.already_shown + self.text
+
+
+class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One search: its parameters, and the hits as they came (JSON). Old records hold the query alone: there `k` is 0."""
+
+    query: str
+    hits: msgspec.Raw
+    language: str = ""
+    k: int = 0
+    bm25_k: int = 0
+    vector_k: int = 0
+    filter: Filter | None = None
+    rerank: bool = True
+    topic: str = ""
+    groups: tuple[str, ...] | None = None
+    snapshot: str = ""  # the one that was asked for
+    began_s: float = 0.0
+    took_s: float = 0.0
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a record was produced: the actor, how long it took, and what its powers returned."""
+
+    actor: str
+    took_s: float = 0.0
+    attempt: int = 1
+    fallback: str = ""
+    asks: tuple[AskRecord, ...] = ()
+    searches: tuple[SearchRecord, ...] = ()
+    first_shown_at: float = 0.0  # epoch seconds of the first token; 0 if none
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as stored in the stream. `time` is the server's, in epoch seconds."""
+
+    key: Key
+    sequence: int
+    time: float
+    data: bytes
+    headers: Mapping[str, str]
+
+    @property
+    def message(self) -> Message:
+        return decode(self.key.type, self.data)
+
+    @property
+    def stage(self) -> Stage | None:
+        """None when there is none, or none that can be read."""
+        _, rest = _parts(self.key.type, self.data)
+        if not rest.strip():
+            return None
+        try:
+            return read(_stages, rest, "this stage")
+        except Poison as poison:
+            set_aside("stage", self.key.subject, poison)
+            return None
+
+
+def encode(message: Message, stage: Stage | None = None) -> bytes:
+    data = _encoder.encode(message)
+    return data if stage is None else data + b"\n" + _encoder.encode(stage)
+
+
+def decode(type_name: str, data: bytes) -> Message:
+    """The message of a record, packed or not. Raises Poison when it does not match its subject."""
+    decoder = _decoders.get(type_name)
+    if decoder is None:
+        raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
+    return read(decoder, _parts(type_name, unpack(data))[0], f"this {type_name}")
+
+
+def _parts(type_name: str, data: bytes) -> tuple[bytes, bytes]:
+    """The message and the stage. A question has none: whoever asks may write it over several lines."""
+    if type_name == _ASKED:
+        return data, b""
+    message, _, stage = data.partition(b"\n")
+    return message, stage
+
+
+_stages = msgspec.json.Decoder(Stage)
+
+
+def only_while_there(key: Key, sequence: int) -> dict[str, str]:
+    """Headers with which a write is refused once that record has left the journal: a pruned run is not continued."""
+    return {
+        "Nats-Expected-Last-Subject-Sequence": str(sequence),
+        "Nats-Expected-Last-Subject-Sequence-Subject": key.subject,
+    }

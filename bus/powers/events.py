@@ -1,0 +1,303 @@
+"""What a client sees: the event types, and the only writer that may add to a run's stream.
+
+To add an event type, write a Struct here and put it into one of the two unions; the readers of the stream and the documents
+use those.
+
+A frame (one message on `gw.event.<run_id>`) is only written directly after the last frame its writer saw: a writer that was
+thought dead and comes back is refused, so tokens never interleave and nothing follows `DONE`.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol, Union, get_args
+
+import msgspec
+
+from bus.journal.journal import EventFrame
+from bus.transport.envelope import UNREADABLE, count_in, set_aside
+from bus.wire.messages import Flag, NearPassage, Reference
+from index.languages.scripts import HAN
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """One JSON object of the stream."""
+
+    type: ClassVar[str]
+
+
+class Token(Event, frozen=True, kw_only=True, tag="token"):
+    content: str
+    status: Literal["in_progress"] = "in_progress"
+    index: int
+
+
+class TokensEnd(Event, frozen=True, kw_only=True, tag="token"):
+    content: Literal[""] = ""
+    status: Literal["end"] = "end"
+
+
+class References(Event, frozen=True, kw_only=True, tag="references"):
+    items: tuple[Reference, ...]
+    status: Literal["end"] = "end"
+
+
+class Passages(Event, frozen=True, kw_only=True, tag="passages"):
+    """The closest passages, where nothing is claimed to answer."""
+
+    items: tuple[NearPassage, ...]
+    status: Literal["end"] = "end"
+
+
+class Error(Event, frozen=True, kw_only=True, tag="error"):
+    code: str
+    content: str
+    status: Literal["end"] = "end"
+
+
+class Done(Event, frozen=True, kw_only=True, tag="DONE"):
+    pass
+
+
+class StageEvent(Event, frozen=True, kw_only=True, tag="stage"):
+    stage: str
+    lane: str
+    status: Literal["start", "end"]
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    source_id: str
+    title: str
+    url: str
+    score: float
+
+
+class Sources(Event, frozen=True, kw_only=True, tag="sources"):
+    """What retrieval found, before anything is cited; provisional."""
+
+    items: tuple[Source, ...]
+    status: Literal["provisional"] = "provisional"
+
+
+class Withheld(Event, frozen=True, kw_only=True, tag="withheld"):
+    content: str
+    flags: tuple[Flag, ...]
+
+
+class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
+    re_gate: str
+    confidence: str | None
+    outcome: str
+
+
+#: Events that every client gets.
+type AnswerEvent = Token | TokensEnd | References | Passages | Error | Done
+#: Events added by `events=all`.
+type ProgressEvent = StageEvent | Sources | Withheld | VerdictEvent
+type StreamEvent = AnswerEvent | ProgressEvent
+
+ANSWER_EVENTS: tuple[type[Event], ...] = get_args(AnswerEvent.__value__)
+PROGRESS_EVENTS: tuple[type[Event], ...] = get_args(ProgressEvent.__value__)
+EVENT_TYPES = ANSWER_EVENTS + PROGRESS_EVENTS
+
+DONE_LINE = b'{"type":"DONE"}'
+FIRST, TOKENS, PHASE, AFTER = "Gw-First", "Gw-Tokens", "Gw-Phase", "Nats-Expected-Last-Subject-Sequence"
+#: The evidence's number for each number of the text shown so far, where they are not the same: `4,2` for [1] and [2].
+CITED = "Gw-Cited"
+_encode = msgspec.json.Encoder().encode
+
+#: A token of shown text: non-space characters with the space before them; Chinese is sent two characters at a time.
+_TOKEN = re.compile(rf"\s*(?:[{HAN}][{HAN}、，。！？；：]?|[^\s{HAN}]+)|\s+")
+
+
+def tokens_of(text: str) -> list[str]:
+    """The pieces a text is streamed in; concatenated, they are the text."""
+    return _TOKEN.findall(text)
+
+
+_NUMBERS = re.compile(r"[0-9]{1,3}(?:,[0-9]{1,3}){0,999}")
+
+
+class Superseded(Exception):
+    """Another writer has continued this run, so this one must not write any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run's stream has come.
+
+    `phase`: open, ended (its tokens are complete, or an error replaced them) or closed (DONE is written). `cited`: the evidence's
+    numbers behind the numbers of the text; empty where they are the same.
+    """
+
+    events: int = 0
+    tokens: int = 0
+    phase: Literal["open", "ended", "closed"] = "open"
+    sequence: int = 0
+    cited: tuple[int, ...] = ()
+
+    def after(self, events: Sequence[Event]) -> "Progress":
+        """The progress after these events were added; `sequence` is unchanged."""
+        phase = self.phase
+        if any(isinstance(event, TokensEnd | Error) for event in events):
+            phase = "ended"
+        if any(isinstance(event, Done) for event in events):
+            phase = "closed"
+        tokens = sum(isinstance(event, Token) for event in events)
+        return Progress(self.events + len(events), self.tokens + tokens, phase, self.sequence)
+
+
+class EventStore(Protocol):
+    """Where frames of events are kept: the journal, or memory in a replay."""
+
+    async def last_frame(self, run_id: str) -> EventFrame | None: ...
+    async def frames(self, run_id: str) -> list[EventFrame]: ...
+    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        """The new frame's sequence; None when the last frame is not the one that `AFTER` names. Raises Unavailable."""
+        ...
+
+    async def add_aside(self, run_id: str, data: bytes) -> None: ...
+
+
+class Emitter:
+    """The power `emit`: adds to one run's stream, in order, each event once.
+
+    The first write assumes an empty stream; a writer that may not be the first calls `progress` or `shown` before it.
+    """
+
+    def __init__(self, store: EventStore, run_id: str, *, everything: bool = False, first: bool = False) -> None:
+        """`first`: nobody can have written before; if somebody has, the fence refuses the first write."""
+        self.store = store
+        self.run_id = run_id
+        self.everything = everything
+        self.first = first
+        self.first_shown_at = 0.0  # epoch seconds; 0 until a token is written
+        self._at: Progress | None = None
+
+    async def progress(self) -> Progress:
+        """The progress of the stream, read from the store. Raises Unavailable."""
+        last = await self.store.last_frame(self.run_id)
+        self._at = _progress_after(last)
+        return self._at
+
+    async def shown(self) -> str:
+        """The text the client has been shown so far."""
+        if self.first and self._at is None:
+            return ""
+        if (self._at or await self.progress()).tokens == 0:
+            return ""
+        return shown_text(await self.store.frames(self.run_id))
+
+    async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None:
+        """Show these pieces, as one frame. Raises Superseded when another writer came between, Unavailable.
+
+        `cited`: the evidence's numbers behind those of the text, with these pieces: whoever goes on with it continues them.
+        """
+        if not pieces:
+            return
+        at = self._at or Progress()
+        tokens = [Token(content=piece, index=at.tokens + n) for n, piece in enumerate(pieces, start=1)]
+        own = any(n != place for place, n in enumerate(cited, start=1))
+        await self._write(tokens, {CITED: ",".join(map(str, cited))} if own else {})
+        self.first_shown_at = self.first_shown_at or time.time()
+
+    async def text(self, text: str, *, cited: Sequence[int] = ()) -> None:
+        await self.tokens(tokens_of(text), cited=cited)
+
+    async def events(self, *events: Event) -> None:
+        """Add events other than tokens, as one frame. Raises Superseded, Unavailable."""
+        if events:
+            await self._write(events)
+
+    async def aside(self, event: Event) -> None:
+        """Send what only `events=all` shows: not fenced, and lost if the process dies."""
+        if self.everything:
+            await self.store.add_aside(self.run_id, _encode(event))
+
+    async def _write(self, events: Sequence[Event], more: Mapping[str, str] | None = None) -> None:
+        at = self._at or Progress()
+        if at.phase == "closed":
+            raise Superseded(f"run {self.run_id} is over")
+        after = at.after(events)
+        data = b"\n".join(_encode(event) for event in events)
+        headers = {
+            FIRST: str(at.events + 1),
+            TOKENS: str(after.tokens),
+            PHASE: after.phase,
+            AFTER: str(at.sequence),
+            **(more or {}),
+        }
+        sequence = await self.store.add_frame(self.run_id, data, headers)
+        if sequence is None:
+            sequence = await self._written_before(data, at)
+        self._at = replace(after, sequence=sequence)
+
+    async def _written_before(self, data: bytes, at: Progress) -> int:
+        """Whether the refused frame is already in the stream because its ack was lost. Raises Superseded if not."""
+        last = await self.store.last_frame(self.run_id)
+        if last is not None and last.data == data and last.headers.get(FIRST) == str(at.events + 1):
+            return last.sequence
+        raise Superseded(f"another writer has continued run {self.run_id}")
+
+
+def _progress_after(frame: EventFrame | None) -> Progress:
+    if frame is None:
+        return Progress()
+    phase = frame.headers.get(PHASE, "open")
+    return Progress(
+        count_in(frame.headers, FIRST, 1) + frame.data.count(b"\n"),
+        count_in(frame.headers, TOKENS, 0),
+        "closed" if phase == "closed" else "ended" if phase == "ended" else "open",
+        frame.sequence,
+        numbers_behind(frame),
+    )
+
+
+def numbers_behind(frame: EventFrame) -> tuple[int, ...]:
+    """The evidence's numbers behind those of the text up to this frame; empty where they are the same."""
+    said = frame.headers.get(CITED, "")
+    return tuple(map(int, said.split(","))) if said and _NUMBERS.fullmatch(said) else ()
+
+
+class _Tag(msgspec.Struct):
+    type: str
+    status: str = ""
+
+
+_tag = msgspec.json.Decoder(_Tag)
+# Token and TokensEnd share a tag; only TokensEnd has a status.
+_events: Any = msgspec.json.Decoder(Union[*(each for each in EVENT_TYPES if each is not TokensEnd)])
+
+
+def decode_event(line: bytes) -> StreamEvent:
+    """Decode an event from its wire form. Raises msgspec.DecodeError."""
+    tag = _tag.decode(line)
+    event: StreamEvent = TokensEnd() if (tag.type, tag.status) == ("token", "end") else _events.decode(line)
+    return event
+
+
+def shown_text(frames: Sequence[EventFrame]) -> str:
+    """The concatenated tokens of a run's frames; lines that are no events are left out."""
+    lines = (line for frame in frames if frame.fenced for line in frame.data.split(b"\n"))
+    return "".join(event.content for event in map(event_in, filter(None, lines)) if isinstance(event, Token))
+
+
+def is_event(line: bytes) -> bool:
+    """Whether a line that anybody may have written can be passed on: one JSON object of some type, perhaps of a newer version."""
+    try:
+        _tag.decode(line)
+        # Parts that are skipped need not be text; and a reader of server-sent events takes a CR for the end of a line.
+        return "\r" not in line.decode()
+    except UNREADABLE as error:
+        set_aside("event", repr(line[:80]), error)
+        return False
+
+
+def event_in(line: bytes) -> StreamEvent | None:
+    """The event of a line that anybody may have written; None when it is none."""
+    try:
+        return decode_event(line)
+    except UNREADABLE as error:
+        set_aside("event", repr(line[:80]), error)
+        return None

@@ -1,0 +1,70 @@
+"""The three powers an actor may ask for: its only clock, randomness and I/O. Their bodies are in the modules beside this one."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from bus.powers.events import Event, Progress
+from bus.powers.searching import SearchReply, SearchRequest
+
+
+class Variables[Reply](Protocol):
+    """The variables of a prompt; the class attribute names the prompt."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def reply_type(cls) -> type[Reply]:
+        """The type of a complete reply."""
+        ...
+
+
+class Ask(Protocol):
+    """The model. Raises NoReply, BadReply or Unavailable."""
+
+    async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
+        """The reply, in the prompt's schema."""
+        ...
+
+    async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
+        """All the replies, asked for concurrently, in order."""
+        ...
+
+    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
+        """The reply to a prompt of prose as JSON in that schema, whole."""
+        ...
+
+    def stream(self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0) -> AsyncIterator[str]:
+        """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device.
+
+        `max_tokens`: as many of the model's as are enough; 0 for as many as the prompt says. Closing it stops the model.
+        """
+        ...
+
+
+class Search(Protocol):
+    """The index. Raises Unavailable."""
+
+    async def __call__(self, request: SearchRequest) -> SearchReply:
+        """Hits, best first; may be empty."""
+        ...
+
+
+class Emit(Protocol):
+    """The client. Raises Superseded when another attempt has gone on with the run."""
+
+    async def progress(self) -> Progress: ...
+    async def shown(self) -> str: ...
+    async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None: ...
+    async def text(self, text: str, *, cited: Sequence[int] = ()) -> None: ...
+    async def events(self, *events: Event) -> None: ...
+    async def aside(self, event: Event) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """All three powers; an actor gets those that it names."""
+
+    ask: Ask
+    search: Search
+    emit: Emit

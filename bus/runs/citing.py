@@ -1,0 +1,104 @@
+"""What the markers of a text cite: citations with their places in it, and the sources they lead to.
+
+A marker's number is the text's own; behind it stands the evidence's.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bus.journal.journal import EventFrame
+from bus.powers.events import numbers_behind, shown_text
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import Citation, CitedPlace, EvidenceSelected, Message, Reference, Span
+from index.masking.parts import masked
+from index.text.citations import markers
+
+
+def citations_of(answer: str, evidence: Sequence[Span], numbers: Sequence[int] = ()) -> tuple[Citation, ...]:
+    """One entry per number of each marker, in text order, with the marker's position in the answer.
+
+    `numbers`: the evidence's numbers behind the answer's; empty where they are the same.
+    """
+    by_n = {span.n: span for span in evidence}
+    if numbers:
+        by_n = {place: by_n[n] for place, n in enumerate(numbers, start=1) if n in by_n}
+    return tuple(
+        Citation(
+            n=number,
+            source_id=span.source_id,
+            title=span.title,
+            url=span.url,
+            page=span.page,
+            source_start=span.source_start,
+            source_end=span.source_end,
+            cited_text=span.text,
+            answer_start=marker.start,
+            answer_end=marker.end,
+            about=span.about.if_any,
+            block=span.block,
+            anchor=span.anchor,
+            intro=span.intro,
+            headings=span.headings,
+            lead=span.lead,
+        )
+        for marker in markers(answer)
+        for number in marker.numbers
+        if (span := by_n.get(number)) is not None
+    )
+
+
+def placed(citations: Sequence[Citation], answer: str) -> tuple[Citation, ...]:
+    """The citations where their markers stand in `answer`, in which something before them may have changed."""
+    by_n = {citation.n: citation for citation in citations}
+    return tuple(
+        msgspec.structs.replace(by_n[n], answer_start=marker.start, answer_end=marker.end)
+        for marker in markers(answer)
+        for n in marker.numbers
+        if n in by_n
+    )
+
+
+def references_of(
+    citations: Sequence[Citation], evidence: Sequence[Span], beside: Sequence[str] = ()
+) -> tuple[Reference, ...]:
+    """The sources that the answer cites, each once, in order of first citation; then those cited `beside` it."""
+    cited = [citation.source_id for citation in citations]
+    cited += [source for source in beside if any(span.source_id == source for span in evidence)]
+    best = {source: max((s for s in evidence if s.source_id == source), key=lambda s: s.score) for source in cited}
+    return tuple(
+        Reference(
+            source_id=span.source_id,
+            title=span.title,
+            url=span.url,
+            score=span.score,
+            n=tuple(dict.fromkeys(c.n for c in citations if c.source_id == span.source_id)),
+            about=span.about.if_any,
+            cited=tuple({c.n: _cited(c) for c in citations if c.source_id == span.source_id}.values()),
+        )
+        for span in (best[source] for source in dict.fromkeys(cited))
+    )
+
+
+def _cited(citation: Citation) -> CitedPlace:
+    """What the stream tells of a citation."""
+    return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
+
+
+def was_cut_off(record: RunRecord) -> bool:
+    """Whether the run was stopped in the middle: whoever wrote its end could not know what had been shown."""
+    return record.outcome in ("cancelled", "failed") and not record.answer
+
+
+def with_shown(record: RunRecord, messages: Sequence[Message], frames: Sequence[EventFrame]) -> RunRecord:
+    """The record of a run that was stopped in the middle, with what its client had been shown and what that cites."""
+    request = next((m for m in messages if isinstance(m, EvidenceSelected)), None)
+    answer = shown_text(frames)
+    if request is None or not answer:
+        return record
+    numbers = next((found for frame in reversed(frames) if (found := numbers_behind(frame))), ())
+    citations = citations_of(answer, request.evidence, numbers)
+    references = references_of(citations, request.evidence)
+    if request.question.masked:
+        citations, references = masked(citations), masked(references)
+    return msgspec.structs.replace(record, answer=answer, citations=citations, references=references)

@@ -1,0 +1,109 @@
+"""Read what stands on the bus, whoever wrote it: bodies, numbers and times in headers, a message's place in its stream.
+
+What cannot be read is set aside: counted (`groundwire_set_aside_total`), told in the log, and never the end of its reader.
+"""
+
+import logging
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+
+import msgspec
+
+from bus.wire.errors import Poison
+
+log = logging.getLogger("groundwire.bus")
+
+#: The log is told of each kind at most this often, in seconds; the counter knows them all.
+QUIET_S = 10.0
+#: All that a decoder raises, whatever the bytes.
+UNREADABLE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+_DIGITS = 18  # of a number below 2**63
+_LATEST_NS = 2**64
+
+
+class SetAside:
+    """What one process could not read: `counts` by kind."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._told: dict[str, float] = {}
+
+    def __call__(self, kind: str, where: str, why: object = "") -> None:
+        self.counts[kind] += 1
+        now = time.monotonic()
+        if now - self._told.get(kind, -math.inf) >= QUIET_S:
+            self._told[kind] = now
+            log.warning("set aside: %s %.120r cannot be read: %.200s (%d so far)", kind, where, why, self.counts[kind])
+
+
+#: Of this process.
+set_aside = SetAside()
+
+
+def read[T](decoder: msgspec.json.Decoder[T] | msgspec.msgpack.Decoder[T], data: bytes, what: str) -> T:
+    """Decode a body. Raises Poison, whatever the bytes."""
+    try:
+        return decoder.decode(data)
+    except UNREADABLE as error:
+        raise Poison(f"{what} cannot be read: {error}") from None
+
+
+def count_in(headers: Mapping[str, str], name: str, default: int) -> int:
+    """A count in a header, 0 or more; the default when there is none, or none that can be read."""
+    raw = headers.get(name)
+    if raw is None:
+        return default
+    found = _digits(raw)
+    if found is None:
+        set_aside("header", f"{name}: {raw}", "not a count")
+        return default
+    return found
+
+
+def moment(headers: Mapping[str, str], name: str, *, latest: float) -> float | None:
+    """A time in a header, in epoch seconds and at most `latest`; None when there is none, or none that can be read."""
+    raw = headers.get(name)
+    if raw is None:
+        return None
+    try:
+        found = float(raw)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        set_aside("header", f"{name}: {raw}", "not a time")
+        return None
+    return min(found, latest)
+
+
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where a consumer's message stands. `number`: in the consumer. `delivered`: how often. `pending`: how many follow it."""
+
+    delivered: int
+    sequence: int
+    number: int
+    time: float
+    pending: int
+
+
+def place_of(reply: str) -> Place | None:
+    """The place that a message's reply subject names; None when it names none.
+
+    `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<number>.<nanoseconds>.<pending>`, or with two more tokens before the
+    stream and any after the last.
+    """
+    parts = reply.split(".")
+    if not reply.startswith("$JS.ACK.") or len(parts) not in (9, 11, 12):
+        return None
+    try:  # once for every event of every run, so that nothing is looked at twice
+        delivered, sequence, count, nanoseconds, pending = map(int, parts[4:] if len(parts) == 9 else parts[6:11])
+    except ValueError:
+        return None
+    if delivered < 0 or sequence < 0 or count < 0 or pending < 0 or not 0 <= nanoseconds <= _LATEST_NS:
+        return None
+    return Place(delivered, sequence, count, nanoseconds / 1e9, pending)
+
+
+def _digits(raw: str) -> int | None:
+    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= _DIGITS else None

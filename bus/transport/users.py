@@ -1,0 +1,144 @@
+"""Who may do what on the bus: one user for each kind of process, with the subjects that it may publish and read.
+
+This table is the one source of the embedded server's configuration and of the one for a server of your own
+(`groundwire nats config`). Permissions name subjects, but not where a request's reply goes: whoever may ask JetStream for
+something may have its answer delivered to any subject of the account, a record's or an order to the server among them. So
+users that are not part of Groundwire have an account of their own, where a reply stays, and get from the other only what is
+lent to them by name.
+"""
+
+import msgspec
+
+from bus.wire.subjects import (
+    ACCESS,
+    ASK,
+    CANCEL,
+    CHAT,
+    EMBED,
+    EVENTS,
+    EVENTS_SUBJECTS,
+    INDEX,
+    JOURNAL,
+    RESPONSE,
+    RUNS,
+    SEARCH,
+    SOURCES,
+    VECTORS,
+)
+
+#: The account of the streams and of Groundwire's own processes, and that of everybody else.
+ACCOUNT = "GROUNDWIRE"
+GUESTS = "INTEGRATIONS"
+
+#: Where an integration reads back the events that it missed: a direct get of EVENTS.
+READ_EVENTS = "gw.events"
+
+_ASKED = "gw.question_asked.*"
+_INBOXES = "_INBOX.>"
+
+
+class User(msgspec.Struct, frozen=True, kw_only=True):
+    """The subjects that one user may publish to and subscribe to, its inbox aside."""
+
+    name: str
+    publish: tuple[str, ...]
+    subscribe: tuple[str, ...] = ()
+
+
+class Lent(msgspec.Struct, frozen=True, kw_only=True):
+    """A subject of Groundwire's account that the integrations' account sees as `name`.
+
+    `kind`: `service` for what is sent there, with `replies` if there are several to one request; `stream` for what is read.
+    """
+
+    kind: str
+    subject: str
+    name: str
+    replies: bool = False
+
+
+def inbox_prefix(user: str) -> str:
+    """What a user's reply subjects begin with: none of the others may read them.
+
+    In the integrations' account there are no others, so that a client needs no setting.
+    """
+    return "_INBOX" if user == INTEGRATION.name else f"_INBOX.{user}"
+
+
+def _jetstream(*requests: str) -> tuple[str, ...]:
+    return tuple(f"$JS.API.{request}" for request in requests)
+
+
+#: Whatever reads a stream from a position on, with a consumer that has neither a name nor a body of its own.
+_READING = _jetstream(
+    *(
+        f"{request}.{stream}{rest}"
+        for stream in (RUNS, EVENTS)
+        for request, rest in (
+            ("STREAM.INFO", ""),
+            ("DIRECT.GET", ""),
+            ("CONSUMER.CREATE", ""),
+            ("CONSUMER.MSG.NEXT", ".*"),
+        )
+    )
+)
+
+#: The command line and the supervisor: everything.
+OPERATOR = User(name="operator", publish=(">",), subscribe=(">",))
+
+#: They write the journal and the events, and look after both streams.
+ACTORS = User(
+    name="actors",
+    publish=("gw.>", "$JS.API.>", "$JS.ACK.>", _INBOXES),
+    subscribe=("gw.>", f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*"),
+)
+
+#: Whatever reads an object store: the last message of one of its subjects, and of no other stream's.
+_BUCKETS = ("$JS.API.DIRECT.GET.*.$O.*.C.*", "$JS.API.DIRECT.GET.*.$O.*.M.*")
+
+#: These two only answer: a reply goes to an inbox and nowhere else, whatever a request names. Each may ask for its own health.
+SEARCHING = User(
+    name="search",
+    publish=(EMBED, *_BUCKETS, "gw.health.search", _INBOXES),
+    subscribe=(SEARCH, INDEX, SOURCES, VECTORS, "gw.health.search", "gw.metrics.search"),
+)
+INFERENCE = User(
+    name="inference",
+    publish=("gw.health.inference", _INBOXES),
+    subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.device.view", "gw.health.inference", "gw.metrics.inference"),
+)
+
+#: It asks, cancels and reads. What the pipeline says of a run it cannot say.
+EDGE = User(
+    name="edge",
+    publish=(
+        _ASKED,
+        *(f"gw.{kept}.*.*" for kept in (ACCESS, CHAT, RESPONSE)),
+        "gw.run_finished.*.main",
+        f"{CANCEL}.*",
+        SEARCH,
+        INDEX,
+        SOURCES,
+        VECTORS,
+        JOURNAL,
+        "gw.health.*",
+        "gw.metrics.*",
+        _INBOXES,
+        *_READING,
+    ),
+    subscribe=(*EVENTS_SUBJECTS, _ASKED, "gw.run_finished.*.*", "gw.health.edge", "gw.metrics.edge"),
+)
+
+INSIDERS = (OPERATOR, ACTORS, SEARCHING, INFERENCE, EDGE)
+
+#: A service that asks over NATS instead of HTTP.
+INTEGRATION = User(name="integration", publish=(_ASKED, f"{CANCEL}.*", READ_EVENTS), subscribe=tuple(EVENTS_SUBJECTS))
+
+LENT = (
+    Lent(kind="service", subject=_ASKED, name=_ASKED),
+    Lent(kind="service", subject=f"{CANCEL}.*", name=f"{CANCEL}.*"),
+    Lent(kind="service", subject=f"$JS.API.DIRECT.GET.{EVENTS}", name=READ_EVENTS, replies=True),
+    *(Lent(kind="stream", subject=subject, name=subject) for subject in EVENTS_SUBJECTS),
+)
+
+USERS = (*INSIDERS, INTEGRATION)

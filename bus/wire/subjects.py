@@ -1,0 +1,113 @@
+"""Names on the bus: streams, subjects and the ids inside them.
+
+gw.question_asked.<run_id>          a question, from the edge or from any integration
+gw.<message_type>.<run_id>.<lane>   every other record of the journal
+gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
+gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
+gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>
+                                    core NATS: the sender repeats a request that gets no answer
+"""
+
+import re
+from dataclasses import dataclass
+
+from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, message_type
+
+RUNS = "RUNS"
+EVENTS = "EVENTS"
+RUNS_SUBJECTS = ["gw.question_asked.*", "gw.*.*.*"]
+EVENTS_SUBJECTS = ["gw.event.*", "gw.progress.*"]
+ASK = "gw.ask"
+SEARCH = "gw.search"
+INDEX = "gw.index"
+SOURCES = "gw.sources"
+#: Where a search process makes vectors of texts with the embedder of its index.
+VECTORS = "gw.vectors"
+#: Where the process that owns the device makes them, for an index whose embedder is a model.
+EMBED = "gw.embed"
+#: Where the process that prunes the journal says what it knows of it.
+JOURNAL = "gw.journal"
+CANCEL = "gw.cancel"
+POISON = "poison"
+#: The types of the records that the edge keeps beside a run: who asked it, which chat it is of, which request for a response.
+ACCESS, CHAT, RESPONSE = "access", "chat", "response"
+
+#: What the run ids of readiness's own questions begin with; nobody else's may.
+CANARY = "canary-"
+
+ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
+_ID = re.compile(ID_PATTERN)
+
+
+class BadId(ValueError):
+    """An id that would be more than one token of a subject."""
+
+
+def check_id(value: str) -> str:
+    """The id itself. Raises BadId: a dot, star, slash or space in an id would be a subject injection."""
+    if not _ID.fullmatch(value):
+        raise BadId(f"{value[:80]!r} is not a valid id; use 1 to 64 of the characters A-Z, a-z, 0-9, _ and -")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The place of a record in the journal. Written once."""
+
+    type: str
+    run_id: str
+    lane: str = MAIN
+
+    @property
+    def subject(self) -> str:
+        if self.type == _ASKED:
+            return f"gw.{_ASKED}.{self.run_id}"
+        return f"gw.{self.type}.{self.run_id}.{self.lane}"
+
+
+_ASKED = message_type(QuestionAsked)
+
+
+def is_canary(run_id: str) -> bool:
+    return run_id.startswith(CANARY)
+
+
+def key_of(message: type[Message], run_id: str, lane: str = MAIN) -> Key:
+    return Key(message_type(message), run_id, lane)
+
+
+def finished(run_id: str) -> Key:
+    return key_of(RunFinished, run_id)
+
+
+def parse(subject: str) -> Key:
+    """The key that a journal subject names. Raises BadId for any other subject."""
+    parts = subject.split(".")
+    if len(parts) == 3 and parts[:2] == ["gw", _ASKED]:
+        return Key(_ASKED, check_id(parts[2]))
+    if len(parts) != 4 or parts[0] != "gw":
+        raise BadId(f"{subject[:80]!r} is not a subject of the journal")
+    return Key(parts[1], check_id(parts[2]), check_id(parts[3]))
+
+
+def consumed_subject(message: type[Message]) -> str:
+    """The subject filter of the durable consumer for this message."""
+    name = message_type(message)
+    return f"gw.{name}.*" if message is QuestionAsked else f"gw.{name}.*.*"
+
+
+def run_filters(run_id: str) -> list[str]:
+    """Every record of one run."""
+    return [f"gw.{_ASKED}.{run_id}", f"gw.*.{run_id}.*"]
+
+
+def event_subject(run_id: str) -> str:
+    return f"gw.event.{run_id}"
+
+
+def progress_subject(run_id: str) -> str:
+    return f"gw.progress.{run_id}"
+
+
+def cancel_subject(run_id: str) -> str:
+    return f"{CANCEL}.{run_id}"

@@ -1,0 +1,422 @@
+"""Feed files into a build: what is unchanged is not read again, what was moved keeps its passages, nothing is lost silently."""
+
+import hashlib
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO
+from urllib.parse import unquote
+
+from index.build.build import Build
+from index.build_job import Tell
+from index.documents import archives
+from index.documents.access import ACCESS_FILE, AccessRules, is_access_file
+from index.documents.files import RECORDS, Found, too_large, unsupported
+from index.documents.ignoring import Ignoring
+from index.documents.report import Report, Skip
+from index.groups import Groups
+from index.model import Entry
+from index.names import printable
+from index.readers.unreadable import Unreadable
+from index.reading.job import Outcome, Task
+from index.reading.pool import Pool
+from index.reading.readings import Readings
+from index.snapshot.roots import Root
+from index.text import passages
+
+_STDIN = "-/"
+#: What is to be read, if anything, and what is to be done with what became of it.
+Work = tuple[Callable[[list[Outcome]], None], Task | None]
+
+
+class Intake:
+    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay.
+
+    `earlier` is what was skipped the last time. `again`: try files that could not be read then, though they are the same.
+    `kept` is what a build that was stopped had read, and where this one keeps what it reads.
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        pool: Pool,
+        progress: Tell,
+        *,
+        exactly: bool,
+        earlier: Iterable[Skip] = (),
+        again: bool = True,
+        kept: Readings | None = None,
+    ) -> None:
+        self.report = Report()
+        self.exactly = exactly
+        self.seen: dict[str, str] = {}  # source id -> origin
+        self.looked_at: set[str] = set()  # origins
+        self.left_out = 0
+        self._build = build
+        self._pool = pool
+        self._progress = progress
+        self._kept = kept
+        self._roots: Sequence[Root] = ()
+        self._planned: dict[str, str] = {}  # origin -> the id of its document or archive
+        self._shut: list[str] = []  # folders that cannot be listed
+        self._known: dict[str, list[Entry]] = {}  # by origin
+        self._access = AccessRules()
+        self._paths: dict[str, Path] = {}  # by origin, of the files that were looked at
+        self._again = again
+        self._earlier: dict[str, list[Skip]] = {}  # by origin
+        for skip in earlier:
+            self._earlier.setdefault(skip.origin, []).append(skip)
+        self._contents: dict[str, list[str]] = {}  # digest of bytes -> source ids
+        for entry in build.catalogue.values():
+            self._known.setdefault(entry.origin, []).append(entry)
+            if entry.content:
+                self._contents.setdefault(_bytes_of(entry), []).append(entry.source_id)
+
+    def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
+        """Raises IndexProblem when it is not known who may see them."""
+        self._roots = roots
+        self._paths |= {found.origin: found.path for found in files}
+        self._access.check({found.path.parent for found in files})
+        self._rename(files)
+        self._do(self._work(files))
+        self._progress("read", len(files), len(files))
+
+    def _do(self, work: Iterable[Work]) -> None:
+        for step, outcomes in self._pool.read(work, self._kept):
+            step(outcomes)
+
+    def _work(self, files: list[Found]) -> Iterator[Work]:
+        """What there is to read, and after it what there is to do; this runs ahead of that, and so decides nothing."""
+        for done, found in enumerate(files):
+            if done % 20 == 0:
+                yield _just(self._progress, "read", done, len(files))
+            self.looked_at.add(found.origin)
+            if found.closed:
+                self._shut.append(found.origin)
+            if found.problem is not None:
+                yield _just(self.report.skip, found.source_id, found.problem, found.origin)
+                continue
+            try:
+                yield from self._file_work(found)
+            except (OSError, MemoryError) as error:
+                yield _just(self._keep_unreadable, found, error)
+
+    def _rename(self, files: list[Found]) -> None:
+        """Where the roots are others than they were, give the documents of each file the id that it has now."""
+        for found in files:
+            if found.problem is None:
+                self._planned.setdefault(found.origin, found.source_id)
+        ids: dict[str, str] = {}  # new -> old
+        for origin, now in self._planned.items():
+            for entry in self._known.get(origin, ()):
+                new = _id_now(entry, now)
+                holder = self._build.catalogue.get(new)
+                if new != entry.source_id and new not in ids and (holder is None or not self._is_still_there(holder)):
+                    ids[new] = entry.source_id
+        if ids:
+            self._move({old: new for new, old in ids.items()})
+
+    def _move(self, ids: dict[str, str]) -> None:
+        self._build.move(ids)
+        self._known = {}
+        for entry in self._build.catalogue.values():
+            self._known.setdefault(entry.origin, []).append(entry)
+
+    def _file_work(self, found: Found) -> Iterator[Work]:
+        status = found.path.stat()
+        basis = _basis(found.root)
+        stamp = f"{status.st_size}.{status.st_mtime_ns}.{basis}"
+        known = self._known.get(found.origin, [])
+        if known and all(
+            entry.stamp == stamp
+            and _id_now(entry, found.source_id) == entry.source_id
+            and _member(entry, found.source_id) is not None
+            for entry in known
+        ):
+            yield _just(self._unchanged, known, stamp)
+            return
+        if not self._again and any(skip.stamp == stamp for skip in self._earlier.get(found.origin, ())):
+            yield _just(self._see, known)
+            yield _just(self._skip_as_before, found.origin)
+            return
+        suffix = found.path.suffix.lower()
+        if archives.is_archive(found.path.name):
+            yield from self._archive_work(found, stamp)
+        elif suffix in RECORDS:
+            with found.path.open("rb") as file:
+                content = f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.{basis}"
+            if known and all(entry.content == content for entry in known):
+                yield _just(self._unchanged, known, stamp)
+                return
+            yield from self._record_work(found.path, found.source_id, found.origin, stamp, content)
+        else:
+            work = self._document_work(found, found.inside, found.path.read_bytes(), stamp, found.path)
+            yield work
+            if work[1] is None:
+                self.report.unchanged_files += 1
+                return
+        self.report.files += 1
+        self.report.megabytes += status.st_size / 1e6
+
+    def _archive_work(self, found: Found, stamp: str) -> Iterator[Work]:
+        rules = Ignoring(found.root)
+        try:
+            if any(is_access_file(Path(member.name).name) for member in archives.members(found.path)):
+                raise Unreadable(f"holds an {ACCESS_FILE}, which counts in a folder only; unpack it")
+            for member in archives.members(found.path):
+                inside = f"{found.inside}/{member.name}"
+                name = found.root.id_of(inside)
+                if not member.name or rules.leaves_out_wherever(inside):
+                    self.left_out += 1
+                    continue
+                problem = member.problem or _unfit(member)
+                if problem is not None:
+                    yield _just(self.report.skip, name, problem, found.origin)
+                    continue
+                data = member.read()
+                path = self._build.spooled(io.BytesIO(data))
+                if Path(member.name).suffix.lower() in RECORDS:
+                    content = f"{_digest(data)}.{_basis(found.root)}"
+                    yield from self._record_work(path, name, found.origin, stamp, content, member.name)
+                else:
+                    yield self._document_work(found, inside, data, stamp, path)
+                yield _just(path.unlink)
+        except Unreadable as reason:
+            yield _just(self.report.skip, found.source_id, reason, found.origin, stamp)
+
+    def _document_work(self, found: Found, inside: str, data: bytes, stamp: str, path: Path) -> Work:
+        """One file or member of an archive, which `path` holds; not to be read when its bytes are those that were read before."""
+        content = f"{_digest(data)}.{_basis(found.root)}"
+        source_id = found.root.id_of(inside)
+        known = self._build.catalogue.get(source_id)
+        if known is not None and known.origin == found.origin and known.content == content:
+            return _just(self._same, source_id, found.origin, stamp)
+        published = (
+            inside
+            if inside == found.inside
+            else f"{Path(found.inside).parent.as_posix()}/{inside[len(found.inside) + 1 :]}"
+        )
+        url = found.root.url_of(published.removeprefix("./"))
+        self._build.warm_up()
+        task = _task(path, source_id, len(data), url, content)
+        return partial(self._take_document, found.origin, stamp, content), task
+
+    def _same(self, source_id: str, origin: str, stamp: str) -> None:
+        if source_id in self.seen:
+            self._is_free(source_id, origin, source_id)  # says by whom
+        else:
+            self._build.touch(source_id, stamp)
+            self.seen[source_id] = origin
+
+    def _take_document(self, origin: str, stamp: str, content: str, outcomes: list[Outcome]) -> None:
+        for outcome in outcomes:
+            if outcome.read is None:
+                self._skip_document(outcome, origin, stamp)
+            elif self._is_free(outcome.name, origin, outcome.name):
+                self._take_over(outcome.name, content)
+                self._build.put_prepared(outcome.read, origin, stamp, content)
+
+    def _skip_document(self, outcome: Outcome, origin: str, stamp: str) -> None:
+        """What the index holds of a document stays when only this reading of it was too much."""
+        reason = outcome.reason
+        held = self._build.catalogue.get(outcome.name)
+        if outcome.this_time and held is not None and held.origin == origin:
+            self.seen[outcome.name] = origin
+            reason += "; what was read of it before stays"
+        self.report.skip(outcome.name, Unreadable(reason, failed=outcome.failed), origin, stamp)
+
+    def take_stream(self, stream: IO[bytes], name: str) -> None:
+        self.report.files += 1
+        origin = f"{_STDIN}{name}"
+        self.looked_at.add(origin)
+        self._planned[origin] = name
+        path = self._build.spooled(stream)
+        if Path(name).suffix.lower() in RECORDS:
+            self._do(self._record_work(path, name, origin, "", ""))
+        else:
+            task = _task(path, name, path.stat().st_size)
+            self._do([(partial(self._take_document, origin, "", ""), task)])
+        path.unlink()
+
+    def _record_work(
+        self, path: Path, name: str, origin: str, stamp: str, content: str, member: str = ""
+    ) -> Iterator[Work]:
+        self._build.warm_up()
+        whole = _task(path, name, path.stat().st_size, content=content)
+        for task in whole.stretches():
+            yield _just(self._progress, "records", task.start, whole.size_bytes)
+            yield partial(self._take_records, origin, stamp, content, member), task
+
+    def _take_records(self, origin: str, stamp: str, content: str, member: str, outcomes: list[Outcome]) -> None:
+        for outcome in outcomes:
+            if outcome.read is None:
+                self.report.skip(outcome.name, Unreadable(outcome.reason, failed=outcome.failed), origin)
+            elif self._is_free(outcome.read.entry.source_id, origin, outcome.name, record=True):
+                self._build.put_prepared(outcome.read, origin, stamp, content, member)
+
+    def _is_free(self, source_id: str, origin: str, name: str, *, record: bool = False) -> bool:
+        """Whether a document may have this id; the one that has it already keeps it, and the other is named."""
+        holder = self._build.catalogue.get(source_id)
+        by = self.seen.get(source_id)
+        if by is None and holder is not None and holder.origin != origin and self._is_still_there(holder):
+            replaces = record and _is_record(holder)
+            by = None if replaces else holder.origin
+        if by is not None:
+            reason = f"source_id {source_id} was given before, by {by}; rename one of the two"
+            self.report.skip(name, Unreadable(reason), origin)
+            return False
+        self.seen[source_id] = origin
+        return True
+
+    def _is_still_there(self, entry: Entry) -> bool:
+        """Whether the file of this document still gives it this id."""
+        if entry.origin in self._planned:
+            return _id_now(entry, self._planned[entry.origin]) == entry.source_id
+        return not self.exactly and (entry.origin.startswith(_STDIN) or _exists(entry.origin))
+
+    def _take_over(self, source_id: str, content: str) -> None:
+        """Let a new document be the one that was read from the same bytes, whose file has gone."""
+        if source_id in self._build.catalogue or not content:
+            return
+        name = Path(source_id).name
+        gone = [
+            entry
+            for old in self._contents.get(content.partition(".")[0], ())
+            if (entry := self._build.catalogue.get(old)) is not None
+            and old not in self.seen
+            and not _is_record(entry)
+            and entry.origin not in self._planned
+            and (self.exactly or self._has_gone(entry))
+        ]
+        if gone:
+            best = min(gone, key=lambda entry: (Path(entry.source_id).name != name, entry.source_id))
+            self._move({best.source_id: source_id})
+
+    def _has_gone(self, entry: Entry) -> bool:
+        """Whether the file is gone and its folder is not, which could come back."""
+        root = next((root for root in self._roots if root.holds(entry.origin)), None)
+        return root is not None and os.path.isdir(root.folder) and not _exists(entry.origin)
+
+    def _keep_unreadable(self, found: Found, error: OSError | MemoryError) -> None:
+        """A file that is there but cannot be opened now: what the index holds of it stays."""
+        self.report.skip(
+            found.source_id,
+            Unreadable(f"cannot be read ({getattr(error, 'strerror', '') or 'out of memory'})"),
+            found.origin,
+        )
+        self._see(self._known.get(found.origin, ()))
+
+    def _skip_as_before(self, origin: str) -> None:
+        for skip in self._earlier.get(origin, ()):
+            self.report.add(skip)
+
+    def _unchanged(self, entries: Iterable[Entry], stamp: str) -> None:
+        self.report.unchanged_files += 1
+        for entry in entries:
+            self._build.touch(entry.source_id, stamp)
+        self._see(entries)
+        self._skip_as_before(next((entry.origin for entry in entries), ""))
+
+    def _see(self, entries: Iterable[Entry]) -> None:
+        self.seen |= {entry.source_id: entry.origin for entry in entries}
+
+    def drop_vanished(self, *, below: Sequence[str] = ()) -> None:
+        """Remove documents that their file no longer contains, and those whose file is gone from below these folders, or from
+        anywhere if the index is to hold exactly what was taken in.
+        """
+        roots = [Root(folder=folder) for folder in below]
+        shut = [Root(folder=folder) for folder in self._shut]
+        for source_id, entry in list(self._build.catalogue.items()):
+            if source_id in self.seen or any(folder.holds(entry.origin) for folder in shut):
+                continue
+            if self.exactly or entry.origin in self.looked_at or any(root.holds(entry.origin) for root in roots):
+                self._build.remove(source_id)
+
+    def regroup(self) -> None:
+        """Let every document whose file was looked at be seen by whom access.toml says now. Raises IndexProblem."""
+        access: dict[str, Groups] = {}
+        for source_id, entry in self._build.catalogue.items():
+            path, planned = self._paths.get(entry.origin), self._planned.get(entry.origin)
+            if path is not None and planned is not None:
+                member = _member(entry, planned)
+                access[source_id] = () if member is None else self._access.groups_for(path, member)
+        self._build.regroup(access)
+        entries = self._build.catalogue.values()
+        hidden = [entry.source_id for entry in entries if entry.groups == ()]
+        if hidden:
+            also = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+            self.report.access.append(f"no group sees {hidden[0]}{also}: what names groups for it agrees on none")
+        if all(entry.origin in self._paths for entry in entries):
+            self.report.access += self._access.unused()
+
+
+def _just[**P](do: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> Work:
+    """Something to do in its turn, with nothing to read."""
+
+    def step(outcomes: list[Outcome]) -> None:
+        do(*arguments, **named)
+
+    return step, None
+
+
+def _task(path: Path, name: str, size: int, url: str = "", content: str = "") -> Task:
+    """`name` is the source id, of which the title is made and the suffix taken."""
+    title, suffix = Path(name).stem.replace("_", " "), Path(name).suffix.lower()
+    return Task(
+        path=os.fsencode(path.absolute()),
+        source_id=name,
+        title=title,
+        suffix=suffix,
+        size_bytes=size,
+        url=url,
+        content=content,
+    )
+
+
+def _unfit(member: archives.Member) -> Unreadable | None:
+    if archives.is_archive(member.name):
+        return Unreadable("an archive in an archive; unpack the outer one")
+    return unsupported(member.name) or too_large(member.size)
+
+
+def _id_now(entry: Entry, planned: str) -> str:
+    """The id that this document of a file has, when the file itself has the id `planned`; records have ids of their own."""
+    if _is_record(entry):
+        return entry.source_id
+    if archives.is_archive(entry.origin) and not entry.source_id.startswith(f"{planned}/"):
+        name = Path(entry.origin).name
+        _, found, member = entry.source_id.partition(f"{printable(name)}/")
+        return f"{planned}/{member}" if found else entry.source_id
+    return entry.source_id if archives.is_archive(entry.origin) else planned
+
+
+def _member(entry: Entry, planned: str) -> str | None:
+    """The path in its archive of what this document was read from, empty for a file of its own; None when that is not known."""
+    if not archives.is_archive(entry.origin):
+        return ""
+    return entry.member or (entry.source_id[len(planned) + 1 :] if entry.source_id.startswith(f"{planned}/") else None)
+
+
+def _is_record(entry: Entry) -> bool:
+    return Path(entry.origin).suffix.lower() in RECORDS
+
+
+def _exists(origin: str) -> bool:
+    return os.path.lexists(origin) or os.path.lexists(unquote(origin, errors="surrogateescape"))
+
+
+def _basis(root: Root) -> str:
+    """What else a document is made of, beside its file's bytes."""
+    address = f".{zlib.crc32(root.base_url.encode()):x}" if root.base_url else ""
+    return f"{passages.VERSION}{address}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _bytes_of(entry: Entry) -> str:
+    return entry.content.partition(".")[0]

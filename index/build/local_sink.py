@@ -1,0 +1,244 @@
+"""The folder's body of the sink: segments of passages, an index of the terms, one of the vectors, published by a rename.
+
+What stays is hard-linked from the parent snapshot. The work for terms and for vectors runs in parallel in two processes
+(build_parts.py).
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from index.build import parts as build_parts
+from index.build_job import Job, Tell, no_progress
+from index.embedders import lsa
+from index.embedders.embedder import Embedder, EmbedderSpec
+from index.engines import search_engines
+from index.errors import IndexProblem
+from index.model import Entry, Passage, indexed_text
+from index.sink import check_embedder, described
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue, write_catalogue
+from index.snapshot.prepared import Hashes, hashes
+from index.snapshot.roots import Root
+from index.snapshot.segment import CODES, Segment, write_segment
+from index.snapshot.snapshot import Manifest
+from index.snapshot.store import PassageStore, Renamed, complete, read_renamed, write_renamed
+
+_EMBED_BATCH = 64
+#: So many passages are kept in memory before they are written.
+_SEGMENT = 20_000
+
+
+class LocalSink:
+    """Use it inside `snapshot.writing`."""
+
+    def __init__(
+        self,
+        index: Path,
+        embedder: Embedder | None = None,
+        progress: Tell = no_progress,
+        *,
+        foreign_vectors: bool = False,
+        afresh: bool = False,
+    ) -> None:
+        """`embedder` None means LSA. Raises IndexProblem when the index was built with a different one.
+
+        `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
+        `afresh`: begin without what the index holds, which need not be readable.
+        """
+        self._index = index.absolute()  # the process for the vectors runs in another folder
+        self._embedder = embedder
+        self._progress = progress
+        self._began = time.monotonic()
+        self._parent = snapshot.hold(index) if snapshot.exists(index) and not afresh else None
+        self._foreign = False
+        self._renamed: dict[int, Renamed] = {}
+        if self._parent is not None:
+            self._foreign = foreign_vectors and self._parent.manifest.embedder.name != lsa.NAME
+            try:
+                if not self._foreign:
+                    check_embedder(self._parent.manifest, embedder)
+                self._renamed = {one.first: one for one in read_renamed(self._parent.directory / "passages")}
+            except IndexProblem:
+                self._parent.close()
+                raise
+        self._known_next = self._next = self._parent.manifest.next_number if self._parent is not None else 0
+        self._id = snapshot.next_id(index)
+        self._building = self._index / "building" / self._id
+        (self._building / "passages").mkdir(parents=True)
+        (self._building / "vectors").mkdir()
+        self._before: dict[str, Entry] = {}
+        self._removed: list[tuple[int, int]] = []
+        self._fresh: list[Passage] = []
+        self._hashes: list[Hashes] = []
+        self._segments: list[Path] = []
+        self._warming: threading.Thread | None = None
+        self._vectors: build_parts.VectorProcess | None = None
+
+    @property
+    def parent(self) -> Manifest | None:
+        return self._parent.manifest if self._parent is not None else None
+
+    @property
+    def fitted(self) -> bool:
+        return self._embedder is None and not self._foreign
+
+    @property
+    def scratch(self) -> Path:
+        return self._building
+
+    def catalogue(self) -> dict[str, Entry]:
+        self._before = read_catalogue(self._parent.directory) if self._parent is not None else {}
+        return dict(self._before)
+
+    def warm_up(self) -> None:
+        if self._warming is None:
+            self._warming = threading.Thread(target=search_engines.TERMS.warm_up)
+            self._warming.start()
+
+    def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
+        self._fresh.extend(passages)
+        self._hashes.extend(hashes)
+        self._next = entry.first + entry.count
+        if self._vectors is None and self.fitted and len(self._fresh) > build_parts.ALONE_UP_TO:
+            self._vectors = build_parts.VectorProcess(self._progress)
+        if len(self._fresh) >= _SEGMENT:
+            self._flush()
+
+    def keep(self, entry: Entry, before: Entry) -> None:
+        if entry.count and (entry.source_id, entry.url) != (before.source_id, before.url):
+            self._renamed[entry.first] = Renamed(entry.first, entry.count, entry.source_id, entry.url)
+
+    def remove(self, entry: Entry) -> None:
+        self._removed.append((entry.first, entry.count))
+
+    def _flush(self) -> None:
+        if self._fresh:
+            path = self._building / "passages" / f"{self._fresh[0].number:012d}.bin"
+            write_segment(path, self._fresh, self._hashes)
+            self._segments.append(path)
+            self._fresh, self._hashes = [], []
+
+    def _drop_unmade(self, live: list[tuple[int, int]]) -> None:
+        """Rewrite the new segments without documents that this build put and then removed again."""
+        if all(first < self._known_next for first, _ in self._removed):
+            return
+        alive = {number for first, count in live for number in range(first, first + count)}
+        segments, self._segments = self._segments, []
+        for path in segments:
+            passages = [passage for passage in Segment(path) if passage.number in alive]
+            path.unlink()
+            path.with_suffix(CODES).unlink()
+            if passages:
+                self._segments.append(path.with_stem(f"{passages[0].number:012d}"))
+                write_segment(self._segments[-1], passages, hashes(passages))
+
+    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
+        parent = self._parent
+        self._flush()
+        live = [(entry.first, entry.count) for entry in catalogue.values() if entry.count]
+        live.sort()
+        self._drop_unmade(live)
+        folder = parent.directory if parent is not None else None
+        passages = self._building / "passages"
+        complete(passages, folder / "passages" if folder is not None else None, live, snapshot.link)
+        write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
+        job = self._job(live, refit)
+        self._embed(job)
+        results = build_parts.run(job, self._building, self._progress, self._vectors)
+        for path in passages.glob(f"*{CODES}"):
+            path.unlink()
+        write_catalogue(self._building, catalogue, folder, self._before, snapshot.link)
+        manifest = described(
+            catalogue,
+            roots,
+            self.parent,
+            snapshot=self._id,
+            embedder=self._spec(results, refit=refit),
+            languages=self._languages(results),
+            next_number=self._next,
+            refit=refit,
+            coverage=results.get("coverage", 1.0),
+            graph_size=int(results["graph_size"]),
+            build_s=round(time.monotonic() - self._began, 3),
+        )
+        manifest = snapshot.publish(self._index, self._building, manifest, self.parent)
+        self.close()
+        snapshot.prune(self._index)
+        return manifest
+
+    def close(self) -> None:
+        if self._warming is not None:
+            self._warming.join()
+        if self._vectors is not None:
+            self._vectors.end()
+        if self._parent is not None:
+            self._parent.close()
+        if self._building.is_dir():
+            with contextlib.suppress(OSError):
+                snapshot.discard(self._building)
+
+    def _job(self, live: list[tuple[int, int]], refit: bool) -> Job:
+        parent = self._parent
+        languages: dict[str, list[int]] = {}
+        old_removed: list[tuple[int, int]] = []
+        if parent is not None:
+            store = PassageStore(parent.directory / "passages")
+            languages = {language: [] for language in parent.manifest.languages}
+            for first, count in self._removed:
+                if first >= parent.manifest.next_number:
+                    continue  # put and removed within this build
+                old_removed.append((first, count))
+                for number in range(first, first + count):
+                    languages[store.get(number).language].append(number)
+        return Job(
+            building=str(self._building),
+            parent=str(parent.directory) if parent else "",
+            live=live,
+            removed=old_removed,
+            new=[str(path) for path in self._segments],
+            languages=languages,
+            dimension=self._spec_dimension(),
+            refit=refit,
+            lsa=self.fitted,
+        )
+
+    def _spec_dimension(self) -> int:
+        if self._embedder is not None:
+            return self._embedder.spec.dimension
+        return self._parent.manifest.embedder.dimension if self._parent is not None else lsa.DIMENSION
+
+    def _embed(self, job: Job) -> None:
+        """Compute vectors with an embedder that only this process can reach, and store them for the vector part."""
+        if self._embedder is None:
+            return  # LSA, or nothing to embed
+        store = PassageStore(self._building / "passages")
+        if job.refit or not job.parent:
+            numbers = [number for first, count in job.live for number in range(first, first + count)]
+        else:
+            numbers = [int(number) for path in self._segments for number in Segment(path).numbers]
+        shape = (len(numbers), self._embedder.spec.dimension)
+        rows = np.lib.format.open_memmap(self._building / "vectors" / "new.npy", "w+", np.float32, shape)
+        for start in range(0, len(numbers), _EMBED_BATCH):
+            self._progress("embed", start, len(numbers))
+            texts = [indexed_text(store.get(number)) for number in numbers[start : start + _EMBED_BATCH]]
+            rows[start : start + len(texts)] = self._embedder.embed(texts, query=False)
+        self._progress("embed", len(numbers), len(numbers))
+
+    def _spec(self, results: Mapping[str, float], *, refit: bool) -> EmbedderSpec:
+        if self._embedder is not None:
+            return self._embedder.spec
+        if self._parent is None or (refit and not self._foreign):
+            return EmbedderSpec(lsa.NAME, self._id, int(results["dimension"]), lsa.THRESHOLD)
+        return self._parent.manifest.embedder
+
+    def _languages(self, results: Mapping[str, float]) -> dict[str, int]:
+        languages = dict(self._parent.manifest.languages) if self._parent else {}
+        counted = {
+            key.removeprefix("language."): count for key, count in results.items() if key.startswith("language.")
+        }
+        return languages | {language: int(count) for language, count in counted.items()}

@@ -1,0 +1,126 @@
+"""From an address to an index, which may be a folder: where all who search or build begin."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from index.backend import Snapshots
+from index.build_job import Tell, no_progress
+from index.documents.report import Skipped, read_skipped, write_skipped
+from index.embedders.embedder import Embedder
+from index.search.local_backend import LocalSnapshots
+from index.sink import Sink
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+
+_URL = ("http://", "https://")
+
+
+class Credentials(msgspec.Struct, frozen=True, kw_only=True):
+    """What opens an index at a URL. `ca`: the file of the authorities that its certificate is checked by; empty: the system's."""
+
+    user: str = ""
+    password: str = ""
+    ca: str = ""
+
+
+_NONE = Credentials()
+
+
+class Index(Snapshots, Protocol):
+    """An index to search and to build. Every method raises IndexProblem."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Its own folder, whose files are no documents; None where it has none."""
+        ...
+
+    def exists(self) -> bool:
+        """Whether there is a snapshot, readable or not."""
+        ...
+
+    def check(self) -> None:
+        """Raises IndexProblem where the newest snapshot cannot be built upon, OlderFormat where it is of an older version."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Become its only writer."""
+        ...
+
+    def sink(
+        self,
+        embedder: Embedder | None = None,
+        progress: Tell = no_progress,
+        *,
+        foreign_vectors: bool = False,
+        afresh: bool = False,
+    ) -> Sink:
+        """Where a build writes; inside `writing`. `embedder` None means LSA; another than the index was built with is refused.
+
+        `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
+        `afresh`: begin without what the index holds, which need not be readable.
+        """
+        ...
+
+    def skipped(self) -> Skipped:
+        """The files that were last found but not read."""
+        ...
+
+    def keep_skipped(self, skipped: Skipped) -> None: ...
+
+
+class LocalIndex(LocalSnapshots):
+    """A folder."""
+
+    @property
+    def folder(self) -> Path:
+        return self.directory
+
+    def exists(self) -> bool:
+        return snapshot.exists(self.directory)
+
+    def check(self) -> None:
+        handle = snapshot.hold(self.directory)
+        try:
+            read_catalogue(handle.directory)
+        finally:
+            handle.close()
+
+    def writing(self) -> AbstractContextManager[None]:
+        return snapshot.writing(self.directory)
+
+    def sink(
+        self,
+        embedder: Embedder | None = None,
+        progress: Tell = no_progress,
+        *,
+        foreign_vectors: bool = False,
+        afresh: bool = False,
+    ) -> Sink:
+        from index.build.local_sink import LocalSink  # a search needs none of it
+
+        return LocalSink(self.directory, embedder, progress, foreign_vectors=foreign_vectors, afresh=afresh)
+
+    def skipped(self) -> Skipped:
+        return read_skipped(self.directory)
+
+    def keep_skipped(self, skipped: Skipped) -> None:
+        write_skipped(self.directory, skipped)
+
+
+def is_url(address: str) -> bool:
+    return address.startswith(_URL)
+
+
+def index_at(address: str | Path, credentials: Credentials = _NONE) -> Index:
+    """The index in a folder or at a URL. Raises IndexProblem."""
+    if isinstance(address, str) and is_url(address):
+        from index.opensearch.client import located  # a folder needs none of it
+        from index.opensearch.opening import OpenSearchIndex
+
+        return OpenSearchIndex(
+            located(address, user=credentials.user, password=credentials.password, ca=credentials.ca)
+        )
+    return LocalIndex(Path(address))

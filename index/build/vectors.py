@@ -1,0 +1,83 @@
+"""The part of a build that computes the vectors: fit or fold in, then write them as segments, a batch at a time.
+
+No more than a batch of texts and vectors is held at once, however many passages there are.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.build_job import Job, Tell
+from index.embedders import lsa
+from index.embedders.embedder import Vectors
+from index.embedders.lsa_folding import BATCH, Folding
+from index.engines import search_engines
+from index.snapshot.segment import Segment
+from index.snapshot.snapshot import link
+from index.snapshot.store import PassageStore
+
+_MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")
+#: How well a model knows what is folded in is measured on so many passages.
+_COVERAGE_OF = 500
+Labels = NDArray[np.int64]
+
+
+def count_new(job: Job) -> int:
+    return sum(len(Segment(Path(path)).numbers) for path in job.new)
+
+
+def run(job: Job, tell: Tell) -> dict[str, float]:
+    """Returns `dimension`, `graph_size`, and for LSA the mean `coverage` of the passages folded in."""
+    folder = Path(job.building) / "vectors"
+    folder.mkdir(exist_ok=True)
+    whole = job.refit or not job.parent
+    store = PassageStore(Path(job.building) / "passages")
+    labels = _numbers(job.live) if whole else _joined([Segment(Path(path)).numbers for path in job.new])
+    coverage, ready = 1.0, folder / "new.npy"
+    rows: Iterable[Vectors]
+    if job.lsa:
+        if whole:
+            sample = list(store.texts(labels[:: lsa.sample_step(len(labels))]))
+            lsa.fit(sample, folder, lambda done: tell("fit", done, len(sample)))
+            del sample
+        else:
+            for name in _MODEL_FILES:
+                link(Path(job.parent) / "vectors" / name, folder / name)
+        model = lsa.Lsa(folder, "")
+        dimension, rows = model.spec.dimension, Folding(model).embed(store.texts(labels))
+        known = [model.coverage(text) for text in store.texts(labels[:: max(1, len(labels) // _COVERAGE_OF)])]
+        coverage = float(np.mean(known)) if known else 1.0
+    elif ready.is_file():
+        made: Vectors = np.load(ready, mmap_mode="r")
+        dimension, rows = made.shape[1], (made[start : start + BATCH] for start in range(0, len(labels), BATCH))
+    else:
+        dimension, rows = job.dimension, iter(())
+    batches = _batches(labels, rows, tell)
+    path = folder / search_engines.VECTORS.FILE
+    if whole:
+        size = search_engines.VECTORS.build(path, dimension, batches, len(labels), tell)
+    else:
+        old = Path(job.parent) / "vectors" / path.name
+        removed = _numbers(job.removed)
+        size = search_engines.VECTORS.update(old, path, dimension, removed, batches, len(labels), tell)
+    ready.unlink(missing_ok=True)
+    return {"dimension": dimension, "graph_size": size, "coverage": coverage}
+
+
+def _batches(labels: Labels, rows: Iterable[Vectors], tell: Tell) -> Iterator[tuple[Labels, Vectors]]:
+    done = 0
+    for some in rows:
+        tell("vectors", done, len(labels))
+        yield labels[done : done + len(some)], some
+        done += len(some)
+    tell("vectors", len(labels), len(labels))
+
+
+def _numbers(ranges: list[tuple[int, int]]) -> Labels:
+    return _joined([np.arange(first, first + count, dtype=np.int64) for first, count in ranges])
+
+
+def _joined(parts: list[Labels]) -> Labels:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

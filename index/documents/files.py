@@ -1,0 +1,182 @@
+"""Find the files to read. One that cannot be read has its reason; nothing here stops a build but a path that is not there."""
+
+import glob
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from index.documents.access import ACCESS_FILE, is_access_file
+from index.documents.archives import is_archive
+from index.documents.ignoring import Ignoring
+from index.errors import IndexProblem
+from index.names import printable
+from index.readers.formats import KNOWN_UNREAD, by_suffix
+from index.readers.unreadable import Unreadable
+from index.snapshot.roots import WHOLE, Plan, Root
+
+RECORDS = frozenset((".jsonl", ".ndjson"))
+MAX_BYTES = 100 * 1024 * 1024
+
+
+class Found(NamedTuple):
+    """A file to read, at `inside` its root; `problem` says why it will be skipped. `closed`: it cannot be looked at now."""
+
+    path: Path
+    root: Root
+    inside: str
+    problem: Unreadable | None = None
+    closed: bool = False
+
+    @property
+    def source_id(self) -> str:
+        return self.root.id_of(self.inside)
+
+    @property
+    def origin(self) -> str:
+        return origin_of(self.path)
+
+
+def origin_of(path: Path) -> str:
+    """The path as the catalogue holds it."""
+    return printable(str(path))
+
+
+class Finder:
+    """Finds the files of a plan, each once, in a fixed order. `index` is the index's own folder, which is never read."""
+
+    def __init__(self, plan: Plan, index: Path | None = None) -> None:
+        """Raises IndexProblem for a rule that cannot be understood."""
+        self._plan = plan
+        self._index = os.path.realpath(index) if index else None
+        self._roots = {root.folder: root for root in plan.roots}
+        self.rules = {root.folder: Ignoring(root) for root in plan.roots}
+        self.left_out = 0  #: files and folders that rules leave out
+
+    def find(self) -> Iterator[Found]:
+        given: set[Path] = set()
+        for root, reads in self._plan.reads:
+            for asked in reads:
+                for found in self._read(root, asked):
+                    if found.path not in given:
+                        given.add(found.path)
+                        yield found
+
+    def _read(self, root: Root, asked: str) -> Iterator[Found]:
+        if os.path.lexists(os.path.join(root.folder, asked)):
+            matched: Sequence[str] = (asked,)
+        else:
+            matched = sorted(glob.glob(asked, root_dir=root.folder, recursive=True))
+        for one in matched:
+            path = Path(os.path.realpath(os.path.join(root.folder, os.path.dirname(one))), os.path.basename(one))
+            if one == WHOLE or (path.is_dir() and not path.is_symlink()):
+                yield from self._walk(Path(root.folder) if one == WHOLE else path, self._owner(path))
+            elif root.holds(str(path)):
+                yield from self._named(path, self._owner(path), by_glob=one != asked)
+
+    def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[Found]:
+        inside = path.relative_to(root.folder).as_posix()
+        if is_access_file(path.name):
+            _check_name(path)
+        elif not self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob):
+            yield _look(path, root, inside, named=not by_glob)
+        elif by_glob:
+            self.left_out += 1
+        else:
+            yield Found(path, root, inside, Unreadable("left out by the rules for its folder", failed=False))
+
+    def _owner(self, path: Path) -> Root:
+        """The root that holds the path, the innermost of several."""
+        return max((root for root in self._plan.roots if root.holds(str(path))), key=lambda root: len(root.folder))
+
+    def _walk(self, start: Path, root: Root) -> Iterator[Found]:
+        shut: list[Found] = []
+
+        def cannot_list(error: OSError) -> None:
+            path = Path(error.filename)
+            reason = Unreadable(f"cannot be listed ({error.strerror}); what it held stays as it was")
+            shut.append(Found(path, root, path.relative_to(root.folder).as_posix(), reason, closed=True))
+
+        owners = {str(start): root}
+        for folder, folders, files in os.walk(start, onerror=cannot_list):
+            owner = self._roots.get(folder) or owners.pop(folder)
+            rules = self.rules[owner.folder]
+            base = os.path.relpath(folder, owner.folder)
+            base = "" if base == WHOLE else f"{base}/"
+            kept: list[str] = []
+            for name in sorted(folders):
+                path = Path(folder, name)
+                if str(path) == self._index:
+                    continue
+                if rules.leaves_out(base + name, folder=True):
+                    self.left_out += 1
+                elif path.is_symlink():
+                    reason = "a link to a folder; links are not followed"
+                    yield Found(path, owner, base + name, Unreadable(reason, failed=False))
+                else:
+                    kept.append(name)
+                    owners[str(path)] = owner
+            folders[:] = kept
+            for name in sorted(files):
+                if is_access_file(name):
+                    _check_name(Path(folder, name))
+                elif rules.leaves_out(base + name):
+                    self.left_out += 1
+                else:
+                    yield _look(Path(folder, name), owner, base + name)
+            yield from shut
+            shut.clear()
+        yield from shut
+
+
+def _check_name(path: Path) -> None:
+    """Raises IndexProblem for rules that would not be found under the name that their file has."""
+    if path.name != ACCESS_FILE:
+        raise IndexProblem(f"{path}: name it {ACCESS_FILE}; it says who may see what, and counts under this name only")
+
+
+def _look(path: Path, root: Root, inside: str, *, named: bool = False) -> Found:
+    if path.is_symlink() and not named:
+        target = path.resolve()
+        if not root.holds(str(target)):
+            return Found(path, root, inside, Unreadable("a link that leaves the folder", failed=False))
+        if not target.exists():
+            return Found(path, root, inside, Unreadable("a link to nothing", failed=False))
+    problem = _problem(path)
+    return Found(path, root, inside, problem, closed=isinstance(problem, _Closed))
+
+
+class _Closed(Unreadable):
+    """It may be read another time."""
+
+
+def _problem(path: Path) -> Unreadable | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return Unreadable("gone before it could be read", failed=False)
+    except OSError as error:
+        return _Closed(f"cannot be read ({error.strerror}); what was read of it stays as it was")
+    if not stat.S_ISREG(status.st_mode):
+        return Unreadable("not a regular file", failed=False)
+    if status.st_size == 0:
+        return unsupported(path.name) or Unreadable("empty", failed=False)
+    if path.suffix.lower() in RECORDS or is_archive(path.name):
+        return None
+    return unsupported(path.name) or too_large(status.st_size)
+
+
+def unsupported(name: str) -> Unreadable | None:
+    suffix = Path(name).suffix.lower()
+    if suffix in RECORDS or suffix in by_suffix() or is_archive(name):
+        return None
+    if suffix in KNOWN_UNREAD:
+        return Unreadable(f"not read: {KNOWN_UNREAD[suffix]}", failed=False)
+    return Unreadable(f"unsupported file type {suffix or '(no suffix)'}", failed=False)
+
+
+def too_large(size: int) -> Unreadable | None:
+    if size <= MAX_BYTES:
+        return None
+    return Unreadable(f"{size // 1024**2} MB, over the limit of {MAX_BYTES // 1024**2} MB; split it")

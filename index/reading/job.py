@@ -1,0 +1,84 @@
+"""What is said to a process that reads documents, and what it says: messages in MessagePack, each after its length."""
+
+import codecs
+from collections.abc import Iterator
+from typing import Self
+
+import msgspec
+
+from index.readers.unreadable import Unreadable
+from index.snapshot.prepared import Prepared
+
+#: Bytes of the length before every message.
+LENGTH = 8
+#: The exit code of a process that may not have more memory.
+OUT_OF_MEMORY = 4
+_STRETCH_BYTES = 1024 * 1024
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one document may take: seconds of time, bytes of memory, characters of text."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 2 * 1024**3
+    characters: int = 50_000_000
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """A file to read: its absolute path as the system's bytes, and what the document in it is called.
+
+    With `lines`, that many lines of records instead, which begin at byte `start` with line number `line`. `size_bytes` is how
+    much is read. `url` is the document's, unless it names one itself. `content` is the digest of the whole file's bytes, where
+    it is known, and of whatever else documents are made of.
+    """
+
+    path: bytes
+    source_id: str
+    title: str
+    suffix: str
+    size_bytes: int
+    url: str = ""
+    start: int = 0
+    line: int = 1
+    lines: int = 0
+    content: str = ""
+
+    def stretches(self, lines: int = 500) -> "Iterator[Task]":
+        """This file, or stretch, of records in parts of so many lines or of a megabyte. Raises OSError.
+
+        Text in UTF-16, whose lines only a decoder finds, is one part.
+        """
+        with open(self.path, "rb") as file:
+            if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                yield msgspec.structs.replace(self, lines=1)
+                return
+            start, end, number, held = self.start, self.start + self.size_bytes, self.line, 0
+            at = file.seek(start)
+            while at < end:
+                piece = file.readline(min(_STRETCH_BYTES, end - at))  # a line may be longer
+                at = at + len(piece) if piece else end
+                if at < end and not piece.endswith(b"\n"):
+                    continue
+                held += 1
+                if held == lines or at - start >= _STRETCH_BYTES or at == end:
+                    yield msgspec.structs.replace(self, start=start, size_bytes=at - start, line=number, lines=held)
+                    start, number, held = at, number + held, 0
+
+
+class Outcome(msgspec.Struct, frozen=True, array_like=True):
+    """A document, or why there is none. `name` says where it stood. `this_time`: another time it may well be read."""
+
+    name: str
+    read: Prepared | None = None
+    reason: str = ""
+    failed: bool = True
+    this_time: bool = False
+
+    @classmethod
+    def problem(cls, name: str, reason: Unreadable) -> Self:
+        return cls(name, None, str(reason), reason.failed)
+
+
+def framed(message: object) -> bytes:
+    data = msgspec.msgpack.encode(message)
+    return len(data).to_bytes(LENGTH) + data

@@ -1,0 +1,124 @@
+"""From the candidates of a backend to hits: fusion, near-duplicates merged, and what a hit says. Pure."""
+
+from collections.abc import Iterator, Sequence
+from itertools import batched
+
+import msgspec
+import numpy as np
+
+from index.backend import Asked, Candidate, Found, Key, Seen
+from index.embedders.reranker import Reranker
+from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
+from index.search.fusion import Covers, mean_of_shares
+from index.text.codes import with_codes
+from index.text.coverage import cover, sets_of
+from index.text.duplicates import SKETCH_WIDTH, groups
+from index.text.ngrams import encode_all
+
+
+def fused(found: Found, asked: Asked, seen: Seen, k: int, snapshot: str) -> list[Hit]:
+    """The best `k` of both sides. Of the question and its variants that one counts for a passage which it covers best.
+
+    The topic counts for the text alone: around it and in phrases it would draw the passage that answered the question before.
+    """
+    candidates = sorted(found.candidates, key=lambda one: one.passage.number)
+    covers = _covers(candidates, [text for text, _ in asked.terms], asked.topic, seen)
+    scores = mean_of_shares(
+        {one.key: one.bm25.score for one in candidates if one.bm25},
+        {one.key: one.cosine for one in candidates},
+        covers,
+        {one.key for one in candidates if one.begins},
+        found.best_cosine,
+    )
+    by_key = {one.key: one for one in candidates}
+    ranked = [(by_key[key], score) for key, score in scores]
+    return [
+        msgspec.structs.replace(hit, coverage=covers[one.key].text, cosine=one.cosine)
+        for one, hit in _hits(ranked, k, "fusion", snapshot)
+    ]
+
+
+def of_one_side(found: Found, k: int, score_type: ScoreType, snapshot: str) -> list[Hit]:
+    """The best `k` of the side that was asked alone, by its own score."""
+    placed = [(one, one.bm25 if score_type == "bm25" else one.vector) for one in found.candidates]
+    ordered = sorted(((one, place) for one, place in placed if place), key=lambda each: each[1].rank)
+    return [hit for _, hit in _hits([(one, place.score) for one, place in ordered], k, score_type, snapshot)]
+
+
+def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
+    """The hits by the reranker's scores, best first, equal ones as they came; all as they came where it has none."""
+    scores = reranker.scores(query, [indexed_text(hit) for hit in hits]) if hits else None
+    if scores is None:
+        return hits
+    scored = [msgspec.structs.replace(hit, rerank_score=score) for hit, score in zip(hits, scores, strict=True)]
+    return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
+
+
+def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Seen) -> dict[Key, Covers]:
+    if not candidates:
+        return {}
+    own = [own_headings(one.passage) for one in candidates]
+    headings = [*(all_headings(one.passage, below) for one, below in zip(candidates, own, strict=True)), *own]
+    distinct = list(dict.fromkeys(headings))
+    texts = [*map(with_codes, askings), *map(with_codes, distinct), with_codes(topic)]
+    # Hashed together, which takes a tenth of the time that one after the other takes.
+    sets, wanted_phrases = sets_of(encode_all(texts), len(askings))
+    about, wanted = sets.pop() if topic else None, sets[: len(askings)]
+    told = dict(zip(distinct, sets[len(askings) : len(askings) + len(distinct)], strict=True))
+    texts_held = [one.grams for one in candidates]
+    beside = [*(one.lead for one in candidates), *(told[text] for text in headings)]
+    phrases = [one.phrases for one in candidates]
+    covers: dict[Key, Covers] = {}
+    for asked, asked_phrases in zip(wanted, wanted_phrases, strict=True):
+        if about is None:
+            shares = cover(asked, seen.rarity, [*texts_held, *beside])
+        else:
+            shares = cover(asked, seen.rarity, texts_held, about) + cover(asked, seen.rarity, beside)
+        text, *others = batched(shares, len(candidates))
+        together = cover(asked_phrases, seen.phrase_rarity, phrases)
+        for one, *each in zip(candidates, text, together, *others, strict=True):
+            covered = Covers(*each)
+            if one.key not in covers or covered.text > covers[one.key].text:
+                covers[one.key] = covered
+    return covers
+
+
+def _hits(
+    ranked: Sequence[tuple[Candidate, float]], k: int, score_type: ScoreType, snapshot: str
+) -> Iterator[tuple[Candidate, Hit]]:
+    """Near-duplicates are merged into the first of them."""
+    sketches = np.array([one.sketch for one, _ in ranked], dtype=np.uint32).reshape(-1, SKETCH_WIDTH)
+    first_of = groups(sketches)
+    firsts = [place for place, first in enumerate(first_of) if first == place]
+    for first in firsts[:k]:
+        one, score = ranked[first]
+        passage = one.passage
+        same = (ranked[place][0].key.source_id for place in range(first + 1, len(ranked)) if first_of[place] == first)
+        rank_b, score_b = one.bm25 or (None, None)
+        rank_v, score_v = one.vector or (None, None)
+        hit = Hit(
+            source_id=passage.source_id,
+            title=passage.title,
+            url=passage.link,
+            score=score,
+            score_type=score_type,
+            text=passage.text,
+            char_start=passage.char_start,
+            char_end=passage.char_end,
+            language=passage.language,
+            snapshot=snapshot,
+            passage=passage.number,
+            page=passage.page,
+            headings=passage.headings,
+            blocks=passage.blocks,
+            intros=passage.intros,
+            metadata=one.metadata,
+            bm25_rank=rank_b,
+            vector_rank=rank_v,
+            bm25_score=score_b,
+            vector_score=score_v,
+            raw_score=score_b if score_b is not None else score_v or 0.0,
+            cosine=score_v,
+            also_in=tuple(dict.fromkeys(other for other in same if other != passage.source_id)),
+        )
+        yield one, hit

@@ -1,0 +1,340 @@
+"""Answer queries from the newest snapshot, from any number of threads, and swap snapshots while queries run."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from index.backend import Asked, Backend, Seen, Snapshots
+from index.embedders import lsa
+from index.embedders.embedder import Embedder, EmbedderSpec, Vectors
+from index.embedders.reranker import Reranker
+from index.errors import IndexProblem
+from index.filters import Filter
+from index.groups import Groups
+from index.languages.detection import detect
+from index.model import Entry, Hit, Passage
+from index.search.local_backend import LocalSnapshots
+from index.search.ranking import fused, of_one_side, reranked
+from index.snapshot.roots import Root
+from index.surrogates import without_surrogates
+from index.text.coverage import TOPIC_SHARE, word_set
+from index.text.crossing import crossed
+from index.text.document_text import Stretch, page_stretch, stretch
+from index.text.question_words import without_question_words
+
+#: A topic is a few words.
+_TOPIC_CHARS = 200
+
+
+class _Held:
+    """A backend with its running queries counted; the last one to leave closes it."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.users = 1  # the searcher itself
+        self.asked_at = time.monotonic()
+
+
+class Searcher:
+    """`open`, then `search` from any thread; each thread calls `detach` before it ends."""
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        held: _Held,
+        embedder: Embedder | None,
+        reranker: Reranker | None,
+        *,
+        follows: bool = False,
+        earlier: int = 0,
+    ) -> None:
+        self._snapshots = snapshots
+        self._embedder = embedder
+        self._reranker = reranker
+        self._follows = follows
+        self._lock = threading.Lock()
+        self._reloading = threading.Lock()
+        self._held: _Held | None = held
+        self._earlier: list[_Held] = []  # oldest first
+        self._most_earlier = earlier
+        #: Why callers in groups are told nothing: who may see what is not known here. Empty: it is known.
+        self.withheld = ""
+
+    @classmethod
+    def open(
+        cls,
+        index: Path | Snapshots,
+        snapshot: str | None = None,
+        *,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+        earlier: int = 0,
+    ) -> "Searcher":
+        """Open the current snapshot of an index or its folder, or a named one, which then stays open. Raises IndexProblem.
+
+        `earlier`: so many snapshots stay open for `pinned` when it goes on with newer ones.
+        """
+        snapshots = LocalSnapshots(index) if isinstance(index, Path) else index
+        held = _Held(snapshots.open(snapshot, embedder))
+        return cls(snapshots, held, embedder, reranker, follows=snapshot is None, earlier=earlier)
+
+    @contextlib.contextmanager
+    def pinned(self, name: str = "", groups: Groups = None) -> Iterator["Searcher"]:
+        """One snapshot for several questions of a caller in `groups`: that of this name while it is open, else the current one.
+
+        Once who sees what has changed, callers in groups get the current one.
+        """
+        with self._lock:
+            current = self._current()
+            access = current.backend.manifest.access
+            allowed = (
+                one
+                for one in self._earlier
+                if one.backend.snapshot == name and (groups is None or one.backend.manifest.access == access)
+            )
+            held = next(allowed, current)
+            held.users += 1
+            held.asked_at = time.monotonic()
+        try:
+            fixed = Searcher(self._snapshots, held, self._embedder, self._reranker)
+            fixed._lock, fixed.withheld = self._lock, self.withheld
+            yield fixed
+        finally:
+            self._leave(held)
+
+    def forget(self, unasked_s: float = 0.0) -> None:
+        """Close earlier snapshots that nobody asked for so long."""
+        before = time.monotonic() - unasked_s
+        with self._lock:
+            old = [one for one in self._earlier if one.asked_at <= before]
+            self._earlier = [one for one in self._earlier if one.asked_at > before]
+        for one in old:
+            self._leave(one)
+
+    @property
+    def backend(self) -> Backend:
+        """What is searched now. Raises IndexProblem once closed."""
+        return self._current().backend
+
+    @property
+    def snapshot(self) -> str:
+        return self.backend.snapshot
+
+    @property
+    def access(self) -> str:
+        """Which groups see which document, as a digest."""
+        return self.backend.manifest.access
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The folders that the snapshot was built from."""
+        return self.backend.manifest.roots
+
+    def _current(self) -> _Held:
+        if self._held is None:
+            raise IndexProblem(f"the index {self._snapshots} has been closed")
+        return self._held
+
+    @contextlib.contextmanager
+    def _entered(self, groups: Groups) -> Iterator[Backend]:
+        """What is open now, and stays so. Raises IndexProblem where it is not known who sees what."""
+        with self._lock:
+            held = self._current()
+            held.users += 1
+        try:
+            if groups is not None and self.withheld:
+                raise IndexProblem(self.withheld)
+            yield held.backend
+        finally:
+            self._leave(held)
+
+    def _leave(self, held: _Held) -> None:
+        with self._lock:
+            held.users -= 1
+            last = held.users == 0
+        if last:
+            held.backend.close()
+
+    def search(
+        self,
+        query: str,
+        *,
+        topic: str = "",
+        language: str | None = None,
+        k: int = 5,
+        bm25_k: int = 5,
+        vector_k: int = 5,
+        threshold: float | None = None,
+        filter: Filter | None = None,
+        rerank: bool = True,
+        groups: Groups = None,
+    ) -> list[Hit]:
+        """The best `k` passages, best first; none for a query without a letter or digit.
+
+        `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped,
+        by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Both look
+        only at the documents that pass `filter` and that a caller in `groups` sees (None: every document), so neither costs
+        hits. With a reranker all candidates are scored and the best `k` by that kept, unless `rerank` is false. `topic`: words
+        of the conversation that the query belongs to, which count TOPIC_SHARE (coverage.py). Raises IndexProblem once closed.
+        """
+        query, topic = without_surrogates(query), without_surrogates(topic)[:_TOPIC_CHARS]
+        if not any(map(str.isalnum, query)):
+            return []
+        language = language or detect(query)
+        deep = self._reranker is not None and rerank
+        with self._entered(groups) as backend:
+            seen = backend.seen(groups)
+            asked = Asked(
+                terms=_terms(query, language, seen, variants=vector_k > 0) if bm25_k else (),
+                topic=topic,
+                vector=_vector(backend.embedder, query, topic) if vector_k else None,
+                bm25_k=bm25_k,
+                vector_k=vector_k,
+                threshold=backend.threshold if threshold is None else threshold,
+                filter=filter,
+                groups=groups,
+            )
+            found = backend.candidates(asked)
+            most = bm25_k + vector_k if deep else k
+            if bm25_k and vector_k:
+                hits = fused(found, asked, seen, most, backend.snapshot)
+            else:
+                hits = of_one_side(found, most, "bm25" if bm25_k else "vector", backend.snapshot)
+        if self._reranker is not None and rerank:
+            return reranked(self._reranker, f"{query} {topic}".strip(), hits)[:k]
+        return hits
+
+    def passing(self, filter: Filter, groups: Groups = None) -> int:
+        """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""
+        with self._entered(groups) as backend:
+            return backend.passing(filter, groups)
+
+    def rarity(self, words: Sequence[str], groups: Groups = None) -> list[float]:
+        """How rare each word is in the documents that a caller in `groups` sees, by its rarest piece: 0 (in all passages, or no
+        word at all) to 1 (in none).
+        """
+        with self._entered(groups) as backend:
+            weights = backend.seen(groups).rarity
+            rarest = float(weights.max())
+            sets = [word_set(word) for word in words]
+            return [float(weights[held].max()) / rarest if len(held) else 0.0 for held in sets]
+
+    def languages(self, groups: Groups = None) -> dict[str, int]:
+        """How many passages a caller in `groups` sees in each language."""
+        with self._entered(groups) as backend:
+            return dict(backend.seen(groups).languages)
+
+    def entries(self, groups: Groups = None) -> tuple[Entry, ...]:
+        """The documents that a caller in `groups` sees."""
+        with self._entered(groups) as backend:
+            return tuple(backend.entries(groups))
+
+    def beginnings(self, entries: Iterable[Entry], count: int) -> list[Passage]:
+        """The first passages of these documents, at most `count` of each."""
+        with self._entered(None) as backend:
+            return [passage for entry in entries for passage in backend.passages(entry, 0, count)]
+
+    def variants(self, query: str, language: str, groups: Groups = None) -> dict[str, str]:
+        """The query with its names as the other languages that a caller in `groups` sees write them; without those that write
+        them alike.
+        """
+        return crossed(without_question_words(query), language, self.languages(groups))
+
+    def source(self, source_id: str, groups: Groups = None) -> Entry | None:
+        """A document by its id, or by one that it had before its file was moved; None where a caller in `groups` sees none.
+
+        Raises IndexProblem.
+        """
+        with self._entered(groups) as backend:
+            return backend.source(source_id, groups)
+
+    def stretch(
+        self, source_id: str, start: int, end: int, groups: Groups = None, *, page: int | None = None
+    ) -> tuple[Entry, Stretch, str] | None:
+        """A stretch of a document's text, or that of a page instead, and the snapshot that it is from; None as for `source`.
+
+        Raises IndexProblem.
+        """
+        with self._entered(groups) as backend:
+            entry = backend.source(source_id, groups)
+            if entry is None:
+                return None
+            if page is not None:
+                begin, stop = page_stretch(backend.passages, entry, page)
+                start, end = begin, min(stop, begin + end - start)
+            return entry, stretch(backend.passages, entry, start, end), backend.snapshot
+
+    def sources(self, after: str, most: int, groups: Groups = None) -> tuple[list[Entry], int, str]:
+        """The first documents with an id behind `after`, by id, that a caller in `groups` sees; how many they see in all, and the
+        snapshot. Raises IndexProblem.
+        """
+        with self._entered(groups) as backend:
+            return backend.sources(after, most, groups), backend.seen(groups).documents, backend.snapshot
+
+    def embed(
+        self, texts: Sequence[str], *, query: bool = False, groups: Groups = None
+    ) -> tuple[EmbedderSpec, Vectors | None]:
+        """A row of length 1 per text, as the index makes them, and with which embedder.
+
+        None where it was fitted on documents that a caller in `groups` does not see: what it says of a text says something of them.
+        Raises IndexProblem.
+        """
+        with self._entered(groups) as backend:
+            spec = backend.embedder.spec
+            if spec.name == lsa.NAME and backend.seen(groups).documents < backend.seen(None).documents:
+                return spec, None
+            return spec, backend.embedder.embed(texts, query=query)
+
+    def maybe_reload(self) -> bool:
+        """Swap to the newest snapshot if there is one. Raises IndexProblem."""
+        if not self._follows or self._snapshots.newest() == self.snapshot:
+            return False
+        self.swap_to(None)
+        return True
+
+    def swap_to(self, name: str | None) -> None:
+        """Go on with that snapshot, or the current one; running queries finish in the old one. Raises IndexProblem."""
+        with self._reloading:
+            fresh = _Held(self._snapshots.open(name, self._embedder))
+            with self._lock:
+                old, self._held = self._current(), fresh
+                old.asked_at = time.monotonic()
+                kept = [one for one in self._earlier if one.backend.snapshot != fresh.backend.snapshot]
+                if old.backend.snapshot != fresh.backend.snapshot:
+                    kept.append(old)
+                before, self._earlier = self._earlier, kept[-self._most_earlier :] if self._most_earlier else []
+                dropped = [one for one in (*before, old) if one not in self._earlier]
+            for one in dropped:
+                self._leave(one)
+
+    def detach(self) -> None:
+        self._snapshots.detach()
+
+    def close(self) -> None:
+        with self._lock:
+            old, self._held = self._held, None
+        if old is not None:
+            self._leave(old)
+        self.forget()
+
+
+def _terms(query: str, language: str, seen: Seen, *, variants: bool) -> list[tuple[str, str]]:
+    """What is looked for by terms: beside vectors without its question words, and with its names as other languages write them."""
+    if not variants:
+        return [(query, language)]
+    asked = without_question_words(query)
+    crossing = crossed(asked, language, seen.languages)
+    return [(asked, language), *((variant, other) for other, variant in crossing.items())]
+
+
+def _vector(embedder: Embedder, query: str, topic: str) -> Vectors:
+    """The whole question's, with its question words, which a neural embedder needs."""
+    vector = embedder.embed([query], query=True)
+    if not topic:
+        return vector
+    mixed = vector + TOPIC_SHARE * embedder.embed([topic], query=True)
+    return np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), dtype=np.float32)

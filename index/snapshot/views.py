@@ -1,0 +1,94 @@
+"""What the callers of some groups see of a snapshot: its documents, and every figure that is told of them.
+
+A figure over documents that a caller does not see would tell what is in them: a word is rare until one hidden document holds it.
+"""
+
+import functools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.filters import Filter, predicate
+from index.groups import Groups, group_name
+from index.model import Entry
+from index.snapshot.allowed import REMEMBERED, Allowed, allowed_of
+from index.snapshot.store import PassageStore
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class View:
+    """`entries` are the documents seen; `allowed` their passages, None for all of the snapshot's. `languages` counts passages.
+
+    The rarities weigh every gram and phrase by the passages seen.
+    """
+
+    entries: Collection[Entry]
+    allowed: Allowed | None
+    languages: Mapping[str, int]
+    rarity: NDArray[np.float32]
+    phrase_rarity: NDArray[np.float32]
+
+    @property
+    def documents(self) -> int:
+        return len(self.entries)
+
+
+class Views:
+    """The views of one snapshot, each worked out once; safe for any number of threads."""
+
+    def __init__(
+        self, entries: Collection[Entry], store: PassageStore, languages: Mapping[str, int], *, for_all: bool = False
+    ) -> None:
+        """`languages`: how many passages of each there are. `for_all`: no document is for some groups only."""
+        self._everything = View(entries, None, languages, store.rarity, store.phrase_rarity)
+        self._store = store
+        self._for_all = for_all
+        self._made = functools.lru_cache(REMEMBERED)(self._make)
+        self._passing = functools.lru_cache(REMEMBERED)(_passing)
+
+    @functools.cached_property
+    def _groups(self) -> dict[str, frozenset[str]]:
+        """The documents that are not everybody's; most indexes have none."""
+        if self._for_all:
+            return {}
+        entries = self._everything.entries
+        return {entry.source_id: frozenset(named) for entry in entries if (named := entry.groups) is not None}
+
+    @functools.cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset[str]().union(*self._groups.values())
+
+    def of(self, groups: Groups) -> View:
+        """What a caller in these groups sees; None: everything."""
+        if groups is None or not self._groups:
+            return self._everything
+        return self._made(self._named & {*map(group_name, groups)})
+
+    def sees(self, source_id: str, groups: Groups) -> bool:
+        """Whether a caller in these groups sees this document."""
+        if groups is None:
+            return True
+        named = self._groups.get(source_id)
+        return named is None or not named.isdisjoint(map(group_name, groups))
+
+    def allowed(self, view: View, wanted: Filter | None) -> Allowed | None:
+        """The passages of a view that a filter lets through; None for all of the snapshot's."""
+        if wanted is None:
+            return view.allowed
+        found = self._passing(view, wanted)
+        return view.allowed if found.documents == len(view.entries) else found
+
+    def _make(self, own: frozenset[str]) -> View:
+        hidden = {source_id for source_id, named in self._groups.items() if not named & own}
+        if not hidden:
+            return self._everything
+        seen = tuple(entry for entry in self._everything.entries if entry.source_id not in hidden)
+        allowed = allowed_of(seen)
+        rarity, phrase_rarity = self._store.rarities_among(allowed.numbers)
+        return View(seen, allowed, self._store.languages(allowed.numbers), rarity, phrase_rarity)
+
+
+def _passing(view: View, wanted: Filter) -> Allowed:
+    return allowed_of(filter(predicate(wanted), view.entries))

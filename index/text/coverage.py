@@ -1,0 +1,136 @@
+"""How much of a question a passage covers, whatever the passage's length.
+
+BM25 and cosine both weigh a match against the length of the passage; neither measures how much of the question is matched at
+all, and that tells their candidates apart. Each passage's n-grams (4 letters, or 2 characters for Han or Hangul) are kept as
+a set of 16-bit hashes, so that word endings matter little and a look-up takes microseconds. About two n-grams in a hundred of
+a passage share a hash; that blurs a score but never finds or loses a passage.
+
+The phrases of a passage are kept in the same way: 10 letters that begin or end with a word and run on into its neighbours, or
+4 characters. The share of the question's phrases in a passage tells words that stand together from words that merely occur.
+
+A document usually says first what it is about. So the share of the question that its lead (title, headings and first
+sentences) covers is reported beside the share that the passage covers.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.text.ngrams import SPACE, Encoded, Hashes, Places, encode, encode_all, fixed_grams, is_han, is_hangul
+
+SLOTS = 1 << 16
+#: The lead of a document: this many characters of its title, headings and first passage.
+LEAD = 300
+#: What a word of the conversation counts beside one of the question. From one half up, passages that answered the question
+#: before come first, and a question that stands alone is drawn away by an unrelated history; DECISIONS.md has the figures.
+TOPIC_SHARE = 0.4
+_PHRASE = 10
+_NOTHING = np.zeros(1, dtype=np.uint16)
+_MIX_1, _MIX_2, _MIX_3 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
+GramSet = NDArray[np.uint16]
+
+
+def gram_set(text: str) -> GramSet:
+    """The distinct hashes of a text's n-grams, ascending."""
+    return hash_sets(text)[0]
+
+
+def word_set(word: str) -> GramSet:
+    """The n-grams of a word wherever it stands: of Chinese and Korean only its pairs, as no space need follow it."""
+    codes = encode(word)
+    wide = is_han(codes) | is_hangul(codes)
+    if not wide.any():
+        return gram_set(word)
+    pairs, _ = fixed_grams(codes, 2, 4)
+    held = pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]]
+    return _sets(1, [held & np.uint32(SLOTS - 1)])[0]
+
+
+def hash_sets(text: str) -> tuple[GramSet, GramSet]:
+    """The distinct hashes of a text's n-grams and those of its phrases, ascending."""
+    grams, phrases = sets_of(encode_all((text,)))
+    return grams[0], phrases[0]
+
+
+def sets_of(encoded: Encoded, phrases_of: int | None = None) -> tuple[list[GramSet], list[GramSet]]:
+    """As `hash_sets`, of fewer than 65,536 texts at once; the phrases of so many of the first, by default of all."""
+    codes, starts = encoded.codes, encoded.starts
+    length = len(codes)
+    until = starts if phrases_of is None else starts[: phrases_of + 1]
+    end = int(until[-1])
+    owners = np.repeat(np.arange(len(starts) - 1, dtype=np.uint32) << np.uint32(16), np.diff(starts))
+    # After what is added at the end, there is an n-gram at every place; those that leave their text do not count.
+    codes = np.concatenate((codes, np.zeros(_PHRASE, dtype=np.uint32)))
+    space = codes == SPACE
+    pairs, fours = fixed_grams(codes, 2, 4)
+    fit_four = _fitting(starts, 4)
+    within = fit_four & ~(space[1 : length + 1] | space[2 : length + 2])
+    at_edge = _fitting(until, _PHRASE) & (space[:end] | space[_PHRASE - 1 :][:end])
+    wide = is_han(codes[:length]) | is_hangul(codes[:length])
+    if not wide.any():
+        grams, phrases = [_keys(owners, fours, np.flatnonzero(within))], []
+    else:
+        grams = [
+            _keys(owners, pairs, np.flatnonzero(wide & _fitting(starts, 2) & ~space[1 : length + 1])),
+            _keys(owners, fours, np.flatnonzero(within & ~wide)),
+        ]
+        phrases = [_keys(owners, fours, np.flatnonzero((wide & fit_four)[:end]))]
+        at_edge &= ~wide[:end]
+    edges = np.flatnonzero(at_edge)
+    joined = fours[edges] * _MIX_1 ^ fours[edges + 3] * _MIX_2 ^ fours[edges + 6] * _MIX_3
+    joined ^= joined >> np.uint32(16)
+    phrases.append(owners[edges] | (joined & np.uint32(SLOTS - 1)))
+    return _sets(len(starts) - 1, grams), _sets(len(until) - 1, phrases)
+
+
+def _fitting(starts: Places, size: int) -> NDArray[np.bool_]:
+    """From which places on this many characters are of the same text."""
+    fitting = np.ones(starts[-1], dtype=bool)
+    last = starts[1:, None] - np.arange(1, size)
+    fitting[last[last >= starts[:-1, None]]] = False
+    return fitting
+
+
+def _keys(owners: NDArray[np.uint32], hashes: Hashes, places: NDArray[np.intp]) -> NDArray[np.uint32]:
+    """The hashes at these places, each below the number of its text."""
+    return owners[places] | (hashes[places] & np.uint32(SLOTS - 1))
+
+
+def _sets(texts: int, keys: list[NDArray[np.uint32]]) -> list[GramSet]:
+    held = np.concatenate(keys)
+    held.sort()
+    first = np.ones(len(held), dtype=bool)
+    np.not_equal(held[1:], held[:-1], out=first[1:])
+    held = held[first]
+    bounds = held.searchsorted(np.arange(texts + 1, dtype=np.uint32) << np.uint32(16)).tolist()
+    sets = held.astype(np.uint16)  # the lower half
+    return [sets[start:end] for start, end in pairwise(bounds)]
+
+
+def rarity(counts: NDArray[np.int64], passages: int) -> NDArray[np.float32]:
+    """The weight of every hash, from how many passages contain it (the idf of BM25)."""
+    odds = np.maximum(passages - counts + 0.5, 0.5) / (counts + 0.5)
+    return np.asarray(np.log(1 + odds), dtype=np.float32)
+
+
+def cover(
+    question: GramSet, weights: NDArray[np.float32], passages: Sequence[GramSet], topic: GramSet | None = None
+) -> list[float]:
+    """The share (0..1) of the question, and of its topic by TOPIC_SHARE, that each passage contains, by weight."""
+    asked = question if topic is None else np.union1d(question, topic)
+    wanted = weights[asked]
+    if topic is not None:
+        wanted = np.where(np.isin(asked, question), wanted, wanted * np.float32(TOPIC_SHARE))
+    total = float(wanted.sum())
+    if total <= 0 or not passages:
+        return [0.0] * len(passages)
+    weight_at = np.zeros(SLOTS, dtype=np.float32)
+    weight_at[asked] = wanted / total
+    # All in one array, each after a 0, from which `reduceat` sums as it sums a passage alone.
+    found = weight_at.take(np.concatenate([part for held in passages for part in (_NOTHING, held)]))
+    starts = [0, *accumulate(len(held) + 1 for held in passages[:-1])]
+    found[starts] = 0
+    shares: list[float] = np.add.reduceat(found, starts).tolist()
+    return shares

@@ -1,0 +1,87 @@
+"""Find the words of a text that a question has too, whatever their form: what a reader looks for in a passage.
+
+Words in Latin letters match by their stem and are found whole. In scripts where particles are written onto a word, or words
+without spaces, the matching stretch alone is found. Words of grammar, and words that only ask, never match.
+"""
+
+import re
+from collections.abc import Iterator, Set
+from functools import lru_cache
+
+from index.languages import every
+from index.languages.folding import fold
+from index.languages.scripts import is_arabic, is_han, is_hangul
+from index.languages.words import WORD, terms, terms_of
+from index.text.question_words import without_question_words
+
+type Stretch = tuple[int, int]
+
+#: A character with what belongs to it: combining marks, the vowels and finals of a decomposed syllable, invisible characters.
+_CLUSTER = re.compile(
+    r"(?s:.)[\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1160-\u11ff\u200b-\u200f\ufe00-\ufe0f]*"
+)
+_folded = lru_cache(maxsize=8192)(fold)
+#: What may stand between two words that match so that they are one stretch.
+_JOINS = frozenset((" ", "-", "\u00a0", "\u202f", "\u2011", "\u3000"))
+
+
+_HARDLY_SAYS = frozenset(terms(" ".join(every(lambda language: language.words.gate_words.split()))))
+
+
+def content_words(question: str) -> frozenset[str]:
+    """The terms of a question that a passage can match; single letters and the like count only if there is nothing else."""
+    found = frozenset(terms(without_question_words(question)))
+    return frozenset(term for term in found - _HARDLY_SAYS if len(term) > 1 or not _is_letter(term)) or found
+
+
+def _is_letter(term: str) -> bool:
+    """Whether a term of one character is a mere letter, in a script where words have several."""
+    return not (term.isdigit() or is_hangul(term) or is_han(term))
+
+
+def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
+    """The stretches of `text` that match one of the terms, in order; those that touch or stand side by side are one."""
+    folded, places = _placed(text)
+    found: list[Stretch] = []
+    for first, last in _matching(folded, wanted):
+        start, end = places[first][0], places[last - 1][1]
+        if found and (start <= found[-1][1] or text[found[-1][1] : start] in _JOINS):
+            start = found.pop()[0]
+        found.append((start, end))
+    return tuple(found)
+
+
+def _placed(text: str) -> tuple[str, list[Stretch]]:
+    """The folded text, and for each of its characters the stretch of `text` that it stands for."""
+    if text.isascii():
+        return text.lower(), [(at, at + 1) for at in range(len(text))]
+    folded: list[str] = []
+    places: list[Stretch] = []
+    for cluster in _CLUSTER.finditer(text):
+        letters = _folded(cluster[0])
+        folded.append(letters)
+        places += [cluster.span()] * len(letters)
+    return "".join(folded), places
+
+
+def _matching(folded: str, wanted: Set[str]) -> Iterator[Stretch]:
+    for word in WORD.finditer(folded):
+        at = word.start()
+        if is_han(folded[at]):
+            yield from ((at + n, at + n + 2) for n in range(len(word[0]) - 1) if word[0][n : n + 2] in wanted)
+            if len(word[0]) == 1 and word[0] in wanted:
+                yield word.span()
+        elif is_hangul(folded[at]):
+            yield from _inside(word[0], at, wanted)
+        elif not wanted.isdisjoint(own := terms_of(word[0])):
+            stretch = word[0].find(own[0]) if is_arabic(folded[at]) else -1
+            yield (at + max(stretch, 0), word.end())
+
+
+def _inside(word: str, at: int, wanted: Set[str]) -> Iterator[Stretch]:
+    """The terms in a word of syllables: at its beginning before a particle, or anywhere in a compound."""
+    if len(own := terms_of(word)) == 1 and own[0] in wanted:
+        yield (at, at + len(own[0])) if word.startswith(own[0]) else (at, at + len(word))
+        return
+    found = [(word.find(term), len(term)) for term in wanted if len(term) > 1 and is_hangul(term[0])]
+    yield from sorted((at + start, at + start + length) for start, length in found if start >= 0)

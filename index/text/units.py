@@ -1,0 +1,130 @@
+"""Cut a text along its blocks into units that a person can read: a sentence, a list item, a row, code with its sentence.
+
+A unit never runs over a block's edge, save that code takes in the sentence directly above that introduces it. Without blocks
+every sentence is a unit.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from index.text.sentences import split
+
+#: A longer item or definition is several units: its sentences.
+LONGEST = 600
+_SILENT = frozenset(("heading", "table_header"))
+#: The beginning of an item, of which a block that is a whole list has several; and what stands before its first word.
+_MARKED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_MARKER = re.compile(r"\s*(?:[-*+•–]|\d{1,3}[.)])?\s*")
+
+
+class BlockLike(Protocol):
+    """A block of the index or of the bus."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def intro(self) -> tuple[int, int] | None: ...
+    @property
+    def syntax(self) -> str: ...
+
+
+class Unit(NamedTuple):
+    """`text[start:end]`. `kind` is its block's. A heading and a table's header are units that answer nothing.
+
+    `intro`: the stretch that introduces it and is not in it; offsets of the text, below 0 when it stands before the text.
+    `code`: where the code begins in a unit of code, after the sentence that introduces it.
+    """
+
+    start: int
+    end: int
+    kind: str = "prose"
+    intro: tuple[int, int] | None = None
+    code: int = 0
+    syntax: str = ""
+
+    @property
+    def answers(self) -> bool:
+        return self.kind not in _SILENT
+
+
+def units(text: str, blocks: Sequence[BlockLike] = (), offset: int = 0) -> list[Unit]:
+    """The units of `text` in order, without overlap. `offset`: where the text begins in the document that blocks count in."""
+    if not blocks:
+        return [Unit(start, end) for start, end in split(text)]
+    found: list[Unit] = []
+    for block in blocks:
+        start, end = max(0, block.start - offset), min(len(text), block.end - offset)
+        if start < end:
+            start, end = _trimmed(text, start, end, block.kind)
+        if start >= end or (block.kind != "code" and not any(map(str.isalnum, text[start:end]))):
+            continue
+        intro = (block.intro[0] - offset, block.intro[1] - offset) if block.intro else None
+        if block.kind == "code":
+            found.append(_code(text, found, Unit(start, end, "code", intro, start, block.syntax)))
+        else:
+            found += [
+                Unit(start + first, start + last, block.kind, intro)
+                for first, last in _cut(text[start:end], block.kind)
+            ]
+    return found
+
+
+def introduced(found: Sequence[Unit], at: int) -> list[Unit]:
+    """The units directly below that this one introduces; empty for most."""
+    one = found[at]
+    below: list[Unit] = []
+    for unit in found[at + 1 :]:
+        if unit.intro is None or not one.start < unit.intro[1] <= one.end:
+            if unit.kind == "list_item" and below:  # an item of an item
+                below.append(unit)
+                continue
+            break
+        below.append(unit)
+    return below
+
+
+def _cut(text: str, kind: str) -> list[tuple[int, int]]:
+    """The units of one block's text."""
+    whole = [(0, len(text))]
+    if kind in ("table_row", "table_header", "heading"):
+        return whole
+    if kind in ("list_item", "definition") and len(text) <= LONGEST and len(_MARKED.findall(text)) < 2:
+        return whole
+    sentences = split(text) or whole
+    if kind == "definition" and len(sentences) > 1:  # the term says nothing without what follows
+        return [(sentences[0][0], sentences[1][1]), *sentences[2:]]
+    return sentences
+
+
+def _code(text: str, found: list[Unit], unit: Unit) -> Unit:
+    """The code with the sentence that introduces it, if that stands directly above; it is then no unit of its own."""
+    if unit.intro is None or not found:
+        return unit
+    start, end = unit.intro
+    above = found[-1]
+    if not (above.answers and above.kind != "code" and above.start < end <= above.end):
+        return unit
+    if text[end : unit.start].strip() or not text[start:end].strip():
+        return unit
+    while above.start > start and len(found) > 1 and found[-2].kind == above.kind and found[-2].end > start:
+        found.pop()  # the introduction has more than one sentence
+        above = found[-1]
+    found.pop()
+    start = max(start, above.start)
+    before = text[above.start : start]
+    if not _MARKER.fullmatch(before):
+        found.append(above._replace(end=above.start + len(before.rstrip())))
+    else:
+        start = above.start
+    return unit._replace(start=start, intro=above.intro)
+
+
+def _trimmed(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
+    """The stretch without white space at its ends; code keeps the indentation of its first line."""
+    stretch = text[start:end]
+    return start + len(stretch) - len(stretch.lstrip("\n" if kind == "code" else None)), start + len(stretch.rstrip())

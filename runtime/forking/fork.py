@@ -1,0 +1,156 @@
+"""Fork a run: keep what it did before a stage, and run that stage and everything after it again, in this process."""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from actors.question.resolved import resolved, resolving_under
+from bus.delivery.actor import Actor
+from bus.delivery.execution import Services, check_bound, execute, outputs_of
+from bus.delivery.graph import Graph
+from bus.delivery.joins import joined
+from bus.journal.access import Groups, access_in
+from bus.journal.records import CAUSE, Record, encode
+from bus.transport.envelope import count_in
+from bus.wire.messages import Message, Question, QuestionAsked, lane_of
+from bus.wire.subjects import Key, key_of
+from runtime.forking.live_powers import Live
+from runtime.replay.recorded_powers import EventMemory
+from runtime.replay.steps import Steps, steps_of
+from runtime.replay.trace import ASKED, FINISHED, FORKED_AT, PARENT, TAKEN_OVER, Shown, Trace, own
+
+
+class NothingToFork(ValueError):
+    """The run never reached that stage; the message names those it reached."""
+
+
+async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, *, profile: str = "") -> Trace:
+    """A new run with the given id: the records before `stage`, and what today's code makes of them with live powers.
+
+    `profile` puts the question and the stage's input under another profile. Raises NothingToFork, Poison.
+    """
+    at = next(actor for actor in graph.actors if actor.name == stage)
+    kept, shown = taken_over(trace, graph, at)
+    access = access_in(trace.records)
+    run = _ForkedRun(run_id, graph, live, access.groups if access else None)
+    with resolving_under(trace.defaults):
+        run.take_over(trace, kept, shown, at, profile)
+        await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
+    return Trace(run_id, tuple(run.records), tuple(run.frames))
+
+
+def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], list[Shown]]:
+    """The records that do not depend on that actor, and the frames shown while they were made. Raises NothingToFork."""
+    steps = steps_of(trace, graph)
+    dropped = {r.sequence for r in trace.records if r.key.type == FINISHED and CAUSE not in r.headers}
+    until = 0.0
+    for step in steps.taken:
+        if step.actor is at or any(record.sequence in dropped for record in step.given):
+            dropped |= {record.sequence for record in step.outputs}
+        elif "emit" in step.actor.powers and step.outputs:
+            until = max(until, step.outputs[0].time)
+    types = {key_of(message, "").type for actor in graph.actors for message in actor.gives} | {ASKED}
+    kept = [r for r in trace.records if r.sequence not in dropped and r.key.type in types]
+    if not any(at in graph.consumers(type(record.message)) for record in kept):
+        raise NothingToFork(f"run {trace.run_id} never reached {at.name}; it reached {_names(steps)}")
+    return kept, [frame for frame in trace.frames if frame.time <= until]
+
+
+def _names(steps: Steps) -> str:
+    return ", ".join(dict.fromkeys(step.actor.name for step in (*steps.taken, *steps.unfinished)))
+
+
+def under(message: Message, profile: str) -> Message:
+    """The message as if the question had been asked under that profile; its text stays."""
+    if isinstance(message, QuestionAsked):
+        return msgspec.structs.replace(message, profile=profile)
+    question = getattr(message, "question", None)
+    if not isinstance(question, Question):
+        return message
+    anew = resolved(
+        QuestionAsked(
+            question=question.asked,
+            profile=profile,
+            style=question.style,
+            language=question.language,
+            contexts=question.contexts,
+            filter=question.filter,
+            constraints=question.constraints,
+            events=question.events,
+        )
+    )
+    return msgspec.structs.replace(message, question=msgspec.structs.replace(anew, text=question.text))
+
+
+@dataclass(slots=True)
+class _ForkedRun:
+    """A run in progress without a bus: its records and frames so far."""
+
+    run_id: str
+    graph: Graph
+    live: Live
+    groups: Groups = None
+    records: list[Record] = field(default_factory=list)
+    frames: list[Shown] = field(default_factory=list)
+    lines: list[bytes] = field(default_factory=list)
+
+    def takers(self, record: Record) -> tuple[Actor, ...]:
+        return self.graph.consumers(type(record.message))
+
+    def take_over(self, trace: Trace, kept: Sequence[Record], shown: Sequence[Shown], at: Actor, profile: str) -> None:
+        """Copy the parent's records and frames, renumbered; a given profile is applied to the stage's input."""
+        numbers: dict[int, int] = {}
+        self.frames += shown
+        self.lines += [line for frame in shown if frame.fenced for line in frame.data.split(b"\n")]
+        for n, record in enumerate(kept, start=1):
+            numbers[record.sequence] = n
+            headers = {**own(record.headers), PARENT: trace.run_id}
+            if (cause := numbers.get(count_in(record.headers, CAUSE, 0))) is not None:
+                headers[CAUSE] = str(cause)
+            if record.key.type == ASKED:
+                headers |= {FORKED_AT: at.name, TAKEN_OVER: str(len(self.lines))}
+            data = record.data
+            if profile and (record.key.type == ASKED or at.takes is type(record.message)):
+                data = encode(under(record.message, profile), record.stage)
+            key = Key(record.key.type, self.run_id, record.key.lane)
+            self.records.append(Record(key, n, record.time, data, headers))
+
+    async def go_on(self, first: Sequence[Record], *, only: Actor) -> None:
+        """Run the actors that take these records, then those that take their outputs, until no actor takes any."""
+        wave = [(actor, record) for record in first for actor in self.takers(record) if actor is only]
+        while wave:
+            given = await asyncio.gather(*(self._step(actor, record) for actor, record in wave))
+            made = [record for outputs in given for record in outputs]
+            wave = []
+            for record in made:
+                self.records.append(dataclasses.replace(record, sequence=len(self.records) + 1))
+                wave += [(actor, self.records[-1]) for actor in self.takers(self.records[-1])]
+
+    async def _step(self, actor: Actor, record: Record) -> list[Record]:
+        given: tuple[Record, ...] = (record,)
+        if actor.joins and not (given := joined(self.records, record.message, record.sequence)):
+            return []
+        messages = tuple(each.message for each in given)
+        events = EventMemory(self.lines)
+        result, stage = await execute(
+            actor,
+            messages if actor.joins else messages[0],
+            record.key,
+            Services(self.live.answer, self.live.search, events),
+            deadline=time.time() + self.live.deadline_s,
+            groups=self.groups,
+        )
+        self.frames += events.added
+        self.frames += [Shown(0, time.time(), line, fenced=False, headers={}) for line in events.asides]
+        outputs = outputs_of(actor, result)
+        check_bound(self.graph, actor, outputs, self.records, record.sequence)
+        made = []
+        for n, output in enumerate(outputs):
+            key = key_of(type(output), self.run_id, lane_of(output))
+            data = encode(output, stage if n == 0 else None)
+            made.append(Record(key, 0, time.time(), data, {CAUSE: str(record.sequence)}))
+        return made

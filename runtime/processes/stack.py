@@ -1,0 +1,86 @@
+"""A stack to ask questions of: the one already running over the index, or a temporary one."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from bus.journal.journal import Journal
+from bus.runs.runs import Runs
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from index.search import class_archive
+from runtime.processes.nats_users import bus_at
+from runtime.processes.roles import Role
+from runtime.processes.state_folder import Address, running, state_folder
+from runtime.processes.supervisor import Stack, StackRunning
+from runtime.settings import Settings
+
+#: The processes that a question takes.
+ROLES: tuple[Role, ...] = ("search", "inference", "actors")
+#: How often one is started that another, of which nothing is heard for ten seconds each time, is in the way of.
+TRIES = 6
+
+
+@contextlib.asynccontextmanager
+async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bool = False) -> AsyncIterator[Runs]:
+    """The `Runs` of a stack over the settings' index; starts what is needed and stops it afterwards.
+
+    `alone`: for a question or two; what is started shares this process where it can, which begins sooner and answers one at a time.
+    Raises Unavailable, NoServer, StackRunning.
+    """
+    folder = state_folder(settings)
+    there = running(folder)
+    stack: Stack | None = None
+    tries = TRIES
+    while stack is None and there is None:
+        say("starting nats-server, search, inference and actors…")
+        tries -= 1
+        try:
+            stack = await _started(Stack(settings, folder, ROLES, say=say, alone=alone))
+        except StackRunning:  # it is starting, or shutting down
+            there = await _appears(folder)
+            if there is None and not tries:
+                raise
+    try:
+        if stack is not None:
+            await stack.ready()
+            bus = stack.settings.bus
+        else:
+            bus = settings.bus if there is None else bus_at(folder, there.nats_url, settings.bus)
+        client = await connect(bus, name="groundwire-cli")
+        keep_trying(client)
+        await declare_streams(client.jetstream(timeout=2.0), settings.bus)
+        inbox = Inbox(client)
+        runs = Runs(client, inbox, Journal(client, inbox), events_max_age_s=settings.bus.events_max_age_s)
+        await runs.start()
+        try:
+            yield runs
+        finally:
+            await runs.stop()
+            await client.close()
+    finally:
+        if stack is not None:
+            await stack.stop()
+            if settings.index.dir:
+                await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
+
+
+async def _started(stack: Stack) -> Stack:
+    """The stack, started; of one that cannot be, nothing is left. Raises StackRunning, NoServer, Unavailable."""
+    try:
+        await stack.start()
+    except StackRunning:
+        raise
+    except BaseException:
+        await stack.stop()
+        raise
+    return stack
+
+
+async def _appears(folder: Path) -> Address | None:
+    """Wait for the address of a stack that holds the lock but has not written where it listens."""
+    for _ in range(200):
+        if (there := running(folder)) is not None:
+            return there
+        await asyncio.sleep(0.05)
+    return None
