@@ -1,4 +1,4 @@
-"""Tell questions that one retrieval can answer from those that must be decomposed.
+"""Separate questions that one retrieval can answer from those that must be decomposed.
 
 QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_query
 

@@ -1,4 +1,4 @@
-"""Make a follow-up question stand alone: references resolved, or the words of the conversation that it depends on kept beside it.
+"""Complete a follow-up question: resolve references, or add the words of the conversation that it depends on.
 
 FollowUpAsked -> QuestionReady        prompt: rewrite_query
 

@@ -63,7 +63,7 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     password: str = ""  #: better set as GROUNDWIRE_INDEX_PASSWORD
     ca: str = ""  #: file of the authority that signed its certificate; empty for those of the system
     threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
-    originals: bool = True  #: whoever may find a document may open its file, and see the pages of a PDF
+    originals: bool = True  #: a caller that may find a document may open its file and the pages of a PDF
     embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
     embed_model: str = ""  #: embedding model: folder, hub id or its name on the server
     embed_base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`
@@ -104,7 +104,7 @@ class AnswersSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class AccessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[access]`: who may see what."""
 
-    integrations: str = "*"  #: groups whose documents a question without a key sees, `sales,hr`; `*` for all documents
+    integrations: str = "*"  #: groups visible to a question without a key, `sales,hr`; `*` for all documents
     keys: str = ""  #: file of the keys; empty for `keys.json` in the state folder. Edges of one bus share it
     required: bool = False  #: a key is needed on loopback too, as behind a reverse proxy
     rate: Rate = ""  #: most requests of a key that names no rate: `5/s`
@@ -114,11 +114,11 @@ class AccessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[edge]`: the HTTP side."""
 
-    host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines, who then need a key
+    host: str = "127.0.0.1"  #: 0.0.0.0 to serve other machines, which then need a key
     port: Port = 8080
-    hosts: str = ""  #: names it is reached by beside its address: `docs.example.org, intranet:8080`
+    hosts: str = ""  #: further names of the service: `docs.example.org, intranet:8080`
     public_url: Origin = ""  #: where clients reach it, if through a proxy: `https://docs.example.org`
-    origins: str = ""  #: other sites whose pages may use it: `https://app.example.org`
+    origins: str = ""  #: other sites with pages that may use it: `https://app.example.org`
     max_connections: Annotated[int, Meta(ge=1)] = 4096
     max_connections_per_address: Annotated[int, Meta(ge=0)] = 256  #: of another machine; 0 for no limit
     json_deadline_s: Annotated[float, Meta(gt=0)] = 15.0  #: deadline of a JSON answer that names none

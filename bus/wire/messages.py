@@ -178,7 +178,7 @@ class FollowUpAsked(Message, frozen=True, kw_only=True):
 
 
 class QuestionReady(Message, frozen=True, kw_only=True):
-    """An in-scope question that stands alone. -> classify_query"""
+    """An in-scope question, complete without its history. -> classify_query"""
 
     question: Question
 
@@ -601,7 +601,7 @@ class Settled(Part, frozen=True, kw_only=True):
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):
-    """The end of a run is decided; what is not shown yet is the part of `settled.answer` after `shown`. -> stream_answer
+    """The end of a run is decided; the part of `settled.answer` after `shown` is still to be shown. -> stream_answer
 
     `retract`: sentences were shown that the answer no longer supports.
     """

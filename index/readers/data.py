@@ -98,7 +98,7 @@ FORMATS = (
         tuple(_SYNTAX),
         read_data,
         "PyYAML, msgspec",
-        "code cut at the outermost keys, comments, what an OpenAPI file says of its paths and schemas",
+        "code cut at the outermost keys, comments, descriptions of paths and schemas in an OpenAPI file",
         "files over 1 MB, lists of versions",
     ),
 )

@@ -12,13 +12,13 @@ _SHARES = ("right of shown", "right of answerable", "near misses shown", "helped
 _PAGE = """\
 # How often the chosen answer is right
 
-What is shown as an answer is chosen by weights that were fitted on question sets, and shown when a fitted probability is
-high enough: from {strict} on in the strict voice, which all tables by collection and by confidence take. Every share stands
-with its 95 % interval (Wilson). *Helped*: the answer is shown, or nothing is and it stands in one of the five closest
-passages. A near miss asks for what the documents do not say.
+Weights fitted on question sets choose the answer. The answer is shown if a fitted probability is high enough: from {strict} on in
+the strict voice, which all tables by collection and by confidence use. Every share has its 95 % interval (Wilson). *Helped*:
+the answer is shown, or no answer is shown and one of the five closest passages contains it. A near miss is a question that
+the documents do not answer.
 
-Every question of the first tables is judged by weights that were fitted without its collection. Their features may still have
-been worked on while looking at such questions: how it goes with new documents is told by the sets that were not fitted on.
+Every question of the first tables is judged by weights that were fitted without its collection. The features were developed
+with such questions in view. Only the sets that were not fitted on measure new documents.
 
 This page, the diagram and the weights are written by `groundwire eval fit`.
 """
@@ -26,8 +26,8 @@ _DIAGRAM = """
 ## Predicted and measured
 
 Each dot is a tenth of the scale, its area the number of questions in it, the line its interval. The mean distance from the
-diagonal is {error:.3f}. The scale is stretched so that from {strict} on, and again from {high} on, a promised part of what is
-shown is right; a dot off the diagonal is therefore no plain frequency.
+diagonal is {error:.3f}. The scale is stretched so that from {strict} on, and again from {high} on, a promised share of the shown
+answers is right. A dot off the diagonal is therefore not a plain frequency.
 
 ![Probability predicted against the share that was right]({image})
 """
