@@ -31,7 +31,7 @@ DOCUMENTS = ROOT / "runtime" / "demo" / "documents" / "handbook-en"
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_no_rights_and_writes_only_where_it_is_said(name: str) -> None:
+def test_services_have_no_rights_and_few_writable_paths(name: str) -> None:
     service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -40,7 +40,7 @@ def test_a_service_has_no_rights_and_writes_only_where_it_is_said(name: str) -> 
     assert set(service.get("networks", [])) <= {"bus", "door"}
 
 
-def test_every_process_is_watched_and_only_the_edge_has_a_port() -> None:
+def test_processes_have_health_checks_and_one_port() -> None:
     assert set(STACK) <= SERVICES.keys()
     assert all("healthcheck" in SERVICES[name] for name in STACK)
     assert [name for name in SERVICES if "ports" in SERVICES[name]] == ["edge"]
@@ -48,7 +48,7 @@ def test_every_process_is_watched_and_only_the_edge_has_a_port() -> None:
     assert [name for name in STACK if "door" in SERVICES[name]["networks"]] == ["edge"]
 
 
-def test_the_image_is_built_on_a_pinned_version_and_runs_as_the_user_of_compose() -> None:
+def test_image_has_a_pinned_base_and_user() -> None:
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert all(
         re.fullmatch(r"python:3\.12\.\d+-slim-bookworm", base)
@@ -178,7 +178,7 @@ def containers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containers]
 
 @pytest.mark.slow
 @pytest.mark.skipif(BWRAP is None, reason="bubblewrap is not installed")
-def test_the_stack_of_compose_answers_who_has_a_key(containers: Containers) -> None:
+def test_compose_stack_answers_with_a_key(containers: Containers) -> None:
     request = urllib.request.Request(
         f"http://127.0.0.1:{containers.ports['8080']}/v1/runs",
         data=json.dumps({"question": "What must everyone wear in the laboratory?"}).encode(),
@@ -210,7 +210,7 @@ def docker_runs() -> bool:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(not docker_runs(), reason="no Docker here")
-def test_the_image_is_built_and_finds_all_that_it_needs() -> None:
+def test_image_build_is_complete() -> None:
     subprocess.run(["docker", "build", "--quiet", "--tag", "groundwire-test", "."], cwd=ROOT, check=True)
     mounts = ("--tmpfs", "/tmp", "--tmpfs", "/var/lib/groundwire:uid=10001")
     subprocess.run(["docker", "run", "--rm", "--read-only", *mounts, "groundwire-test", "doctor"], check=True)

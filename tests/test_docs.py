@@ -30,7 +30,7 @@ def commands() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("page", "line"), sorted(set(commands())))
-def test_a_command_takes_the_options_that_it_is_shown_with(page: str, line: str) -> None:
+def test_documented_options_exist(page: str, line: str) -> None:
     words = shlex.split(line)
     command: click.Command = groundwire
     context = click.Context(groundwire, info_name="groundwire")

@@ -77,7 +77,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-def test_a_stage_is_imported_by_the_pipeline_alone() -> None:
+def test_stages_are_imported_by_the_pipeline_alone() -> None:
     """A test may call a stage by itself; the house knows them as one pipeline."""
     stages = {f"actors.{name}" for name in STAGES}
     house = [path for folder in ("actors", "runtime") for path in (ROOT / folder).rglob("*.py")]
@@ -106,7 +106,7 @@ PRINTING = re.compile(
 )
 
 
-def test_nothing_prints_but_by_way_of_the_terminal() -> None:
+def test_printing_needs_the_terminal_module() -> None:
     """No other file of the runtime calls what prints a text as it is, or has markup or emoji codes read in it."""
     found: dict[str, set[str]] = {}
     for path in (ROOT / "runtime").rglob("*.py"):
@@ -121,7 +121,7 @@ def test_nothing_prints_but_by_way_of_the_terminal() -> None:
     assert set(found) == set(PRINTERS), "an exception that is none any more"
 
 
-def test_a_column_of_a_bar_reads_no_markup() -> None:
+def test_progress_columns_read_no_markup() -> None:
     for path in (ROOT / "runtime").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("TextColumn"):

@@ -60,7 +60,7 @@ def imported() -> dict[str, str]:
     return {name: path for name, path in found.items() if name not in {*sys.stdlib_module_names, *PARTS}}
 
 
-def test_the_first_command_brings_less_than_a_hundred_packages() -> None:
+def test_first_command_installs_few_packages() -> None:
     packages = installed_with(PROJECT["project"]["dependencies"])
     assert len(packages) < MOST_PACKAGES, sorted(packages)
     assert (
@@ -70,7 +70,7 @@ def test_the_first_command_brings_less_than_a_hundred_packages() -> None:
     assert PROJECT["tool"]["uv"]["default-groups"] == []
 
 
-def test_all_that_the_product_imports_is_installed_with_it_or_an_extra() -> None:
+def test_every_import_is_a_dependency_or_extra() -> None:
     extras = [text for texts in PROJECT["project"]["optional-dependencies"].values() for text in texts]
     brought = installed_with([*PROJECT["project"]["dependencies"], *(text for text in extras if installed(text))])
     provided_by = metadata.packages_distributions()
@@ -90,7 +90,7 @@ def installed(requirement: str) -> bool:
     return True
 
 
-def test_a_wheel_is_installed_with_the_same_corrections() -> None:
+def test_wheel_has_the_same_dependency_corrections() -> None:
     assert tomllib.loads((ROOT / "install.toml").read_text(encoding="utf-8")) == {
         "dependency-metadata": PROJECT["tool"]["uv"]["dependency-metadata"]
     }
@@ -98,7 +98,7 @@ def test_a_wheel_is_installed_with_the_same_corrections() -> None:
         assert metadata.version(corrected["name"]) == corrected["version"], "correct what the installed version says"
 
 
-def test_the_readmes_test_command_is_what_ci_runs() -> None:
+def test_readme_test_command_matches_ci() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     run = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
     assert f"\n    {run.partition(' -m ')[2]}\n" in readme

@@ -23,7 +23,7 @@ def questions(name: str) -> list[GoldQuestion]:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_set_quotes_only_short_wordings_of_corpora_that_are_named(name: str) -> None:
+def test_sets_quote_briefly_from_named_corpora(name: str) -> None:
     asked = questions(name)
     collections = {corpus.collection for corpus in corpora() if corpus.question_set == name}
     assert {one.collection for one in asked} == collections
@@ -33,7 +33,7 @@ def test_a_set_quotes_only_short_wordings_of_corpora_that_are_named(name: str) -
     assert any(not one.answerable for one in asked)
 
 
-def test_the_sets_are_small_and_share_no_collection() -> None:
+def test_sets_are_small_and_share_no_collection() -> None:
     assert sum(path.stat().st_size for path in HERE.iterdir() if path.is_file()) < 600_000
     found = [collection for name in SETS for collection in {one.collection for one in questions(name)}]
     assert len(found) == len(set(found))
@@ -87,7 +87,7 @@ def published(tmp_path: Path) -> Corpus:
     )
 
 
-def test_a_corpus_is_fetched_and_laid_as_it_was_at_its_commit(published: Corpus, tmp_path: Path) -> None:
+def test_corpus_is_fetched_at_its_commit(published: Corpus, tmp_path: Path) -> None:
     host = f"file://{tmp_path}/host/"
     repository = clone_of(published, tmp_path / "clones", host)
     assert clone_of(published, tmp_path / "clones", "file:///nowhere/") == repository  # nothing is fetched twice
@@ -97,13 +97,13 @@ def test_a_corpus_is_fetched_and_laid_as_it_was_at_its_commit(published: Corpus,
     assert sorted(path.name for path in laid.rglob("*") if path.is_file()) == ["a.md", "b.md"]
 
 
-def test_a_commit_that_is_nowhere_is_named(published: Corpus, tmp_path: Path) -> None:
+def test_unknown_commit_is_named(published: Corpus, tmp_path: Path) -> None:
     gone = msgspec.structs.replace(published, commit="0" * 40)
     with pytest.raises(NoCommit, match="owner/name 000000000000: "):
         clone_of(gone, tmp_path / "clones", f"file://{tmp_path}/host/")
 
 
-def test_a_repository_that_cannot_be_fetched_is_one_line(tmp_path: Path) -> None:
+def test_unreachable_repository_is_one_line(tmp_path: Path) -> None:
     clones, out = str(tmp_path / "clones"), str(tmp_path / "out")
     command = [sys.executable, "-m", "tests.questions.lay", "--host", f"file://{tmp_path}/", clones, out, "e"]
     done = subprocess.run(command, cwd=HERE.parent.parent, capture_output=True, text=True, check=False)

@@ -11,6 +11,6 @@ def test_tables_are_current(name: str) -> None:
     assert filled(text) == text, "write them anew: uv run python tests/readme_tables.py"
 
 
-def test_every_table_stands_somewhere() -> None:
+def test_every_table_is_used() -> None:
     found = {block[1] for name in FILES for block in BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))}
     assert found == set(PARTS)

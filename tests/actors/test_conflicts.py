@@ -143,13 +143,13 @@ def test_no_conflict_over(why: str, one: str, other: str) -> None:
     assert conflicts_in(spans(one, other)) == ()
 
 
-def test_the_value_is_found_among_other_sentences_and_list_signs() -> None:
+def test_value_is_read_among_sentences_and_list_signs() -> None:
     one = "# Loans\n\n1. The library lends each reader 8 books at a time.\n2. Bring your card."
     other = "Please be quiet. The library lends each reader 5 books at a time. It has a café."
     assert [(c.first, c.second) for c in conflicts_in(spans(one, other))] == [("8 books", "5 books")]
 
 
-def test_one_document_disagrees_with_itself_only_word_for_word() -> None:
+def test_one_document_conflicts_only_word_for_word() -> None:
     same = spans(
         "The spring term of the evening school begins on 3 March 2026.",
         "The spring term of the evening school begins on 10 March 2026.",
@@ -164,7 +164,7 @@ def test_one_document_disagrees_with_itself_only_word_for_word() -> None:
     assert conflicts_in(like) == ()
 
 
-def test_the_notice_names_each_value_with_its_source_and_number() -> None:
+def test_notice_names_each_value_with_its_source() -> None:
     evidence = spans(CONFLICTS[0][2], CONFLICTS[0][3], titles=("Loans [7]", "Old rules"))
     request = SimpleAnswerRequested(
         question=QUESTION, evidence=evidence, analyses=(), conflicts=conflicts_in(evidence), snapshot="", rounds=1
@@ -174,7 +174,7 @@ def test_the_notice_names_each_value_with_its_source_and_number() -> None:
     )
 
 
-def test_an_exercise_is_told_no_values() -> None:
+def test_exercise_notice_has_no_values() -> None:
     conflict = Conflict(kind="value", subject="s", first_n=1, second_n=2, first="8", second="5")
     request = HintRequested(
         question=QUESTION, evidence=spans("a", "b"), analyses=(), conflicts=(conflict,), snapshot="", rounds=1

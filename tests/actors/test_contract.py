@@ -55,12 +55,12 @@ def check_declared(actor: Actor, result: object) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
-async def test_gives_only_what_its_signature_says(actor: Actor, language: str) -> None:
+async def test_actor_returns_only_its_declared_types(actor: Actor, language: str) -> None:
     check_declared(actor, await actor.run(given(actor, language=language), powers()))
 
 
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
-async def test_the_same_message_gives_the_same_answer(actor: Actor) -> None:
+async def test_same_message_gives_the_same_answer(actor: Actor) -> None:
     first, second = [await actor.run(given(actor), powers()) for _ in range(2)]
     assert first == second
 
@@ -75,7 +75,7 @@ async def test_a_message_is_not_changed(actor: Actor) -> None:
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda f: type(f).__name__)
 @pytest.mark.parametrize("actor", FAILING, ids=lambda a: a.name)
-async def test_a_failure_is_answered_by_the_fallback(actor: Actor, failure: Failure) -> None:
+async def test_failure_is_answered_by_the_fallback(actor: Actor, failure: Failure) -> None:
     """The powers fail; what the actor does not answer by itself, its fallback does, with a declared type."""
     body = Failing(failure)
     try:
@@ -124,7 +124,7 @@ async def test_a_bug_is_nobodys_failure(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", [a for a in ACTORS if "ask" in a.powers], ids=lambda a: a.name)
-async def test_asks_only_the_prompts_that_it_declares(actor: Actor) -> None:
+async def test_actor_asks_only_its_declared_prompts(actor: Actor) -> None:
     ask = ScriptedAsk()
     for release in ("sentence", "draft", "token"):
         await actor.run(given(actor, release=release), powers(ask=ask))
@@ -134,7 +134,7 @@ async def test_asks_only_the_prompts_that_it_declares(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
-def test_whoever_may_fail_has_a_fallback_and_nobody_else(actor: Actor) -> None:
+def test_exactly_failing_actors_have_a_fallback(actor: Actor) -> None:
     assert (actor.fallback is not None) == (actor in FAILING)
 
 

@@ -33,7 +33,7 @@ def readings(text: str, topic: str, *paragraphs: str) -> tuple[Choice, Choice, C
     return chosen, alone, within
 
 
-def test_without_words_of_a_conversation_a_question_is_read_by_itself() -> None:
+def test_question_without_topic_is_read_alone() -> None:
     chosen, alone, _ = readings("What does a wash cost?", "", LIBRARY, LAUNDRY)
     assert chosen == alone
 
@@ -45,18 +45,18 @@ def test_without_words_of_a_conversation_a_question_is_read_by_itself() -> None:
         ("What does a wash in the laundry cost?", "library open weekdays"),
     ],
 )
-def test_the_words_of_a_conversation_never_stand_in_for_those_of_the_question(text: str, topic: str) -> None:
+def test_conversation_words_never_replace_question_words(text: str, topic: str) -> None:
     chosen, alone, _ = readings(text, topic, LIBRARY, LAUNDRY)
     assert chosen == alone
 
 
-def test_a_question_that_points_back_is_read_within_its_conversation() -> None:
+def test_back_reference_is_read_within_the_conversation() -> None:
     chosen, alone, within = readings("And how long on Fridays?", "library open weekdays", LAUNDRY, LIBRARY)
     assert within.probability > alone.probability
     assert chosen == within
 
 
-def test_what_lacks_a_part_of_the_question_is_less_sure_than_its_conversation_makes_it() -> None:
+def test_missing_part_lowers_the_probability() -> None:
     chosen, alone, within = readings("Is the library heated?", "open weekdays eight", LAUNDRY, POOL, LIBRARY)
     assert alone.probability < chosen.probability < within.probability
 
@@ -78,6 +78,6 @@ def test_what_lacks_a_part_of_the_question_is_less_sure_than_its_conversation_ma
         ("ko", "안전화는 언제 교체하나요?", False),
     ],
 )
-def test_a_question_points_back_by_a_pronoun_or_by_how_it_begins(language: str, text: str, points: bool) -> None:
+def test_pronoun_or_beginning_refers_back(language: str, text: str, points: bool) -> None:
     question = msgspec.structs.replace(asked(text), language=language)
     assert points_back(question) is points

@@ -30,12 +30,12 @@ TEXT = "Refunds are paid within 14 days [1]. The fee is not refunded [2]."
         (Constraints(stop=("paid",), max_tokens=3), "Refunds are", "stop"),
     ],
 )
-def test_what_is_shown_of_a_text(constraints: Constraints, shown: str, cut: object) -> None:
+def test_shown_part_of_a_text(constraints: Constraints, shown: str, cut: object) -> None:
     assert limited(TEXT, constraints) == (shown, cut)
 
 
 @pytest.mark.parametrize("text", [TEXT, "退款在十四天内支付，费用不退。", "\n Refunds — in\t14 days… or so… "])
-def test_as_many_tokens_are_counted_as_were_let_through(text: str) -> None:
+def test_counted_tokens_match_released_tokens(text: str) -> None:
     for most in range(1, 20):
         shown, cut = limited(text, Constraints(max_tokens=most))
         assert tokens_in(shown) == most if cut else tokens_in(shown) <= most
@@ -46,7 +46,7 @@ def test_as_many_tokens_are_counted_as_were_let_through(text: str) -> None:
     st.integers(1, 14) | st.none(),
     st.sampled_from(["", "da", " [2]", "d not"]),
 )
-def test_pieces_are_cut_as_the_whole_is(cuts: list[int], most: int | None, stop: str) -> None:
+def test_pieces_are_cut_like_the_whole(cuts: list[int], most: int | None, stop: str) -> None:
     constraints = Constraints(max_tokens=most, stop=(stop,)) if stop else Constraints(max_tokens=most)
     limit = Limit(constraints)
     starts = [sum(map(len, tokens_of(TEXT)[:n])) for n in range(len(tokens_of(TEXT)) + 1)]

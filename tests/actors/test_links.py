@@ -50,14 +50,14 @@ def test_defang(text: str, shown: str) -> None:
         max_size=14,
     )
 )
-def test_defanging_twice_changes_nothing_and_leaves_no_address(pieces: list[str]) -> None:
+def test_defanging_is_idempotent_and_removes_addresses(pieces: list[str]) -> None:
     shown = defang("".join(pieces), [SOURCE])
     assert defang(shown, [SOURCE]) == shown
     assert "http://e.x" not in shown
     assert "\u200b" not in shown
 
 
-def test_the_page_of_a_cited_place_may_be_linked() -> None:
+def test_page_of_a_citation_may_be_linked() -> None:
     cited = "https://example.org/fees?a=1#when"
     text = "[a](https://example.org/fees?a=1) [b](https://example.org/fees?a=1#when) [c](https://example.org/fees?a=1#other)"
     assert defang(text, [cited]) == text.replace("[c](https://example.org/fees?a=1#other)", "c")

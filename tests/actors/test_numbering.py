@@ -65,7 +65,7 @@ TEXT = st.lists(
 
 
 @given(TEXT, st.data())
-def test_pieces_are_numbered_as_the_whole_is(text: str, data: st.DataObject) -> None:
+def test_pieces_are_numbered_like_the_whole(text: str, data: st.DataObject) -> None:
     numbering, shown, at = Numbering(ANY), "", 0
     while at < len(text):
         size = data.draw(st.integers(1, 4))
@@ -85,7 +85,7 @@ def test_the_way_back(text: str) -> None:
     assert plain(as_evidence(*known)) == plain(text)
 
 
-def test_who_goes_on_with_a_text_goes_on_with_its_numbers() -> None:
+def test_resumed_text_continues_the_numbers() -> None:
     first = Numbering(FIVE)
     shown = first.feed("A [4]. B [2]. ")
     second = Numbering(FIVE, first.cited)

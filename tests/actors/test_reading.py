@@ -73,7 +73,7 @@ def relevance(*extracts: tuple[str, str]) -> contracts.Relevance:
         ([("opening.md", "at ten"), ("refunds.md", "14 days"), ("refunds.md", "99 days")], 2, ["refunds.md", "opening.md"]),
     ],
 )  # fmt: skip
-def test_only_verbatim_excerpts_stay_and_the_others_are_counted(
+def test_only_verbatim_excerpts_stay_and_others_are_counted(
     extracts: list[tuple[str, str]], kept: int, passages: list[str]
 ) -> None:
     analysis = verbatim(RETRIEVED, relevance(*extracts))
@@ -82,7 +82,7 @@ def test_only_verbatim_excerpts_stay_and_the_others_are_counted(
     assert [p.source_id for p in keep(RETRIEVED.passages, analysis.relevant_extracts)] == passages
 
 
-async def test_a_lane_without_passages_is_judged_without_a_model() -> None:
+async def test_empty_lane_needs_no_model() -> None:
     ask = ScriptedAsk()
     judged = await judge_relevance.handle(msgspec.structs.replace(RETRIEVED, passages=()), ask)
     assert isinstance(judged, PassagesJudged)
@@ -109,12 +109,12 @@ def test_lanes_that_agree_keep_their_order(lane: tuple[Passage, ...], times: int
 
 
 @given(lanes_of)
-def test_what_more_lanes_found_as_high_stands_above(lanes: tuple[tuple[Passage, ...], ...]) -> None:
+def test_agreement_of_lanes_ranks_higher(lanes: tuple[tuple[Passage, ...], ...]) -> None:
     merged = merge((*lanes, (DOCS[0],), (DOCS[0],), (DOCS[0],), (DOCS[0],), (DOCS[0],)))
     assert merged[0] == DOCS[0]
 
 
-def test_two_passages_of_one_document_are_two() -> None:
+def test_two_passages_of_a_document_stay_two() -> None:
     other = passage("d0.md", "other", char_start=50, char_end=55)
     assert merge(((DOCS[0], other), (other,))) == (other, DOCS[0])
 
@@ -189,13 +189,13 @@ def plan(**changes: object) -> SubQueryPlanned:
 
 
 @pytest.mark.parametrize(("judged", "result"), [(True, PassagesRetrieved), (False, PassagesReady)])
-async def test_hits_go_to_the_judge_or_straight_on(judged: bool, result: type) -> None:
+async def test_hits_go_to_the_judge_or_onward(judged: bool, result: type) -> None:
     found = await retrieve.handle(plan(judged=judged), Hits((passage(),)), Screen())
     assert isinstance(found, result)
     assert (found.passages, found.snapshot) == ((passage(),), "s1")  # type: ignore[attr-defined]
 
 
-async def test_a_profile_may_leave_the_hits_as_they_were_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_profile_may_keep_the_fused_order(monkeypatch: pytest.MonkeyPatch) -> None:
     search = Hits((passage(),))
     await retrieve.handle(plan(), search, Screen())
     general = profile_of("general")
@@ -205,7 +205,7 @@ async def test_a_profile_may_leave_the_hits_as_they_were_fused(monkeypatch: pyte
     assert [request.rerank for request in search.asked] == [True, False]
 
 
-async def test_a_search_is_narrowed_as_the_profile_and_the_request_say(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_search_is_narrowed_by_profile_and_request(monkeypatch: pytest.MonkeyPatch) -> None:
     search = Hits((passage(),))
     await retrieve.handle(plan(question=question(filter=Filter(tag="a"))), search, Screen())
     profile = msgspec.structs.replace(profile_of("general"), filter=Filter(path="guide/**", tag="b"))
@@ -220,7 +220,7 @@ async def test_a_search_is_narrowed_as_the_profile_and_the_request_say(monkeypat
 
 
 @pytest.mark.parametrize("judged", [True, False])
-async def test_a_filter_that_no_document_passes_is_told_at_once(judged: bool) -> None:
+async def test_filter_without_matches_ends_the_run(judged: bool) -> None:
     asked = plan(question=question(filter=Filter(path="nowhere/**")), judged=judged)
     found = await retrieve.handle(asked, Hits(none_passes=True), Screen())
     assert isinstance(found, AnswerSettled)
@@ -229,7 +229,7 @@ async def test_a_filter_that_no_document_passes_is_told_at_once(judged: bool) ->
     assert found.settled.answer.startswith("No document passes the filter of this question (path nowhere/**)")
 
 
-async def test_given_contexts_replace_the_search_best_first() -> None:
+async def test_given_contexts_replace_the_search() -> None:
     contexts = tuple(
         Context(content=text, metadata=ContextMetadata(source_id=text, title="T", language="ko", page=3), score=score)
         for text, score in (("low", 0.1), ("high", 0.9), ("also low", 0.1))
@@ -245,7 +245,7 @@ async def test_given_contexts_replace_the_search_best_first() -> None:
 
 
 @pytest.mark.parametrize(("events", "count"), [("default", 0), ("all", 1)])
-async def test_sources_are_told_to_whoever_wants_all_events(events: str, count: int) -> None:
+async def test_sources_event_needs_all_events(events: str, count: int) -> None:
     screen = Screen()
     await retrieve.handle(plan(question=question(events=events)), Hits((passage(),)), screen)
     assert [type(aside) for aside in screen.asides] == [Sources] * count
@@ -282,7 +282,7 @@ FAR = question(
         (found(passage(text="Tulips bloom for days.", title="Garden"), question=FAR), ScriptedAsk(), "closest", "low_relevance"),
     ],
 )  # fmt: skip
-async def test_what_cannot_be_answered_ends_with_its_reason(
+async def test_unanswerable_question_ends_with_its_reason(
     message: PassagesReady, ask: ScriptedAsk, outcome: str, reason: str
 ) -> None:
     settled = await select_evidence.handle(message, ask)
@@ -292,7 +292,7 @@ async def test_what_cannot_be_answered_ends_with_its_reason(
     assert ("who pays" in settled.settled.answer) == (reason == "insufficient")
 
 
-async def test_a_pick_that_is_nowhere_gives_the_window() -> None:
+async def test_invented_pick_gives_the_window() -> None:
     asked = await select_evidence.handle(found(passage()), picks("Refunds are paid within 30 days"))
     assert isinstance(asked, EvidenceSelected)
     (span,) = asked.evidence
@@ -312,7 +312,7 @@ async def test_a_pick_that_is_nowhere_gives_the_window() -> None:
         ("support", None, False, "How many days until refunds are paid?", StructureRequested),
     ],
 )
-async def test_the_style_chooses_who_answers(
+async def test_style_selects_the_answer_prompt(
     profile: str, style: Any, complex_: bool, text: str, request_type: type
 ) -> None:
     asked = question(profile=profile, style=style, text=text)
@@ -321,7 +321,7 @@ async def test_the_style_chooses_who_answers(
     assert type(result) is request_type
 
 
-async def test_documents_in_another_language_answer_only_for_sure() -> None:
+async def test_foreign_documents_answer_only_with_certainty() -> None:
     known = {"en": 40, "fr": 2}
     answered = await select_evidence.handle(
         found(passage(), collection=Collection(languages=known)), picks(REFUNDS[:46])
@@ -349,6 +349,6 @@ async def test_documents_in_another_language_answer_only_for_sure() -> None:
         ("https://a.example/ b", False),
     ],
 )
-def test_a_context_has_an_address_that_a_client_may_open(url: str, opens: bool) -> None:
+def test_context_address_is_safe_to_open(url: str, opens: bool) -> None:
     context = Context(content="The gate opens at six.", metadata=ContextMetadata(source_id="gate", url=url))
     assert given_contexts((context,))[0].url == (url if opens else "")

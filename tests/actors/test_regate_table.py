@@ -102,7 +102,7 @@ def test_the_first_row_that_matches_decides(
     assert re_gate(*found, **settings) == expected  # type: ignore[arg-type]
 
 
-def test_there_is_a_test_for_every_tier_and_the_tiers_are_in_order() -> None:
+def test_every_tier_has_a_test_in_order() -> None:
     assert [row.tier for row in TABLE] == [1, 2, 3, 4, 5, 6, 7]
     assert {expected.tier for expected, _, _ in ROWS} == {1, 2, 3, 4, 5, 6, 7}
 
@@ -126,7 +126,7 @@ def test_the_strength_of_a_contradiction(contradiction: Contradiction, promote: 
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3])
-def test_the_verifier_alone_never_refuses_and_never_raises_confidence(size: int) -> None:
+def test_verifier_alone_neither_refuses_nor_raises_confidence(size: int) -> None:
     order = ("low", "medium", "high")
     kinds: list[Flag | Contradiction] = [NEGATION, NUMBER, NUMBER_MINOR, MISMATCH, UNSUPPORTED, NUANCE, WEAK]
     confidences: tuple[Confidence, ...] = ("low", "medium", "high")

@@ -77,7 +77,7 @@ async def test_a_draft_shows_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("bad", [LIE, NOWHERE])
 @pytest.mark.parametrize(("before", "after"), [("", FEES), (GOOD, ""), (GOOD, FEES), ("", "")])
-async def test_a_sentence_with_a_strong_flag_is_never_shown(bad: str, before: str, after: str) -> None:
+async def test_strongly_flagged_sentence_is_never_shown(bad: str, before: str, after: str) -> None:
     shower, screen = await show(before + bad + after)
     assert screen.text_shown == before + after
     (withheld,) = [s for s in shower.sentences if s.withheld]
@@ -88,7 +88,7 @@ async def test_a_sentence_with_a_strong_flag_is_never_shown(bad: str, before: st
 
 
 @pytest.mark.parametrize("number", ["1. ", "2) ", "(3) ", "  12. ", "٣. ", "\n7. "])
-async def test_the_number_of_a_list_item_is_no_claim(number: str) -> None:
+async def test_list_number_is_no_claim(number: str) -> None:
     line = f"{number}**Refunds**: “Refunds are paid within 14 days of the return.” [1]\n"
     _, screen = await show(line)
     assert screen.text_shown == line
@@ -104,14 +104,14 @@ async def test_an_answer_of_lies_shows_nothing() -> None:
     assert all(s.withheld for s in shower.sentences)
 
 
-async def test_a_token_release_shows_at_once_and_flags_after() -> None:
+async def test_token_release_shows_first_and_flags_after() -> None:
     shower, screen = await show(GOOD + LIE, release="token")
     assert screen.text_shown == GOOD + LIE
     assert [bool(s.flags) for s in shower.sentences] == [False, True]
     assert not any(s.withheld for s in shower.sentences)
 
 
-async def test_what_cites_nothing_waits_for_the_first_citation() -> None:
+async def test_uncited_text_waits_for_a_citation() -> None:
     seen: list[str] = []
 
     async def pieces() -> AsyncIterator[str]:
@@ -129,12 +129,12 @@ async def test_what_cites_nothing_waits_for_the_first_citation() -> None:
 
 
 @pytest.mark.parametrize(("cites", "shown"), [(True, ""), (False, BARE * 1)])
-async def test_an_answer_without_any_citation_is_shown_only_where_none_is_asked_for(cites: bool, shown: str) -> None:
+async def test_uncited_answer_needs_permission(cites: bool, shown: str) -> None:
     _, screen = await show(BARE, cites=cites)
     assert screen.text_shown == shown
 
 
-async def test_the_next_sentences_are_made_while_one_is_checked() -> None:
+async def test_generation_continues_during_a_check() -> None:
     made: list[str] = []
     checked = asyncio.Event()
 
@@ -219,13 +219,13 @@ FRENCH = "Les remboursements sont versés sous 14 jours après le retour [1]. "
         (FRENCH.strip(), FRENCH),
     ],
 )
-async def test_a_sentence_in_another_language_is_brought_back(translation: str, shown: str) -> None:
+async def test_foreign_sentence_is_translated_back(translation: str, shown: str) -> None:
     shower, screen = await show(FRENCH, ask=ScriptedAsk({"guard_language": translation}))
     assert screen.text_shown == shown
     assert [s.withheld for s in shower.sentences] == [not shown]
 
 
-async def test_a_guard_that_fails_leaves_the_sentence() -> None:
+async def test_failing_guard_keeps_the_sentence() -> None:
     shower, screen = await show(FRENCH, ask=Failing(NoReply("silent")))
     assert screen.text_shown == FRENCH
     assert "wrong_language" in {flag.kind for flag in shower.sentences[0].flags}
@@ -243,13 +243,13 @@ async def test_a_resumed_answer_repeats_no_word(before: str, continues: bool) ->
     assert screen.text_shown == whole
 
 
-async def test_a_resumed_answer_withholds_again_what_was_withheld() -> None:
+async def test_resumed_answer_withholds_the_same() -> None:
     shower, screen = await show(GOOD + LIE + FEES, before=GOOD)
     assert screen.text_shown == GOOD + FEES
     assert [s.text for s in shower.sentences if s.withheld] == [LIE]
 
 
-async def test_a_resumed_answer_does_not_repeat_what_was_masked() -> None:
+async def test_resumed_answer_does_not_repeat_masked_text() -> None:
     line = "Write to ann@example.com about refunds paid within 14 days [1]. "
     said = span(text="Write to ann@example.com about refunds paid within 14 days.")
     _, first = await show(line + FEES, first=said)
@@ -274,7 +274,7 @@ async def test_personal_data_is_masked(release: Release) -> None:
 
 
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
-async def test_a_link_that_is_no_source_cannot_be_clicked(release: Release) -> None:
+async def test_foreign_link_cannot_be_clicked(release: Release) -> None:
     line = "Refunds are paid within 14 days [1], see [here](https://evil.example/steal). "
     shower, screen = await show(line, release=release, cites=False)
     text = screen.text_shown or "".join(s.text for s in shower.sentences)
@@ -285,7 +285,7 @@ async def test_a_link_that_is_no_source_cannot_be_clicked(release: Release) -> N
 
 
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
-async def test_a_stream_that_breaks_raises_its_failure_after_what_was_shown(release: Release) -> None:
+async def test_broken_stream_raises_after_the_shown_text(release: Release) -> None:
     async def breaks() -> AsyncIterator[str]:
         async for piece in pieces_of(GOOD + FEES):
             yield piece
@@ -323,7 +323,7 @@ def test_the_message_is_never_changed() -> None:
     assert msgspec.json.encode(made) == before
 
 
-def test_a_sentence_without_an_end_is_checked_in_parts() -> None:
+def test_endless_sentence_is_checked_in_parts() -> None:
 
     text = "one two three " * 1000
     parts = list(_parts([text]))
@@ -349,9 +349,7 @@ AFTER = "Run this on any system [1]."
         ("token", f"{COPIED}```\n[x](https://evil.example)\n```\n", f"{COPIED}```\nx\n```\n"),
     ],
 )
-async def test_code_copied_from_the_evidence_is_shown_letter_by_letter(
-    release: Release, answer: str, shown: str
-) -> None:
+async def test_copied_code_is_shown_letter_by_letter(release: Release, answer: str, shown: str) -> None:
     asked = msgspec.structs.replace(request(release), evidence=(span(text=f"Run this on any system:\n\n{CODE}"),))
     screen = Screen()
     shower = CheckedStream(asked, ScriptedAsk(), screen, cites=True)

@@ -40,11 +40,11 @@ def lead(text: str, row: str) -> str:
         ("puerto de la consola", "Servicio: Consola | Puerto: 8443 | Estado: activo", "Puerto: 8443"),
     ],
 )
-def test_the_cell_that_is_asked_for_is_found(question: str, row: str, cell: str) -> None:
+def test_requested_cell_is_selected(question: str, row: str, cell: str) -> None:
     assert lead(question, row) == cell
 
 
-def test_a_row_without_the_column_asked_for_has_no_answer() -> None:
+def test_row_without_the_requested_column_has_no_answer() -> None:
     found = look_up(asked("What is the population of Iceland?"), ICELAND)
     assert found.key > 0
     assert (found.column, found.best) == (0.0, None)
@@ -54,12 +54,12 @@ def test_a_row_without_the_column_asked_for_has_no_answer() -> None:
     ("cell", "named"),
     [("ORD-044444", True), ("ORD-044445", False), ("044444", False), ("ORD", False), ("`ORD-044444`", True)],
 )
-def test_a_code_is_only_found_as_a_whole(cell: str, named: bool) -> None:
+def test_code_matches_only_as_a_whole(cell: str, named: bool) -> None:
     row = f"Order: {cell} | Status: sent | Weight: 3 kg"
     assert (look_up(asked("What is the status of ORD-044444?"), row).key > 0) is named
 
 
-def test_a_wide_row_shows_its_names_and_what_is_asked_for() -> None:
+def test_wide_row_shows_names_and_requested_cells() -> None:
     row = " | ".join([f"Column {n}: {'word ' * 9}{n}" for n in range(12)] + ["Name: Iceland", "Capital: Reykjavik"])
     assert weigh(row) > 600
     assert told(row, "What is the capital of Iceland?", "en") == "Name: Iceland | Capital: Reykjavik"
@@ -67,7 +67,7 @@ def test_a_wide_row_shows_its_names_and_what_is_asked_for() -> None:
     assert told(ICELAND, "capital of Iceland", "en") == ICELAND
 
 
-def test_every_word_of_the_columns_can_be_found() -> None:
+def test_every_column_word_is_reachable() -> None:
     tables = ((language, concept) for language in LANGUAGES for concept in of(language).columns.__struct_fields__)
     empty = [
         (language, concept, word)

@@ -49,7 +49,7 @@ def test_in_pieces_as_when_whole(text: str, size: int) -> None:
 
 @settings(max_examples=150, derandomize=True)
 @given(st.text(alphabet="a1 -.[](){}<>!&#:/@\nh", max_size=60), st.integers(1, 5))
-def test_nothing_clickable_whatever_is_written(text: str, size: int) -> None:
+def test_nothing_in_the_stream_is_clickable(text: str, size: int) -> None:
     told = shown([text[at : at + size] for at in range(0, len(text), size)])
     assert "](h" not in told
     assert "//h" not in told

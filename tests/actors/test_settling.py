@@ -112,7 +112,7 @@ async def test_what_becomes_of_a_draft(
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(("conflicts", "confidence"), [((), "high"), ((CONFLICT,), "medium")])
-async def test_confidence_is_never_high_over_a_disagreement_of_sources(
+async def test_disagreement_prevents_high_confidence(
     style: Style, conflicts: tuple[Conflict, ...], confidence: str
 ) -> None:
     for release in RELEASES:
@@ -123,14 +123,14 @@ async def test_confidence_is_never_high_over_a_disagreement_of_sources(
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft"])
-async def test_the_answer_is_what_is_shown_and_never_what_was_withheld(release: Release) -> None:
+async def test_answer_excludes_withheld_sentences(release: Release) -> None:
     result = (await settled(verified(GOOD, LIE, MORE, release=release))).settled
     assert result.answer.strip() == (GOOD.text + MORE.text).strip()
     assert [w.text for w in result.withheld] == [LIE.text]
     assert result.withheld[0].flags == (FLAG,)
 
 
-async def test_a_refusal_after_something_was_shown_takes_it_back() -> None:
+async def test_late_refusal_withdraws_the_shown_text() -> None:
     result = await settled(verified(GOOD, LIE, LIE2))
     assert result.retract
     assert result.settled.answer == notices.withdrawn("en")
@@ -139,7 +139,7 @@ async def test_a_refusal_after_something_was_shown_takes_it_back() -> None:
     assert nothing_shown.settled.answer.startswith(notices.reason_text("grounding_failed", "en"))
 
 
-async def test_a_draft_that_fails_shows_its_evidence_as_passages_best_first() -> None:
+async def test_failed_draft_shows_its_evidence_as_passages() -> None:
     best = msgspec.structs.replace(FEE, score=0.9)
     result = (await settled(verified(LIE, LIE2, evidence=(span(), best), probability=0.25))).settled
     assert [(p.source_start, p.score) for p in result.passages] == [(147, 0.9), (100, 0.75)]
@@ -150,7 +150,7 @@ async def test_a_draft_that_fails_shows_its_evidence_as_passages_best_first() ->
 ELSEWHERE = question(text="Who painted the ceiling?", asked="Who painted the ceiling?", release="draft")
 
 
-async def test_a_safe_reply_names_the_sources_that_there_are_if_nothing_is_near() -> None:
+async def test_safe_reply_names_sources_if_nothing_is_near() -> None:
     unsourced = (await settled(verified(UNCITED, release="draft", question=ELSEWHERE))).settled
     assert (unsourced.outcome, unsourced.reason) == ("refused", "citations_invalid")
     assert "refunds.md" in unsourced.answer
@@ -159,7 +159,7 @@ async def test_a_safe_reply_names_the_sources_that_there_are_if_nothing_is_near(
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft"])
-async def test_an_admission_is_told_in_its_own_words_before_the_closest_passages(release: Release) -> None:
+async def test_admission_precedes_the_closest_passages(release: Release) -> None:
     admission = Sentence(text="The documents do not say how long this takes.")
     result = await settled(verified(admission, release=release))
     assert (result.settled.outcome, result.settled.reason) == ("closest", "no_evidence")
@@ -168,12 +168,12 @@ async def test_an_admission_is_told_in_its_own_words_before_the_closest_passages
     assert not result.retract
 
 
-async def test_an_exercise_shows_no_passage_that_may_hold_its_solution() -> None:
+async def test_exercise_shows_no_passages() -> None:
     result = (await settled(verified(LIE, LIE2, question=question(style="hint", release="draft")))).settled
     assert (result.outcome, result.passages) == ("refused", ())
 
 
-async def test_the_sentence_that_answers_is_told_also_where_the_span_will_be_masked() -> None:
+async def test_lead_is_recorded_despite_masking() -> None:
     lead = msgspec.structs.replace(span(text="Refunds take 14 days. Ask kim@example.org first."), lead=(100, 121))
     draft = verified(Sentence(text="Fourteen days [1]."), release="draft", evidence=(lead,))
     result = (await settled(draft)).settled
@@ -187,13 +187,13 @@ async def test_the_sentence_that_answers_is_told_also_where_the_span_will_be_mas
 
 
 @pytest.mark.parametrize("must_cite", [True, False])
-async def test_an_answer_without_citation_stands_only_where_none_is_asked_for(must_cite: bool) -> None:
+async def test_uncited_answer_is_accepted_only_by_request(must_cite: bool) -> None:
     asked = question(release="draft", constraints=Constraints(must_cite=must_cite))
     result = (await settled(verified(UNCITED, release="draft", question=asked))).settled
     assert result.outcome == ("closest" if must_cite else "answered")
 
 
-async def test_a_model_that_refuses_says_why() -> None:
+async def test_refusing_model_gives_its_reason() -> None:
     result = (await settled(verified(refused=True, refuse_reason="the documents are about cats"))).settled
     assert "the documents are about cats" in result.answer
     assert result.detail == "the documents are about cats"
@@ -203,7 +203,7 @@ async def test_a_model_that_refuses_says_why() -> None:
     ("fields", "re_gate"),
     [({"numeric_promote": True}, "low_confidence"), ({}, "caution"), ({"profile": "myopia"}, "low_confidence")],
 )
-async def test_a_numeric_conflict_weighs_more_when_promoted(
+async def test_promoted_numeric_conflict_weighs_more(
     monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], re_gate: str
 ) -> None:
     monkeypatch.setenv("VERIFIER_NUMERIC_PROMOTE", "0" if fields else "1")  # the message tells, not the shell
@@ -212,7 +212,7 @@ async def test_a_numeric_conflict_weighs_more_when_promoted(
 
 
 @pytest.mark.parametrize(("events", "count"), [("default", 0), ("all", 1)])
-async def test_the_verdict_is_told_to_whoever_wants_all_events(events: str, count: int) -> None:
+async def test_verdict_event_needs_all_events(events: str, count: int) -> None:
     screen = Screen()
     await settle_answer.handle(verified(GOOD, question=question(events=events)), screen)
     assert screen.asides == [VerdictEvent(re_gate="clean", confidence="high", outcome="answered")] * count
@@ -231,20 +231,20 @@ async def test_the_verdict_is_told_to_whoever_wants_all_events(events: str, coun
         ("Paid.", []),
     ],
 )
-def test_every_number_of_every_marker_has_its_place(answer: str, cited: list[tuple[int, str]]) -> None:
+def test_every_marker_number_has_its_citation(answer: str, cited: list[tuple[int, str]]) -> None:
     found = citations_of(answer, (span(), FEE))
     assert [(c.n, answer[c.answer_start : c.answer_end]) for c in found] == cited
     assert all(c.cited_text == (span(), FEE)[c.n - 1].text for c in found)
 
 
-async def test_references_are_the_cited_sources_once_in_order_of_citation() -> None:
+async def test_references_are_cited_sources_in_order() -> None:
     evidence = (span(), FEE, span(3, "Opens at nine.", source_id="opening.md", title="Opening", score=0.1))
     draft = verified(Sentence(text="Nine [3]. Fourteen [1]. A fee [2]."), release="draft", evidence=evidence)
     result = (await settled(draft)).settled
     assert [(r.source_id, r.score) for r in result.references] == [("opening.md", 0.1), ("refunds.md", 0.75)]
 
 
-async def test_citations_and_references_tell_what_their_source_says_of_itself_if_anything() -> None:
+async def test_citations_and_references_carry_source_metadata() -> None:
     evidence = (span(), span(2, "Opens at nine.", source_id="opening.md", title="Opening", about=About()))
     draft = verified(Sentence(text="Fourteen [1]. Nine [2]."), release="draft", evidence=evidence)
     result = (await settled(draft)).settled
@@ -259,7 +259,7 @@ async def test_citations_and_references_tell_what_their_source_says_of_itself_if
     }
 
 
-async def test_sources_named_beside_the_text_count_if_they_exist() -> None:
+async def test_sources_outside_the_text_count_if_they_exist() -> None:
     draft = verified(UNCITED, release="draft", cited=("refunds.md", "nowhere.md"))
     assert [r.source_id for r in (await settled(draft)).settled.references] == ["refunds.md"]
 
@@ -298,9 +298,7 @@ FAILED = Settled(outcome="failed", reason="timeout", language="ko")
         (AnswerSettled(settled=REFUSED, shown="Refunds", retract=True), "Refunds", "Refunds", [Error]),
     ],
 )
-async def test_what_the_client_has_not_seen_is_shown(
-    message: AnswerSettled, before: str, shown: str, events: list[type]
-) -> None:
+async def test_unseen_part_is_shown(message: AnswerSettled, before: str, shown: str, events: list[type]) -> None:
     screen = Screen(before=before)
     result = await stream_answer.handle(message, screen)
     assert result == RunFinished(settled=message.settled)
@@ -308,7 +306,7 @@ async def test_what_the_client_has_not_seen_is_shown(
     assert [type(event) for event in screen.seen] == events
 
 
-async def test_a_second_delivery_says_nothing_again() -> None:
+async def test_second_delivery_repeats_nothing() -> None:
     screen = Screen()
     for _ in range(2):
         await stream_answer.handle(AnswerSettled(settled=SETTLED), screen)
@@ -317,7 +315,7 @@ async def test_a_second_delivery_says_nothing_again() -> None:
     assert [type(event) for event in screen.seen] == [TokensEnd, References, Done]
 
 
-async def test_an_answer_that_is_withdrawn_ends_with_the_error() -> None:
+async def test_withdrawn_answer_ends_with_the_error() -> None:
     screen = Screen(before="Refunds")
     await stream_answer.handle(AnswerSettled(settled=REFUSED, shown="Refunds", retract=True), screen)
     await stream_references.handle(RunFinished(settled=REFUSED), screen)
@@ -340,7 +338,7 @@ async def test_an_answer_that_is_withdrawn_ends_with_the_error() -> None:
         (Settled(outcome="cancelled"), False, [Error, Done]),
     ],
 )
-def test_the_stream_is_closed_as_its_outcome_asks(end: Settled, ended: bool, events: list[type]) -> None:
+def test_stream_closes_by_its_outcome(end: Settled, ended: bool, events: list[type]) -> None:
     assert [type(event) for event in closing(end, ended=ended)] == events
 
 
@@ -360,7 +358,7 @@ def test_an_error_speaks_the_persons_language(end: Settled, code: str, words: st
     assert words_of(end) == words
 
 
-async def test_a_citation_says_where_it_stands() -> None:
+async def test_citation_has_its_position() -> None:
     where = {"block": "table_row", "anchor": "Fees!A2:B2", "intro": "Fees by plan:", "headings": ("Shop", "Fees")}
     message = await settled(verified(GOOD, MORE, GOOD, evidence=(span(**where), FEE)))
     one, fee, again = message.settled.citations

@@ -61,32 +61,32 @@ def test_a_pick_grows_to_the_whole(pick: str, text: str, block: str, intro: str,
     assert (span.text, span.block, span.intro, span.headings) == (text, block, intro, (heading,))
 
 
-def test_what_introduces_a_list_is_cited_with_the_list() -> None:
+def test_list_is_cited_with_its_introduction() -> None:
     (span,) = spans("takes these options")
     assert span.text.startswith("The tool takes these options:")
     assert span.text.endswith("as it should do.")
 
 
-def test_a_long_list_is_cited_as_far_as_it_fits() -> None:
+def test_long_list_is_cited_as_far_as_it_fits() -> None:
     items: list[Piece] = [("list_item", f"- Item {n}: {'word ' * 20}end {n}.") for n in range(12)]
     (span,) = spans("Bring these things:", of=(("prose", "Bring these things:"), *items))
     assert span.text.endswith(".")
     assert LONGEST - 130 < len(span.text) <= LONGEST
 
 
-def test_a_heading_is_no_evidence_but_what_stands_below_it_is() -> None:
+def test_heading_is_no_evidence_but_its_text_is() -> None:
     (span,) = spans("Prices")
     assert span.text.startswith("Prices by plan:\n\nPlan | Price | Note\nPlan: Basic")
 
 
-def test_the_address_opens_the_section_that_the_span_stands_in() -> None:
+def test_address_opens_the_section_of_the_span() -> None:
     assert [span.url for pick in ("every system", "says nothing") for span in spans(pick)] == [
         "https://example.org/h#h1",
         "https://example.org/h#h4",
     ]
 
 
-def test_an_introduction_before_the_passage_stands_beside_the_span() -> None:
+def test_earlier_introduction_accompanies_the_span() -> None:
     items: list[Piece] = [("list_item", f"- Thing {n}: {'word ' * 30}end {n}.") for n in range(20)]
     found = passages(("prose", "Bring these things:"), *items)
     assert len(found) > 1
@@ -99,7 +99,7 @@ def test_an_introduction_before_the_passage_stands_beside_the_span() -> None:
     assert chunk_of(found[-1]).intro == span.intro
 
 
-def test_a_window_is_whole_and_stays_in_its_section() -> None:
+def test_window_is_complete_and_stays_in_its_section() -> None:
     found = passages(*GUIDE)
     (span,) = numbered(found, window(found, "Which plan has support by mail?"))
     assert span.text.endswith("Support by mail.")
@@ -113,7 +113,7 @@ documents = st.lists(
 
 
 @given(documents, st.data())
-def test_every_span_is_a_slice_that_begins_and_ends_with_a_unit(pieces: list[Piece], data: st.DataObject) -> None:
+def test_span_begins_and_ends_with_a_unit(pieces: list[Piece], data: st.DataObject) -> None:
     found = passages(*pieces)
     if not found:
         return

@@ -37,7 +37,7 @@ def stands_in(span: Span, among: list[Passage]) -> bool:
 
 
 @given(texts, st.data())
-def test_a_grown_slice_holds_the_old_one_and_stays_inside(text: str, data: st.DataObject) -> None:
+def test_grown_slice_contains_the_old_one(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
     first, last = grow(text, start, end)
@@ -47,14 +47,14 @@ def test_a_grown_slice_holds_the_old_one_and_stays_inside(text: str, data: st.Da
 
 
 @given(st.text(alphabet="ab c", min_size=2 * FULL, max_size=400), st.data())
-def test_without_sentence_ends_a_slice_grows_to_about_full(text: str, data: st.DataObject) -> None:
+def test_without_sentences_a_slice_grows_to_the_limit(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(FULL, len(text) - FULL)) if len(text) > 2 * FULL else FULL
     first, last = grow(text, start, min(len(text), start + 10))
     assert last - first <= 2 * FULL
 
 
 @given(passages(), st.data())
-def test_every_span_is_a_verbatim_slice_at_its_offsets(found: list[Passage], data: st.DataObject) -> None:
+def test_every_span_is_a_verbatim_slice(found: list[Passage], data: st.DataObject) -> None:
     picks = []
     for _ in range(data.draw(st.integers(1, 5))):
         at = data.draw(st.integers(0, len(found) - 1))
@@ -91,7 +91,7 @@ def test_the_window_is_one_verbatim_slice(found: list[Passage], query: str) -> N
         (PickedSpan(passage=-1, text="Refunds"), 0),
     ],
 )
-def test_only_what_stands_word_for_word_is_picked(pick: PickedSpan, spans: int) -> None:
+def test_only_verbatim_text_is_picked(pick: PickedSpan, spans: int) -> None:
     assert len(picked([passage()], [pick])) == spans
 
 
@@ -103,13 +103,13 @@ def test_only_what_stands_word_for_word_is_picked(pick: PickedSpan, spans: int) 
         ("환불은 14일 안에 됩니다.", "14일", "환불은 14일 안에 됩니다."),
     ],
 )  # fmt: skip
-def test_a_short_slice_grows_at_sentence_ends(text: str, part: str, grown: str) -> None:
+def test_short_slice_grows_at_sentence_ends(text: str, part: str, grown: str) -> None:
     at = text.index(part)
     start, end = grow(text, at, at + len(part))
     assert text[start:end] == grown
 
 
-def test_documents_stand_by_their_best_slice_and_spans_in_their_own_order() -> None:
+def test_documents_are_ordered_by_their_best_slice() -> None:
     low, high = passage("low.md", REFUNDS, score=0.2), passage("high.md", OPENING, score=0.9)
     spans = numbered([low, high], [(1, 36, 83), (0, 0, 46), (1, 0, 35)])
     assert [(s.n, s.source_id, s.source_start) for s in spans] == [
@@ -119,18 +119,18 @@ def test_documents_stand_by_their_best_slice_and_spans_in_their_own_order() -> N
     ]
 
 
-def test_the_span_that_answers_can_stand_first() -> None:
+def test_answering_span_can_come_first() -> None:
     low = passage()
     spans = best_first(numbered([low], [(0, 0, 20), (0, 30, 45)]), low, 32)
     assert [(span.n, span.source_start) for span in spans] == [(1, 30 + low.char_start), (2, low.char_start)]
 
 
-def test_a_span_tells_what_its_source_says_of_itself() -> None:
+def test_span_has_the_metadata_of_its_source() -> None:
     (one,) = numbered([passage(about=ABOUT)], [(0, 0, 46)])
     assert one.about == ABOUT
 
 
-def test_overlapping_slices_of_a_document_are_one_span() -> None:
+def test_overlapping_slices_become_one_span() -> None:
     spans = numbered([passage()], [(0, 0, 46), (0, 20, 60), (0, 30, 40)])
     assert [(s.source_start, s.source_end, s.text) for s in spans] == [(100, 160, REFUNDS[:60])]
 
@@ -143,7 +143,7 @@ def test_overlapping_slices_of_a_document_are_one_span() -> None:
         ("xyzzy", "refunds.md"),
     ],
 )
-def test_the_window_is_where_most_words_of_the_query_are(query: str, source: str) -> None:
+def test_window_has_the_most_query_words(query: str, source: str) -> None:
     (span,) = numbered(
         [passage(), passage("opening.md", OPENING)], window([passage(), passage("opening.md", OPENING)], query)
     )

@@ -41,7 +41,7 @@ SAYS_SO = [
 
 
 @pytest.mark.parametrize(("title", "sentence", "old"), SAYS_SO)
-def test_a_document_says_that_it_replaces_another(title: str, sentence: str, old: str) -> None:
+def test_document_names_the_one_it_replaces(title: str, sentence: str, old: str) -> None:
     assert standing(document("new.md", title, sentence), document("old.md", old)) == {"old.md": "new.md"}
     assert standing(document("new.md", title), document("old.md", old)) == {}
     assert standing(document("new.md", title, sentence), document("old.md", "Kitchen plan of the house")) == {}
@@ -59,7 +59,7 @@ def test_a_document_says_that_it_replaces_another(title: str, sentence: str, old
         ("The hall is open.", "Rules of the hall (repealed)"),
     ],
 )
-def test_a_document_says_of_itself_that_it_is_out_of_date(text: str, title: str) -> None:
+def test_document_declares_itself_out_of_date(text: str, title: str) -> None:
     assert standing(document("old.md", title, text)) == {"old.md": ""}
 
 
@@ -96,24 +96,24 @@ def test_the_later_one_is_in_force(newer: Span, older: Span) -> None:
         (document("a.md", "The uv tool", "The uv tool replaces pip in most projects."), document("b.md", "pip")),
     ],
 )
-def test_two_documents_stand_beside_each_other(one: Span, other: Span) -> None:
+def test_independent_documents_are_both_in_force(one: Span, other: Span) -> None:
     assert standing(one, other) == {}
 
 
-def test_the_newest_of_a_row_takes_the_place_of_all() -> None:
+def test_newest_of_a_series_is_in_force() -> None:
     of_years = [document(f"strategy-{year}.pdf", f"Strategy {year}") for year in (2021, 2022, 2023, 2024)]
     assert set(standing(*of_years).values()) == {"strategy-2024.pdf"}
     assert in_force_first(of_years)[0].source_id == "strategy-2024.pdf"
     assert len(in_force_first(of_years)) == 4
 
 
-def test_what_is_asked_for_by_its_year_stays() -> None:
+def test_requested_year_stays() -> None:
     two = document("strategy-2024.pdf", "Strategy 2024"), document("strategy-2023.pdf", "Strategy 2023")
     assert standing(*two, asked="what was the strategy in 2023?") == {}
     assert standing(*two, asked="what is the strategy?") == {"strategy-2023.pdf": "strategy-2024.pdf"}
 
 
-def test_a_conflict_tells_which_side_is_out_of_date() -> None:
+def test_conflict_names_the_out_of_date_side() -> None:
     sides = (
         document("rules-2022.md", "Rules 2022", "The library lends each reader 8 books at a time."),
         document("rules-2025.md", "Rules 2025", "The library lends each reader 5 books at a time."),

@@ -49,7 +49,7 @@ def context(text: str) -> Context:
 
 
 @pytest.mark.parametrize("language", ASKED)
-def test_the_language_is_that_of_the_question(language: str) -> None:
+def test_language_is_that_of_the_question(language: str) -> None:
     assert resolved(QuestionAsked(question=ASKED[language])).language == language
 
 
@@ -63,7 +63,7 @@ def test_the_language_is_that_of_the_question(language: str) -> None:
         ({"question": "12345", "profile": "tutor"}, "fr"),
     ],
 )
-def test_a_language_may_be_given_or_falls_to_the_profile(asked: dict[str, Any], language: str) -> None:
+def test_language_may_be_given_or_default(asked: dict[str, Any], language: str) -> None:
     assert resolved(QuestionAsked(**asked)).language == language
 
 
@@ -78,7 +78,7 @@ def test_a_language_may_be_given_or_falls_to_the_profile(asked: dict[str, Any], 
         ({"profile": "library", "release": "token"}, None, "token"),
     ],
 )
-def test_what_is_asked_goes_before_the_profile(asked: dict[str, Any], style: str | None, release: str) -> None:
+def test_request_overrides_the_profile(asked: dict[str, Any], style: str | None, release: str) -> None:
     found = resolved(QuestionAsked(question=ASKED["en"], **asked))
     assert (found.style, found.release) == (style, release)
 
@@ -94,7 +94,7 @@ def test_what_is_asked_goes_before_the_profile(asked: dict[str, Any], style: str
         ("helpful", "strict", "strict", "helpful"),
     ],
 )
-def test_the_voice_is_the_requests_else_the_profiles_else_the_settings(
+def test_voice_comes_from_request_profile_or_settings(
     monkeypatch: pytest.MonkeyPatch, asked: Voice | None, profile: Voice | None, setting: Voice | None, voice: str
 ) -> None:
     mine = msgspec.structs.replace(profile_of("general"), answers=Answers(voice=profile))
@@ -114,13 +114,13 @@ def test_the_voice_is_the_requests_else_the_profiles_else_the_settings(
         ((context(f"The marker {NO_CONTEXT} in a text"),), (f"The marker {NO_CONTEXT} in a text",)),
     ],
 )
-def test_empty_contexts_and_the_marker_are_none(contexts: tuple[Context, ...] | None, left: Any) -> None:
+def test_empty_contexts_and_marker_count_as_none(contexts: tuple[Context, ...] | None, left: Any) -> None:
     found = resolved(QuestionAsked(question="x y", contexts=contexts)).contexts
     assert (None if found is None else tuple(c.content for c in found)) == left
 
 
 @pytest.mark.parametrize("language", ASKED)
-async def test_without_any_context_there_is_a_fixed_answer_and_no_model_call(language: str) -> None:
+async def test_missing_context_has_a_fixed_answer(language: str) -> None:
     ask = ScriptedAsk()
     for contexts in ((), (context(NO_CONTEXT),)):
         settled = await classify_intent.handle(QuestionAsked(question=ASKED[language], contexts=contexts), ask)
@@ -130,7 +130,7 @@ async def test_without_any_context_there_is_a_fixed_answer_and_no_model_call(lan
     assert ask.asked == []
 
 
-async def test_a_policy_word_is_declined_with_the_profiles_reply_and_no_model_call() -> None:
+async def test_policy_word_gets_the_profile_reply() -> None:
     ask = ScriptedAsk()
     word = profile_of("support").policy_words["ko"][0]
     settled = await classify_intent.handle(QuestionAsked(question=f"저는 {word} 것입니다", profile="support"), ask)
@@ -152,7 +152,7 @@ def intent(kind: str) -> contracts.Intent:
 
 @pytest.mark.parametrize("language", ASKED)
 @pytest.mark.parametrize("kind", ["out_of_scope", "greeting", "unclear"])
-async def test_what_is_no_question_is_declined_in_its_language(kind: Any, language: str) -> None:
+async def test_non_question_is_declined_in_its_language(kind: Any, language: str) -> None:
     ask = ScriptedAsk({"classify_intent": intent(kind)})
     settled = await classify_intent.handle(QuestionAsked(question=ASKED[language]), ask)
     assert isinstance(settled, AnswerSettled)
@@ -164,12 +164,12 @@ async def test_what_is_no_question_is_declined_in_its_language(kind: Any, langua
 @pytest.mark.parametrize(
     ("history", "result"), [((), QuestionReady), ((Turn(role="user", content="x"),), FollowUpAsked)]
 )
-async def test_what_is_one_goes_on(kind: str, history: tuple[Turn, ...], result: type) -> None:
+async def test_question_continues(kind: str, history: tuple[Turn, ...], result: type) -> None:
     asked = QuestionAsked(question=ASKED["en"], conversation_history=history)
     assert isinstance(await classify_intent.handle(asked, ScriptedAsk({"classify_intent": intent(kind)})), result)
 
 
-async def test_a_profile_that_is_not_there_is_poison(nothing_blocks: BlockBuster) -> None:
+async def test_unknown_profile_is_poison(nothing_blocks: BlockBuster) -> None:
     nothing_blocks.deactivate()  # a profile may be added while we run, so one not known is looked for
     with pytest.raises(Poison, match="librray"):
         await classify_intent.handle(QuestionAsked(question="x", profile="librray"), ScriptedAsk())
@@ -186,9 +186,7 @@ async def test_a_profile_that_is_not_there_is_poison(nothing_blocks: BlockBuster
         ("   ", True, "And shoes?"),
     ],
 )
-async def test_a_follow_up_is_rewritten_where_needed_and_keeps_what_was_asked(
-    rewritten: str, needed: bool, text: str
-) -> None:
+async def test_follow_up_is_completed_and_keeps_the_original(rewritten: str, needed: bool, text: str) -> None:
     reply = contracts.RewrittenQuery(
         original_query="And shoes?", rewritten_query=rewritten, needs_rewrite=needed, rewrite_reason="", topic=" refund"
     )
@@ -222,13 +220,13 @@ async def test_one_retrieval_or_several(kind: Any, result: type) -> None:
         (tuple(("sq_1", f"s{n}", "") for n in range(3)), ("sq_1", "sq_2x", "sq_3x")),
     ],
 )
-def test_lanes_have_a_statement_and_an_id_of_their_own(found: Any, ids: tuple[str, ...]) -> None:
+def test_lanes_have_their_own_statement_and_id(found: Any, ids: tuple[str, ...]) -> None:
     lanes = usable_lanes(found, "sq", 5)
     assert tuple(lane.id for lane in lanes) == ids
     assert len({lane.id for lane in lanes}) == len(lanes)
 
 
-async def test_a_question_that_falls_into_nothing_is_its_own_statement() -> None:
+async def test_undecomposable_question_is_its_own_statement() -> None:
     reply = contracts.Decomposition(sub_queries=(), reasoning="")
     planned = await decompose_query.handle(
         ComplexQuestionFound(question=question()), ScriptedAsk({"decompose_query": reply})

@@ -148,7 +148,7 @@ def request(evidence: tuple[Span, ...], conflicts: tuple[Conflict, ...]) -> Simp
 
 
 @pytest.mark.parametrize(("language", "one", "other", "differs"), CONFLICTS)
-def test_near_copies_that_differ_in_one_stretch(language: str, one: str, other: str, differs: str) -> None:
+def test_near_copies_with_one_difference_conflict(language: str, one: str, other: str, differs: str) -> None:
     evidence = spans(one, other)
     (found,) = conflicts_in(evidence)
     assert (found.kind, evidence[0].language) == ("wording", language)
@@ -172,25 +172,25 @@ def test_no_conflict_over(why: str, one: str, other: str) -> None:
     assert conflicts_in(spans(one, other)) == ()
 
 
-def test_what_the_titles_tell_apart_is_no_conflict() -> None:
+def test_titles_that_differ_prevent_a_conflict() -> None:
     one, other, _ = CONFLICTS[0][1:]
     assert conflicts_in(spans(one, other, titles=("Anna Keller", "Paul Morgan"))) == ()
     assert len(conflicts_in(spans(one, other, titles=("Bridges", "Bridges of the river")))) == 1
 
 
-def test_one_document_says_such_things_of_two() -> None:
+def test_one_document_does_not_contradict_itself() -> None:
     one, other, _ = CONFLICTS[0][1:]
     assert conflicts_in(spans(one, other, sources=("a.md", "a.md"))) == ()
 
 
-def test_code_and_the_keys_of_rows_say_what_a_line_is_about() -> None:
+def test_code_and_row_keys_name_the_subject() -> None:
     one = "docker run --rm example/server start --port public --log verbose"
     assert conflicts_in(spans(one, one.replace("server", "client"), kind="code")) == ()
     row = "Branch: North | Opens on weekday mornings: yes | Lends instruments to members: yes"
     assert conflicts_in(spans(row, row.replace("North", "South"), kind="table_row")) == ()
 
 
-def test_the_same_neighbours_make_another_subject_a_conflict() -> None:
+def test_same_neighbours_make_a_subject_change_a_conflict() -> None:
     before = "The old theatre burned down in one night and was rebuilt within a year."
     one, other = (
         f"{before} {name} paid for the new stage, the curtain and all of the velvet seats."
@@ -199,7 +199,7 @@ def test_the_same_neighbours_make_another_subject_a_conflict() -> None:
     assert len(conflicts_in(spans(one, other))) == 1
 
 
-def test_entries_of_a_history_and_sections_of_a_document_are_not_compared() -> None:
+def test_history_entries_and_sections_are_not_compared() -> None:
     one = "2.4.0: The index keeps 3 files of each kind."
     assert conflicts_in(spans(one, one.replace("2.4.0", "2.5.1"))) == ()
     evidence = spans(one, one.replace("3", "5"), sources=("a.md", "a.md"))
@@ -207,7 +207,7 @@ def test_entries_of_a_history_and_sections_of_a_document_are_not_compared() -> N
     assert (len(conflicts_in(evidence)), len(conflicts_in(apart))) == (1, 0)
 
 
-def test_what_other_passages_say_against_the_evidence_is_found() -> None:
+def test_contradiction_in_other_passages_is_noticed() -> None:
     one, other, _ = CONFLICTS[0][1:]
     text = f"Much was built in these years. {other} It is long."
     passages = tuple(

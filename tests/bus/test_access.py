@@ -19,13 +19,13 @@ async def test_it_is_written_once(wire: Wire) -> None:
     assert access_in(await wire.journal.run(run_id)) == Access(key="ann", groups=("sales",))
 
 
-async def test_one_that_cannot_be_read_is_nobodys_and_sees_what_everybody_sees(wire: Wire) -> None:
+async def test_unreadable_access_record_sees_public_documents(wire: Wire) -> None:
     run_id = secrets.token_hex(8)
     await wire.journal.publish(access_key(run_id).subject, b'{"groups": 7}')
     assert await access_of(wire.journal, run_id) == Access(key="", groups=())
 
 
-async def test_the_groups_go_into_the_search_whatever_the_actor_asks() -> None:
+async def test_groups_reach_every_search() -> None:
     heard: list[SearchRequest] = []
 
     async def find(request: SearchRequest) -> tuple[SearchReply, SearchRecord]:

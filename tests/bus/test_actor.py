@@ -52,7 +52,7 @@ def test_the_signature_is_the_wiring(handle: object, takes: object, gives: objec
     )
 
 
-async def test_an_actor_can_still_just_be_called() -> None:
+async def test_actor_is_still_callable() -> None:
     @actor()
     async def intake(message: QuestionAsked) -> None:
         """Take it in.
@@ -67,7 +67,7 @@ async def test_an_actor_can_still_just_be_called() -> None:
     assert intake.doc == "Take it in."
 
 
-def test_powers_are_named_by_the_parameters_after_the_message() -> None:
+def test_parameters_after_the_message_name_powers() -> None:
     def unheard(message: QuestionAsked, failure: Failure) -> QuestionReady: ...  # type: ignore[empty-body]
 
     @actor(fallback=unheard, prompts=("p",), priority="check", retries=3, bound=2)
@@ -110,7 +110,7 @@ def not_async(message: QuestionAsked) -> QuestionReady: ...  # type: ignore[empt
         (not_async, "async def"),
     ],
 )
-def test_what_is_no_wiring_is_refused_with_a_hint(handle: object, hint: str) -> None:
+def test_bad_wiring_is_refused_with_a_hint(handle: object, hint: str) -> None:
     with pytest.raises(DeclarationError, match=hint) as caught:
         actor()(handle)  # type: ignore[type-var]
     assert str(caught.value).startswith(f"actor {handle.__name__}: ")  # type: ignore[attr-defined]
@@ -149,7 +149,7 @@ async def later(message: QuestionAsked, failure: Failure) -> QuestionReady: ... 
         (one, later, "write it as `def`"),
     ],
 )
-def test_a_fallback_that_does_not_fit_is_refused(handle: object, fallback: object, hint: str) -> None:
+def test_fallback_that_does_not_fit_is_refused(handle: object, fallback: object, hint: str) -> None:
     with pytest.raises(DeclarationError, match=hint) as caught:
         actor(fallback=fallback)(handle)  # type: ignore[arg-type]
     assert str(caught.value).startswith(f"the fallback of actor {handle.__name__}: ")  # type: ignore[attr-defined]
@@ -160,11 +160,11 @@ def lanes_of(lanes: tuple[Message, ...], failure: Failure) -> PassagesReady: ...
 
 
 @pytest.mark.parametrize(("handle", "fallback"), [(one, anything), (branch, anything), (join, lanes_of)])
-def test_a_fallback_may_take_more_and_give_less(handle: object, fallback: object) -> None:
+def test_fallback_may_take_more_and_give_less(handle: object, fallback: object) -> None:
     assert actor(fallback=fallback)(handle).fallback is fallback  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bound", [0, -1])
-def test_a_bound_that_lets_nothing_pass_is_refused(bound: int) -> None:
+def test_bound_of_zero_is_refused(bound: int) -> None:
     with pytest.raises(DeclarationError, match="use 1 or more"):
         actor(bound=bound)(one)

@@ -88,7 +88,7 @@ async def ask_many(door: Door, names: Sequence[str], **fields: object) -> None:
         await door.ask(name, **fields)  # type: ignore[arg-type]
 
 
-async def test_a_burst_is_answered_as_far_as_a_second_reaches_and_the_others_know_at_once(door: Door) -> None:
+async def test_burst_is_answered_for_a_second_rest_refused(door: Door) -> None:
     await ask_many(door, [f"q{n}" for n in range(100)])
     assert door.admission.waiting() in (9, 10)
     assert len(door.refused()) == 99 - door.admission.waiting()
@@ -96,7 +96,7 @@ async def test_a_burst_is_answered_as_far_as_a_second_reaches_and_the_others_kno
     assert len(door.begun) in (10, 11)
 
 
-async def test_who_comes_back_when_told_is_let_in(door: Door) -> None:
+async def test_return_after_retry_after_is_admitted(door: Door) -> None:
     """A hundred at once, each of which comes back once, when it was told to (in whole seconds, as HTTP says it)."""
     await ask_many(door, [f"q{n}" for n in range(100)])
     told = sorted((-(-after_s // 1), name) for name, after_s in door.refused().items())
@@ -109,7 +109,7 @@ async def test_who_comes_back_when_told_is_let_in(door: Door) -> None:
     assert told[-1][0] <= 2 * len(told) * ALONE_S
 
 
-async def test_in_a_standing_queue_those_let_in_hardly_wait(door: Door) -> None:
+async def test_admitted_requests_hardly_wait_in_a_standing_queue(door: Door) -> None:
     waits: dict[str, float] = {}
     for n in range(2000):  # twenty times what can be done, for ten seconds
         await door.ask(f"q{n}")
@@ -124,7 +124,7 @@ async def test_in_a_standing_queue_those_let_in_hardly_wait(door: Door) -> None:
     assert max(late) <= 2 * ALONE_S + 1e-6
 
 
-async def test_batch_waits_behind_interactive_and_as_long_as_its_deadline_lets_it(door: Door) -> None:
+async def test_batch_waits_behind_interactive_until_its_deadline(door: Door) -> None:
     await ask_many(door, [f"b{n}" for n in range(1000)], urgency="batch", deadline_s=60.0)
     assert 590 <= door.admission.waiting("batch") <= 600  # a minute at ten a second
     assert len(door.refused()) >= 399
@@ -135,7 +135,7 @@ async def test_batch_waits_behind_interactive_and_as_long_as_its_deadline_lets_i
     assert door.begun[:4] == ["b0", "person", "one", "two"]
 
 
-async def test_a_key_that_floods_does_not_keep_another_waiting(door: Door) -> None:
+async def test_flooding_key_delays_no_other(door: Door) -> None:
     await ask_many(door, [f"flood{n}" for n in range(50)], key="flood")
     await ask_many(door, ["quiet0", "quiet1"], key="quiet")
     assert not [name for name in door.refused() if name.startswith("quiet")]
@@ -143,7 +143,7 @@ async def test_a_key_that_floods_does_not_keep_another_waiting(door: Door) -> No
     assert door.begun[:5] == ["flood0", "flood1", "quiet0", "flood2", "quiet1"]
 
 
-async def test_keys_that_flood_alike_are_served_alike(door: Door) -> None:
+async def test_flooding_keys_share_alike(door: Door) -> None:
     for n in range(30):
         for key in ("a", "b", "c"):
             await door.ask(f"{key}{n}", "batch", key=key)
@@ -152,7 +152,7 @@ async def test_keys_that_flood_alike_are_served_alike(door: Door) -> None:
     assert max(shares.values()) - min(shares.values()) <= 1
 
 
-async def test_who_leaves_the_queue_leaves_no_trace(door: Door) -> None:
+async def test_leaving_the_queue_leaves_no_trace(door: Door) -> None:
     await ask_many(door, ["under way", "leaves", "stays"])
     door.tasks["leaves"].cancel()
     await asyncio.gather(door.tasks["leaves"], return_exceptions=True)
@@ -162,7 +162,7 @@ async def test_who_leaves_the_queue_leaves_no_trace(door: Door) -> None:
     assert door.admission.limit.runs == {}
 
 
-async def test_a_place_taken_and_not_used_is_given_on(door: Door) -> None:
+async def test_unused_slot_is_passed_on(door: Door) -> None:
     async def breaks() -> None:
         async with door.admission.entered("breaks", "interactive", 10.0):
             await door.ask("next")
@@ -174,13 +174,13 @@ async def test_a_place_taken_and_not_used_is_given_on(door: Door) -> None:
     assert door.begun == ["next"]
 
 
-async def test_what_cannot_be_done_within_its_deadline_is_refused_and_told_when_it_could(door: Door) -> None:
+async def test_hopeless_deadline_is_refused_with_a_wait(door: Door) -> None:
     await ask_many(door, [f"b{n}" for n in range(101)], urgency="batch", deadline_s=600.0)
     await door.ask("hurried", "batch", 5.0)
     assert door.refused()["hurried"] == pytest.approx(5.3, abs=0.5)
 
 
-async def test_a_wait_that_outlasts_its_deadline_ends_as_a_refusal(unmeasured: Door) -> None:
+async def test_wait_past_its_deadline_is_refused(unmeasured: Door) -> None:
     await unmeasured.ask("under way")
     await unmeasured.ask("waits", deadline_s=0.05)  # it is let into the queue, for nothing is measured yet
     with pytest.raises(Overloaded):
@@ -188,7 +188,7 @@ async def test_a_wait_that_outlasts_its_deadline_ends_as_a_refusal(unmeasured: D
     assert unmeasured.admission.waiting() == 0
 
 
-async def test_a_run_that_is_under_way_may_enter_again(door: Door) -> None:
+async def test_active_run_may_enter_again(door: Door) -> None:
     for _ in range(2):
         await door.ask("twice")
     assert door.begun == ["twice", "twice"]
@@ -196,6 +196,6 @@ async def test_a_run_that_is_under_way_may_enter_again(door: Door) -> None:
     assert door.admission.limit.runs == {}
 
 
-async def test_before_anything_is_measured_not_everybody_waits(unmeasured: Door) -> None:
+async def test_first_requests_do_not_all_wait(unmeasured: Door) -> None:
     await ask_many(unmeasured, [f"q{n}" for n in range(500)])
     assert 10 < unmeasured.admission.waiting() < 100

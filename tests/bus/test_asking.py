@@ -90,7 +90,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- replies
 
 
-async def test_a_reply_in_its_schema_is_parsed_and_recorded(wire: Wire) -> None:
+async def test_valid_reply_is_parsed_and_recorded(wire: Wire) -> None:
     ask = asker(wire)
     async with device(wire, says_json):
         assert await ask(Greet(who="세계")) == Greeting("hello 세계")
@@ -104,7 +104,7 @@ async def test_a_prose_reply_is_its_text(wire: Wire) -> None:
         assert await asker(wire)(Prose()) == TEXT
 
 
-async def test_many_are_asked_together_and_answered_in_order(wire: Wire) -> None:
+async def test_many_prompts_are_answered_in_order(wire: Wire) -> None:
     ask, waiting, all_here = asker(wire), 0, asyncio.Event()
 
     async def together(request: AskRequest) -> AsyncIterator[str | AskRecord]:
@@ -140,7 +140,7 @@ async def test_deltas_arrive_as_they_are_made(wire: Wire) -> None:
     assert ask.records[0].text == "Refunds are paid"
 
 
-async def test_what_the_deltas_left_out_comes_with_the_whole(wire: Wire) -> None:
+async def test_whole_reply_completes_missing_deltas(wire: Wire) -> None:
     async def short(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
         yield "Refunds"
         yield AskRecord(prompt="greet", variables="", text="Refunds are paid")
@@ -149,7 +149,7 @@ async def test_what_the_deltas_left_out_comes_with_the_whole(wire: Wire) -> None
         assert [piece async for piece in asker(wire).stream(Prose())] == ["Refunds", " are paid"]
 
 
-async def test_a_piece_that_was_lost_on_the_way_is_asked_for_again(wire: Wire) -> None:
+async def test_lost_delta_is_requested_again(wire: Wire) -> None:
     told: list[str] = []
 
     async def lossy(msg: Msg) -> None:
@@ -166,7 +166,7 @@ async def test_a_piece_that_was_lost_on_the_way_is_asked_for_again(wire: Wire) -
     await subscription.unsubscribe()
 
 
-async def test_the_request_says_who_asks_and_how_urgently(wire: Wire) -> None:
+async def test_request_names_caller_and_priority(wire: Wire) -> None:
     heard: list[AskRequest] = []
 
     async def listen(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
@@ -187,7 +187,7 @@ async def test_the_request_says_who_asks_and_how_urgently(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("failure", [NoReply("too late"), BadReply("no JSON"), Unavailable("no model is loaded")])
-async def test_a_refusal_is_the_same_failure_on_this_side(wire: Wire, failure: Failure) -> None:
+async def test_refusal_keeps_its_failure_class(wire: Wire, failure: Failure) -> None:
     ask = asker(wire)
     async with device(wire, fails(failure)):
         with pytest.raises(type(failure), match=str(failure)):
@@ -214,14 +214,14 @@ async def test_a_busy_device_is_asked_again(wire: Wire) -> None:
     assert calls == 2
 
 
-async def test_a_device_busy_until_the_deadline_is_no_reply(wire: Wire) -> None:
+async def test_busy_device_is_no_reply_at_the_deadline(wire: Wire) -> None:
     async with device(wire, fails(Busy("the queue is full"))):
         with pytest.raises(NoReply, match="the queue is full"):
             await asker(wire, deadline_s=2.0)(Greet())
 
 
 @pytest.mark.parametrize("text", ["", "not json", '{"word":"x"}', '{"words":1}', '{"words":"x"'])
-async def test_a_reply_outside_its_schema_is_a_bad_reply(wire: Wire, text: str) -> None:
+async def test_reply_outside_its_schema_is_bad(wire: Wire, text: str) -> None:
     async def answer(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
         yield AskRecord(prompt=ask.prompt, variables="", text=text)
 
@@ -230,7 +230,7 @@ async def test_a_reply_outside_its_schema_is_a_bad_reply(wire: Wire, text: str) 
             await asker(wire)(Greet())
 
 
-async def test_a_bug_in_the_engine_is_told_at_once_and_kept(wire: Wire) -> None:
+async def test_engine_bug_is_reported_at_once(wire: Wire) -> None:
     async def broken(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
         raise ZeroDivisionError
         yield ""
@@ -241,13 +241,13 @@ async def test_a_bug_in_the_engine_is_told_at_once_and_kept(wire: Wire) -> None:
     assert [type(bug) for bug in server.bugs] == [ZeroDivisionError]
 
 
-async def test_a_prompt_that_was_not_declared_is_a_bug(wire: Wire) -> None:
+async def test_undeclared_prompt_is_a_bug(wire: Wire) -> None:
     with pytest.raises(TypeError, match="greeter asks greet but declares only verify_answer"):
         await asker(wire, allowed=("verify_answer",))(Greet())
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_nobody_there_before_the_deadline_is_no_reply(wire: Wire) -> None:
+async def test_missing_device_is_no_reply_at_the_deadline(wire: Wire) -> None:
     ask = asker(wire, deadline_s=2.0)
     with pytest.raises(NoReply, match="groundwire up"):
         await ask(Greet())
@@ -255,7 +255,7 @@ async def test_nobody_there_before_the_deadline_is_no_reply(wire: Wire) -> None:
     assert ask.records[0].failure
 
 
-async def test_an_inference_process_that_comes_late_is_found(wire: Wire) -> None:
+async def test_late_inference_process_is_used(wire: Wire) -> None:
     asked = asyncio.create_task(asker(wire)(Greet()))
     await wire.client.flush()
     async with device(wire, says_json):
@@ -263,7 +263,7 @@ async def test_an_inference_process_that_comes_late_is_found(wire: Wire) -> None
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_device_still_at_work_at_the_deadline_is_no_reply(wire: Wire) -> None:
+async def test_working_device_is_no_reply_at_the_deadline(wire: Wire) -> None:
     stopped = asyncio.Event()
     async with device(wire, works_until_cancelled(stopped)):
         with pytest.raises(NoReply, match="deadline"):
@@ -284,7 +284,7 @@ def works_until_cancelled(stopped: asyncio.Event, *words: str) -> Answer:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_work_longer_than_the_silence_is_waited_for(wire: Wire) -> None:
+async def test_work_longer_than_the_silence_is_awaited(wire: Wire) -> None:
     """The device says that it is alive: only silence counts, not slowness."""
     calls = 0
 
@@ -305,9 +305,7 @@ async def test_work_longer_than_the_silence_is_waited_for(wire: Wire) -> None:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("said", [0, 1, 3, 6])
-async def test_a_device_that_dies_is_asked_again_and_no_word_comes_twice(
-    wire: Wire, another_wire: Opener, said: int
-) -> None:
+async def test_dead_device_is_retried_without_repetition(wire: Wire, another_wire: Opener, said: int) -> None:
     dying, next_one = await another_wire(), await another_wire()
     words = TEXT.replace(" ", "\x00 ").split("\x00")[:said]
     spoke, stopped = asyncio.Event(), asyncio.Event()
@@ -334,7 +332,7 @@ async def test_a_device_that_dies_is_asked_again_and_no_word_comes_twice(
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_resumed_answer_goes_on_after_what_was_shown(wire: Wire) -> None:
+async def test_resumed_answer_continues_after_the_shown_text(wire: Wire) -> None:
     async with device(wire, says_words):
         pieces = [piece async for piece in asker(wire).stream(Prose(), already_shown="Refunds are")]
     assert "".join(pieces) == TEXT.removeprefix("Refunds are")
@@ -366,7 +364,7 @@ async def test_leaving_frees_the_device_at_once(wire: Wire, leave: Callable[...,
         await until(lambda: not server._tasks)
 
 
-async def test_a_failure_among_many_frees_the_others(wire: Wire) -> None:
+async def test_failure_among_many_frees_the_others(wire: Wire) -> None:
     stopped = asyncio.Event()
 
     async def one_fails(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
@@ -381,7 +379,7 @@ async def test_a_failure_among_many_frees_the_others(wire: Wire) -> None:
         await asyncio.wait_for(stopped.wait(), 60)
 
 
-async def test_closing_the_device_ends_what_is_in_flight(wire: Wire) -> None:
+async def test_closing_the_device_ends_requests_in_flight(wire: Wire) -> None:
     stopped = asyncio.Event()
     async with device(wire, works_until_cancelled(stopped)) as server:
         task = asyncio.create_task(asker(wire)(Greet()))
@@ -392,7 +390,7 @@ async def test_closing_the_device_ends_what_is_in_flight(wire: Wire) -> None:
         await task
 
 
-async def test_an_ask_that_cannot_be_read_is_refused(wire: Wire) -> None:
+async def test_unreadable_prompt_request_is_refused(wire: Wire) -> None:
     async with device(wire, says_json):
         msg = await wire.client.request(asking.ASK, b"nonsense", timeout=60)
     assert msgspec.json.decode(msg.data)["kind"] == "bad_reply"

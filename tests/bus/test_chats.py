@@ -18,7 +18,7 @@ ASKERS = (
 )
 
 
-async def test_the_run_added_last_is_found_by_any_process_with_the_secret(wire: Wire) -> None:
+async def test_every_process_with_the_secret_reads_the_last_run(wire: Wire) -> None:
     first, second = (Runs(wire.client, wire.inbox, wire.journal, secret=b"s") for _ in range(2))
     chat = secrets.token_hex(8)
     assert await first.latest_of_chat(chat) is None
@@ -29,7 +29,7 @@ async def test_the_run_added_last_is_found_by_any_process_with_the_secret(wire: 
     assert await stranger.latest_of_chat(chat) is None
 
 
-async def test_one_name_is_another_chat_for_each_asker(wire: Wire) -> None:
+async def test_name_is_another_chat_for_each_key(wire: Wire) -> None:
     runs = Runs(wire.client, wire.inbox, wire.journal)
     chat = secrets.token_hex(8)
     for number, access in enumerate(ASKERS):
@@ -39,7 +39,7 @@ async def test_one_name_is_another_chat_for_each_asker(wire: Wire) -> None:
     ]
 
 
-async def test_it_leaves_the_journal_with_its_run(wire: Wire) -> None:
+async def test_chat_leaves_the_journal_with_its_run(wire: Wire) -> None:
     runs = Runs(wire.client, wire.inbox, wire.journal)
     chat, run_id = secrets.token_hex(8), secrets.token_hex(8)
     await wire.journal.write(key_of(QuestionAsked, run_id), QuestionAsked(question="how long"))

@@ -34,7 +34,7 @@ async def test_a_worker_stops(server: Server, own_settings: BusSettings) -> None
     assert worker.client.is_closed
 
 
-async def test_a_flush_is_not_overtaken_by_its_own_ping(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_flush_is_not_overtaken_by_its_ping(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     client = await connect(server.url, name="flushing")
     sent: list[bytes] = []
     transport = client._transport
@@ -47,18 +47,18 @@ async def test_a_flush_is_not_overtaken_by_its_own_ping(server: Server, monkeypa
     await client.close()
 
 
-async def test_of_several_servers_the_next_is_taken_where_one_is_away(server: Server) -> None:
+async def test_next_server_replaces_an_absent_one(server: Server) -> None:
     client = await connect(f"nats://me:secret@127.0.0.1:1, {server.url}", name="test")
     assert client.is_connected
     await client.close()
 
 
-async def test_servers_that_are_all_away_are_named_without_a_password() -> None:
+async def test_absent_servers_are_named_without_a_password() -> None:
     with pytest.raises(Unavailable, match=r"no nats-server at nats://127.0.0.1:1, nats://127.0.0.1:2 \("):
         await connect("nats://me:secret@127.0.0.1:1,nats://me:secret@127.0.0.1:2", name="test", patience_s=0.1)
 
 
-def test_a_cluster_keeps_as_many_copies_as_the_settings_say() -> None:
+def test_cluster_keeps_the_configured_replicas() -> None:
     assert {name: config.get("num_replicas") for name, config in streams(BusSettings(replicas=3)).items()} == {
         RUNS: 3,
         EVENTS: 3,
@@ -77,10 +77,10 @@ def test_a_cluster_keeps_as_many_copies_as_the_settings_say() -> None:
         (b"NATS/1.0 \xff\r\n\r\n", ""),
     ],
 )
-def test_the_status_of_what_a_server_says(header: bytes, status: str) -> None:
+def test_status_of_server_replies(header: bytes, status: str) -> None:
     assert status_in(header) == status
 
 
-def test_headers_that_are_no_text_are_read_as_far_as_they_are() -> None:
+def test_binary_headers_are_read_as_far_as_possible() -> None:
     assert headers_of(b"NATS/1.0\r\nA: \xff\r\n\xff: b\r\nno colon\r\nC:d\r\n\r\n") == {"A": "\ufffd", "C": "d"}
     assert headers_of(b"") == {}

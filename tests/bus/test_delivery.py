@@ -36,7 +36,7 @@ DONE = b'{"type":"DONE"}'
 # ---------------------------------------------------------------- the straight way
 
 
-async def test_a_run_passes_every_actor_and_leaves_its_trace(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_run_passes_every_actor_and_leaves_its_trace(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end):
         run_id = await ask(own_wire, headers={"traceparent": "00-a-b-01"}, deadline_s=90.0)
         assert await closed(own_wire, run_id) == [b'{"type":"token","content":"","status":"end"}', DONE]
@@ -52,7 +52,7 @@ async def test_a_run_passes_every_actor_and_leaves_its_trace(own_settings: BusSe
     assert (ready.stage.actor, ready.stage.attempt, ready.stage.fallback) == ("intake", 1, "")
 
 
-async def test_many_runs_at_once_each_end_once(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_concurrent_runs_each_end_once(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end):
         runs = await asyncio.gather(*(ask(own_wire) for _ in range(200)))
         streams = await asyncio.gather(*(closed(own_wire, run_id) for run_id in runs))
@@ -79,7 +79,7 @@ async def test_only_some_of_the_actors(own_settings: BusSettings, own_wire: Wire
         await closed(own_wire, run_id)
 
 
-async def test_stages_are_told_to_whoever_wants_all_events(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_stages_reach_clients_of_all_events(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end):
         run_id = await ask(own_wire, events="all")
         await closed(own_wire, run_id)
@@ -116,7 +116,7 @@ def failing(failure: Failure, *, times: int, retries: int = 1) -> tuple[Actor, l
         (Failure("bad"), 9, 2, 3, True),
     ],
 )
-async def test_a_failure_is_tried_again_and_then_the_fallback_answers(
+async def test_failure_is_retried_then_the_fallback_answers(
     own_settings: BusSettings, own_wire: Wire, failure: Failure, times: int, retries: int, calls: int, fell: bool
 ) -> None:
     intake, made = failing(failure, times=times, retries=retries)
@@ -130,9 +130,7 @@ async def test_a_failure_is_tried_again_and_then_the_fallback_answers(
     assert stage.fallback == (f"{type(failure).__name__}: {failure}" if fell else "")
 
 
-async def test_without_a_fallback_the_message_comes_again_after_a_delay(
-    own_settings: BusSettings, own_wire: Wire
-) -> None:
+async def test_without_a_fallback_the_message_is_redelivered(own_settings: BusSettings, own_wire: Wire) -> None:
     calls: list[float] = []
 
     @actor(retries=0)
@@ -170,9 +168,7 @@ def buggy(bug: BaseException | None) -> Actor:
 
 
 @pytest.mark.parametrize("bug", [ValueError("x"), TimeoutError(), None])
-async def test_a_bug_ends_its_run_with_an_error_and_no_other(
-    own_settings: BusSettings, own_wire: Wire, bug: BaseException | None
-) -> None:
+async def test_bug_ends_only_its_own_run(own_settings: BusSettings, own_wire: Wire, bug: BaseException | None) -> None:
     async with working(own_settings, buggy(bug), bugs=True) as worker:
         run_id = await ask(own_wire, question="bug")
         settled = await ended(own_wire, run_id)
@@ -194,7 +190,7 @@ async def test_a_bug_ends_its_run_with_an_error_and_no_other(
         (b'{"type":"question_asked","question":17}', "invalid"),
     ],
 )
-async def test_poison_is_kept_aside_and_its_run_failed(
+async def test_poison_is_set_aside_and_fails_its_run(
     own_settings: BusSettings, own_wire: Wire, data: bytes, code: str
 ) -> None:
     run_id = secrets.token_hex(6)
@@ -211,7 +207,7 @@ async def test_poison_is_kept_aside_and_its_run_failed(
     assert kept.data == data
 
 
-async def test_what_breaks_an_invariant_is_poison_too(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_broken_invariant_is_poison(own_settings: BusSettings, own_wire: Wire) -> None:
     @actor()
     async def intake(message: QuestionAsked) -> RunFinished:
         raise Poison("no profile is called 'librray'; did you mean 'library'?")
@@ -223,7 +219,7 @@ async def test_what_breaks_an_invariant_is_poison_too(own_settings: BusSettings,
     assert await record(own_wire, Key("poison", run_id, "question_asked-main").subject)
 
 
-async def test_a_subject_that_names_no_key_is_dropped(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_subject_without_a_key_is_dropped(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end):
         await own_wire.journal.publish("gw.question_asked.run$1", b"{}")
         await settled_with(own_wire, "intake", delivered=1)

@@ -68,7 +68,7 @@ class Hanging:
         return intake
 
 
-async def test_the_end_of_a_run_stops_the_work_on_it(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_end_of_a_run_stops_its_work(own_settings: BusSettings, own_wire: Wire) -> None:
     hanging = Hanging()
     async with working(own_settings, hanging.actor()):
         run_id = await ask(own_wire)
@@ -81,9 +81,7 @@ async def test_the_end_of_a_run_stops_the_work_on_it(own_settings: BusSettings, 
     assert (await ended(own_wire, run_id)).outcome == "cancelled"
 
 
-async def test_a_cancellation_without_words_ends_the_run_as_cancelled(
-    own_settings: BusSettings, own_wire: Wire
-) -> None:
+async def test_empty_cancellation_ends_the_run(own_settings: BusSettings, own_wire: Wire) -> None:
     hanging = Hanging()
     async with working(own_settings, hanging.actor()):
         run_id = await ask(own_wire)
@@ -94,7 +92,7 @@ async def test_a_cancellation_without_words_ends_the_run_as_cancelled(
         await until(lambda: hanging.cancelled == 1)
 
 
-async def test_cancelling_a_run_that_is_not_there_does_nothing(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_cancelling_an_unknown_run_does_nothing(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end):
         await own_wire.client.publish(cancel_subject("nobody"), b"")
         run_id = await ask(own_wire)
@@ -113,7 +111,7 @@ async def test_cancelling_after_the_end_changes_nothing(own_settings: BusSetting
     assert await closed(own_wire, run_id) == lines
 
 
-async def test_a_message_of_a_run_that_is_over_is_not_worked_on(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_message_of_a_finished_run_is_skipped(own_settings: BusSettings, own_wire: Wire) -> None:
     hanging = Hanging()
     async with working(own_settings, hanging.actor()):
         run_id = secrets.token_hex(6)
@@ -124,7 +122,7 @@ async def test_a_message_of_a_run_that_is_over_is_not_worked_on(own_settings: Bu
     assert hanging.calls == 0
 
 
-async def test_an_end_that_was_sent_and_not_stored_ends_nothing(
+async def test_unstored_end_ends_nothing(
     own_settings: BusSettings, own_wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk, or a rule of the stream, refuses it; who listens hears it all the same."""
@@ -145,7 +143,7 @@ async def test_an_end_that_was_sent_and_not_stored_ends_nothing(
 
 
 @pytest.mark.parametrize(("fields", "headers"), [({"deadline_s": 0.000_001}, None), ({}, {DEADLINE: "1700000000.000"})])
-async def test_past_its_deadline_a_run_ends_with_a_timeout(
+async def test_run_past_its_deadline_times_out(
     own_settings: BusSettings, own_wire: Wire, fields: dict[str, object], headers: dict[str, str] | None
 ) -> None:
     hanging = Hanging()
@@ -160,7 +158,7 @@ async def test_past_its_deadline_a_run_ends_with_a_timeout(
 # ---------------------------------------------------------------- long work, death, being superseded
 
 
-async def test_heartbeats_keep_long_work_from_coming_again(impatient: BusSettings, own_wire: Wire) -> None:
+async def test_heartbeats_prevent_redelivery(impatient: BusSettings, own_wire: Wire) -> None:
     hanging = Hanging()
     async with working(impatient, hanging.actor()):
         run_id = await ask(own_wire)
@@ -174,7 +172,7 @@ async def test_heartbeats_keep_long_work_from_coming_again(impatient: BusSetting
     assert info.delivered.consumer_seq == 1
 
 
-async def test_a_worker_that_was_thought_dead_changes_nothing(impatient: BusSettings, own_wire: Wire) -> None:
+async def test_presumed_dead_worker_changes_nothing(impatient: BusSettings, own_wire: Wire) -> None:
     paused, other = Hanging(), Hanging()
     other.go_on.set()
     deaf = msgspec.structs.replace(impatient, heartbeat_s=1000.0)
@@ -189,9 +187,7 @@ async def test_a_worker_that_was_thought_dead_changes_nothing(impatient: BusSett
     assert other.calls >= 1
 
 
-async def test_what_a_killed_worker_had_begun_is_done_by_another(
-    server: Server, impatient: BusSettings, own_wire: Wire
-) -> None:
+async def test_another_worker_repeats_killed_work(server: Server, impatient: BusSettings, own_wire: Wire) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(Path(__file__).with_name("dying_worker.py")), server.url,
         stdout=subprocess.PIPE, cwd=REPO, env={"PYTHONPATH": str(REPO), "PATH": ""},
@@ -211,9 +207,7 @@ async def test_what_a_killed_worker_had_begun_is_done_by_another(
     assert stage.attempt >= 2
 
 
-async def test_work_goes_on_over_a_server_that_is_killed(
-    server: Server, impatient: BusSettings, own_wire: Wire
-) -> None:
+async def test_work_continues_over_a_killed_server(server: Server, impatient: BusSettings, own_wire: Wire) -> None:
     async with working(impatient, intake, end):
         before = [await ask(own_wire) for _ in range(5)]
         server.kill()
@@ -225,7 +219,7 @@ async def test_work_goes_on_over_a_server_that_is_killed(
             assert (await closed(own_wire, run_id)).count(DONE) == 1
 
 
-async def test_an_output_that_is_there_already_is_not_made_again(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_stored_output_is_not_made_again(own_settings: BusSettings, own_wire: Wire) -> None:
     """The worker died between its write and its ack."""
     calls = 0
 
@@ -243,7 +237,7 @@ async def test_an_output_that_is_there_already_is_not_made_again(own_settings: B
     assert calls == 1
 
 
-async def test_whoever_is_superseded_comes_again_and_goes_on(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_superseded_worker_is_redelivered_and_continues(own_settings: BusSettings, own_wire: Wire) -> None:
     shown: list[str] = []
 
     @actor()
@@ -265,7 +259,7 @@ async def test_whoever_is_superseded_comes_again_and_goes_on(own_settings: BusSe
     assert "".join(contents) == "theirs and mine"
 
 
-async def test_stopping_finishes_what_is_in_flight(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_stopping_finishes_work_in_flight(own_settings: BusSettings, own_wire: Wire) -> None:
     hanging = Hanging()
     worker = Worker(Graph((hanging.actor(), done)), own_settings)
     await worker.start()
@@ -278,7 +272,7 @@ async def test_stopping_finishes_what_is_in_flight(own_settings: BusSettings, ow
     assert worker.bugs == []
 
 
-async def test_stopping_waits_for_a_cancellation_that_is_being_stored(
+async def test_stopping_waits_for_a_stored_cancellation(
     own_settings: BusSettings, own_wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     hanging, begun, go_on = Hanging(), asyncio.Event(), asyncio.Event()

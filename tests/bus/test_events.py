@@ -63,7 +63,7 @@ def test_the_pieces_are_the_text(text: str) -> None:
         ("退款，14天", ["退款", "，14", "天"]),
     ],
 )
-def test_a_text_is_cut_before_its_words(text: str, pieces: list[str]) -> None:
+def test_text_is_split_before_words(text: str, pieces: list[str]) -> None:
     assert tokens_of(text) == pieces
 
 
@@ -78,7 +78,7 @@ def test_every_event_type_is_in_the_union() -> None:
 
 
 @given(st.sampled_from(EVENT_TYPES).flatmap(st.from_type))
-def test_every_event_is_read_back_as_itself(event: Event) -> None:
+def test_every_event_round_trips(event: Event) -> None:
     assert decode_event(msgspec.json.encode(event)) == event
 
 
@@ -104,12 +104,12 @@ async def test_the_default_stream_byte_for_byte(wire: Wire, run_id: str) -> None
     ]
 
 
-def test_an_error_says_its_code_and_its_words() -> None:
+def test_error_has_code_and_text() -> None:
     error = msgspec.json.encode(Error(code="timeout", content="too late"))
     assert error == b'{"type":"error","code":"timeout","content":"too late","status":"end"}'
 
 
-async def test_another_attempt_goes_on_with_the_numbers(wire: Wire, run_id: str) -> None:
+async def test_next_attempt_continues_the_numbers(wire: Wire, run_id: str) -> None:
     await Emitter(wire.journal, run_id).text("one two")
     second = Emitter(wire.journal, run_id)
     assert await second.shown() == "one two"
@@ -119,7 +119,7 @@ async def test_another_attempt_goes_on_with_the_numbers(wire: Wire, run_id: str)
     assert shown_text(await wire.journal.frames(run_id)) == "one two three"
 
 
-async def test_progress_says_how_far_it_is(wire: Wire, run_id: str) -> None:
+async def test_progress_counts_events(wire: Wire, run_id: str) -> None:
     emit, reader = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
     seen = [await reader.progress()]
     await emit.text("one two")
@@ -136,7 +136,7 @@ async def test_progress_says_how_far_it_is(wire: Wire, run_id: str) -> None:
     ]
 
 
-async def test_after_an_error_no_token_is_due(wire: Wire, run_id: str) -> None:
+async def test_no_token_follows_an_error(wire: Wire, run_id: str) -> None:
     emit = Emitter(wire.journal, run_id)
     await emit.text("one")
     await emit.events(Error(code="withdrawn", content="not so"))
@@ -155,7 +155,7 @@ async def test_nothing_to_say_writes_nothing(wire: Wire, run_id: str) -> None:
 # ---------------------------------------------------------------- fencing
 
 
-async def test_of_two_writers_the_second_is_superseded(wire: Wire, run_id: str) -> None:
+async def test_second_of_two_writers_supersedes(wire: Wire, run_id: str) -> None:
     first, second = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
     await first.text("mine")
     with pytest.raises(Superseded, match=run_id):
@@ -164,7 +164,7 @@ async def test_of_two_writers_the_second_is_superseded(wire: Wire, run_id: str) 
     assert await first.shown() == "mine still"
 
 
-async def test_a_writer_that_was_thought_dead_is_superseded(wire: Wire, run_id: str) -> None:
+async def test_presumed_dead_writer_is_superseded(wire: Wire, run_id: str) -> None:
     stale = Emitter(wire.journal, run_id)
     await stale.text("one")
     heir = Emitter(wire.journal, run_id)
@@ -187,7 +187,7 @@ async def test_nothing_follows_done(wire: Wire, run_id: str) -> None:
     assert (await lines(wire, run_id)).count(DONE_LINE) == 1
 
 
-async def test_a_frame_whose_ack_was_lost_is_not_written_twice(wire: Wire, run_id: str) -> None:
+async def test_frame_with_a_lost_ack_is_written_once(wire: Wire, run_id: str) -> None:
     lost, again = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
     await lost.text("one two")  # as if by `again`, whose ack did not arrive
     await again.text("one two")
@@ -196,7 +196,7 @@ async def test_a_frame_whose_ack_was_lost_is_not_written_twice(wire: Wire, run_i
     assert await again.shown() == "one two three"
 
 
-async def test_the_same_words_further_on_are_no_lost_ack(wire: Wire, run_id: str) -> None:
+async def test_repeated_words_are_not_a_lost_ack(wire: Wire, run_id: str) -> None:
     first, second = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
     await first.tokens(["again"])
     await second.progress()
@@ -206,9 +206,7 @@ async def test_the_same_words_further_on_are_no_lost_ack(wire: Wire, run_id: str
         await second.tokens(["again"])
 
 
-async def test_frames_that_a_server_of_a_cluster_lacks_are_waited_for(
-    wire: Wire, run_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_frames_missing_on_a_server_are_awaited(wire: Wire, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     emit = Emitter(wire.journal, run_id)
     for word in ("one", " two", " three"):
         await emit.text(word)
@@ -227,7 +225,7 @@ async def test_frames_that_a_server_of_a_cluster_lacks_are_waited_for(
         await wire.journal.frames(run_id, up_to=ahead)
 
 
-async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire: Wire, run_id: str) -> None:
+async def test_write_outlasts_a_killed_server(server: Server, own_wire: Wire, run_id: str) -> None:
     emit = Emitter(own_wire.journal, run_id)
     await emit.text("before")
     server.kill()
@@ -240,7 +238,7 @@ async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire
 # ---------------------------------------------------------------- what only events=all shows
 
 
-async def test_asides_are_told_only_when_asked_for(wire: Wire, run_id: str) -> None:
+async def test_progress_events_need_a_request(wire: Wire, run_id: str) -> None:
     for everything in (False, True):
         emit = Emitter(wire.journal, run_id, everything=everything)
         await emit.aside(StageEvent(stage="retrieve", lane="sq_1", status="start"))
@@ -250,7 +248,7 @@ async def test_asides_are_told_only_when_asked_for(wire: Wire, run_id: str) -> N
     assert await wire.journal.frames(run_id) == []
 
 
-async def test_an_aside_does_not_disturb_the_fence(wire: Wire, run_id: str) -> None:
+async def test_progress_events_leave_the_fence_alone(wire: Wire, run_id: str) -> None:
     emit = Emitter(wire.journal, run_id, everything=True)
     await emit.text("one")
     await emit.aside(StageEvent(stage="s", lane="main", status="end"))

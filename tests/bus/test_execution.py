@@ -30,9 +30,7 @@ def rounds(wanted: int, bound: int) -> tuple[Actor, Actor]:
 
 
 @pytest.mark.parametrize(("wanted", "bound"), [(0, 1), (1, 1), (3, 3)])
-async def test_a_loop_is_gone_round_as_often_as_its_bound(
-    own_settings: BusSettings, own_wire: Wire, wanted: int, bound: int
-) -> None:
+async def test_loop_ends_at_its_bound(own_settings: BusSettings, own_wire: Wire, wanted: int, bound: int) -> None:
     async with working(own_settings, *rounds(wanted, bound)):
         assert (await ended(own_wire, await ask(own_wire))).outcome == "answered"
 
@@ -59,7 +57,7 @@ def test_only_what_leads_back_is_counted() -> None:
     assert judges == [("judge_sufficiency", (QueryDecomposed,))]
 
 
-def test_who_is_asked_first() -> None:
+def test_priorities_of_the_actors() -> None:
     """The streaming answers, then the checks of their sentences, then the judges."""
     by_priority = {p: [a.name for a in ACTORS if "ask" in a.powers and a.priority == p] for p in ("answer", "check")}
     assert by_priority == {

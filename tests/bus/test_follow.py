@@ -122,7 +122,7 @@ async def test_more_than_one_fetch_holds(wire: Wire) -> None:
     assert seen[-1].pending == 0
 
 
-async def test_a_whole_stream_in_batches_none_larger_than_was_asked_for(own_wire: Wire) -> None:
+async def test_stream_arrives_in_batches_of_the_limit(own_wire: Wire) -> None:
     js, subjects = own_wire.journal.js, [event_subject("a"), event_subject("b"), progress_subject("a")]
     for n in range(300):
         await js.publish(subjects[n % 3], str(n).encode(), stream=EVENTS)
@@ -139,7 +139,7 @@ async def test_a_whole_stream_in_batches_none_larger_than_was_asked_for(own_wire
     assert max(sizes) <= 50
 
 
-async def test_who_stops_following_is_handed_nothing_more(wire: Wire) -> None:
+async def test_stopped_follower_gets_nothing_more(wire: Wire) -> None:
     takers = len(cast(Connection, wire.client).takers)
     subject = event_subject(secrets.token_hex(6))
     async with following(wire, subject) as seen:
@@ -149,7 +149,7 @@ async def test_who_stops_following_is_handed_nothing_more(wire: Wire) -> None:
     assert len(cast(Connection, wire.client).takers) == takers
 
 
-async def test_headers_of_others_are_read_as_they_were_sent(wire: Wire) -> None:
+async def test_foreign_headers_are_read_unchanged(wire: Wire) -> None:
     subject = event_subject(secrets.token_hex(6))
     headers = {"Status": "404", "Gw-First": "1", "Name": "a: b"}
     async with following(wire, subject) as seen:
@@ -159,7 +159,7 @@ async def test_headers_of_others_are_read_as_they_were_sent(wire: Wire) -> None:
     assert [stored.headers for stored in seen] == [{"Gw-First": "1", "Name": "a: b"}, {}]
 
 
-async def test_two_followers_of_one_connection_do_not_mix(wire: Wire) -> None:
+async def test_followers_of_one_connection_do_not_mix(wire: Wire) -> None:
     one, two = (event_subject(secrets.token_hex(6)) for _ in range(2))
     async with following(wire, one) as first, following(wire, two) as second:
         await put(wire, one, range(3))
@@ -168,7 +168,7 @@ async def test_two_followers_of_one_connection_do_not_mix(wire: Wire) -> None:
     assert (numbers(first), numbers(second)) == ([0, 1, 2], [10, 11, 12])
 
 
-async def test_a_stream_made_again_is_followed_from_its_beginning(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_recreated_stream_is_followed_from_its_start(own_settings: BusSettings, own_wire: Wire) -> None:
     js, subject = own_wire.journal.js, event_subject(secrets.token_hex(6))
     await put(own_wire, subject, range(5))
     told: list[str] = []
@@ -184,9 +184,7 @@ async def test_a_stream_made_again_is_followed_from_its_beginning(own_settings: 
     assert told == ["anew"]
 
 
-async def test_a_leader_that_knows_less_for_a_moment_is_not_believed(
-    own_wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_leader_that_lags_for_a_moment_is_ignored(own_wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = event_subject(secrets.token_hex(6))
     await put(own_wire, subject, range(5))
     real, looks = bus.transport.follow._identity, 0
@@ -205,7 +203,7 @@ async def test_a_leader_that_knows_less_for_a_moment_is_not_believed(
     assert (numbers(seen), told) == ([4, 5, 6, 7], [])
 
 
-async def test_a_server_killed_and_started_again_loses_and_repeats_nothing(server: Server, own_wire: Wire) -> None:
+async def test_restarted_server_loses_and_repeats_nothing(server: Server, own_wire: Wire) -> None:
     subject = event_subject(secrets.token_hex(6))
     await put(own_wire, subject, range(10))
     async with following(own_wire, subject, after=0) as seen:

@@ -70,19 +70,19 @@ def test_what_holds_together_is_accepted(actors: tuple[object, ...]) -> None:
         ((endless,), "no actor produces RunFinished", "no run would ever end"),
     ],
 )
-def test_what_does_not_is_refused_with_a_remedy(actors: tuple[object, ...], what: str, remedy: str) -> None:
+def test_bad_graph_is_refused_with_a_remedy(actors: tuple[object, ...], what: str, remedy: str) -> None:
     with pytest.raises(GraphError, match=re.escape(what)) as caught:
         Graph(actors)  # type: ignore[arg-type]
     assert remedy in str(caught.value)
 
 
-def test_the_real_pipeline_holds_together_and_uses_every_message() -> None:
+def test_real_pipeline_is_valid_and_uses_every_message() -> None:
     graph = pipeline()
     assert graph.actors == ACTORS
     assert {a.takes for a in graph.actors} == set(CATALOGUE)
 
 
-def test_every_actor_lives_in_a_file_of_its_name_that_says_what_it_is_for() -> None:
+def test_actor_files_have_their_name_and_purpose() -> None:
     for each in ACTORS:
         assert each.run.__module__ == f"actors.{each.name}"
         assert each.doc

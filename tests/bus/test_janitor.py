@@ -36,7 +36,7 @@ async def watching(wire: Wire, settings: BusSettings) -> AsyncIterator[Janitor]:
     await janitor.stop()
 
 
-async def test_a_run_past_its_deadline_is_ended(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_run_past_its_deadline_is_ended(own_settings: BusSettings, own_wire: Wire) -> None:
     async with watching(own_wire, own_settings) as janitor:
         late = await ask(own_wire, deadline_s=0.05, question="환불은?")
         other = await ask(own_wire, deadline_s=100.0)
@@ -46,22 +46,20 @@ async def test_a_run_past_its_deadline_is_ended(own_settings: BusSettings, own_w
     assert await own_wire.journal.latest([finished(other).subject]) == []
 
 
-async def test_a_run_asked_before_the_janitor_came_is_ended_too(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_run_older_than_the_janitor_is_ended(own_settings: BusSettings, own_wire: Wire) -> None:
     late = await ask(own_wire, deadline_s=0.05)
     async with watching(own_wire, own_settings):
         assert (await ended(own_wire, late)).reason == "timeout"
 
 
-async def test_the_deadline_in_the_headers_goes_before(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_header_deadline_has_priority(own_settings: BusSettings, own_wire: Wire) -> None:
     async with watching(own_wire, own_settings):
         late = await ask(own_wire, deadline_s=100.0, headers={DEADLINE: "1700000000.0"})
         assert (await ended(own_wire, late)).reason == "timeout"
 
 
 @pytest.mark.parametrize("deadline", ["abc", "nan", "inf", "-inf", "1e400", "", "9" * 400])
-async def test_a_bad_deadline_is_none_and_the_watch_goes_on(
-    own_settings: BusSettings, own_wire: Wire, deadline: str
-) -> None:
+async def test_bad_deadline_is_ignored(own_settings: BusSettings, own_wire: Wire, deadline: str) -> None:
     """The janitor that watched when it came, and the one that begins behind it."""
     for late in ("first", "second"):
         async with watching(own_wire, own_settings) as janitor:
@@ -71,14 +69,14 @@ async def test_a_bad_deadline_is_none_and_the_watch_goes_on(
             assert (janitor.watch.down, dict(janitor.watch.restarts)) == ({}, {})
 
 
-async def test_no_deadline_keeps_a_run_open_for_ever(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_every_deadline_ends_a_run(own_settings: BusSettings, own_wire: Wire) -> None:
     async with watching(own_wire, own_settings) as janitor:
         far = await ask(own_wire, headers={DEADLINE: "1e300"})
         await until(lambda: far in janitor.open)
         assert janitor.open[far][0] - time.monotonic() <= LONGEST_S
 
 
-async def test_an_end_that_could_not_be_written_is_written_later(
+async def test_unwritten_end_is_written_later(
     own_settings: BusSettings, own_wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     js = own_wire.journal.js
@@ -92,7 +90,7 @@ async def test_an_end_that_could_not_be_written_is_written_later(
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b'{"type":"question_asked","question":1}'])
-async def test_a_question_that_cannot_be_read_has_the_usual_deadline(
+async def test_unreadable_question_has_the_default_deadline(
     own_settings: BusSettings, own_wire: Wire, data: bytes
 ) -> None:
     run_id = secrets.token_hex(6)
@@ -112,7 +110,7 @@ async def test_an_end_that_is_there_stays(own_settings: BusSettings, own_wire: W
     assert (await ended(own_wire, run_id)).outcome == "answered"
 
 
-async def test_any_number_of_janitors_end_a_run_once(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_several_janitors_end_a_run_once(own_settings: BusSettings, own_wire: Wire) -> None:
     async with watching(own_wire, own_settings), watching(own_wire, own_settings):
         runs = [await ask(own_wire, deadline_s=0.01) for _ in range(10)]
         for run_id in runs:
@@ -121,7 +119,7 @@ async def test_any_number_of_janitors_end_a_run_once(own_settings: BusSettings, 
         assert [r.key.type for r in await own_wire.journal.run(run_id)] == ["question_asked", "run_finished"]
 
 
-async def test_a_message_delivered_too_often_ends_its_run(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_too_many_deliveries_end_the_run(own_settings: BusSettings, own_wire: Wire) -> None:
     calls = 0
 
     @actor(retries=0)

@@ -60,7 +60,7 @@ class Lanes:
 IDS = tuple(q.id for q in toys.THREE)
 
 
-async def test_lanes_are_joined_once_in_the_order_of_their_plan(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_lanes_join_once_in_the_order_of_the_plan(own_settings: BusSettings, own_wire: Wire) -> None:
     """Every order in which three lanes may finish, one run after the other over one server."""
     lanes = Lanes()
     async with working(own_settings, *lanes.actors()):
@@ -76,7 +76,7 @@ async def test_lanes_are_joined_once_in_the_order_of_their_plan(own_settings: Bu
             assert lanes.joins == [IDS]
 
 
-async def test_lanes_that_finish_together_are_joined_once(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_simultaneous_lanes_join_once(own_settings: BusSettings, own_wire: Wire) -> None:
     lanes = Lanes()
     for each in IDS:
         lanes.gate(each).set()

@@ -27,7 +27,7 @@ def run() -> str:
     return secrets.token_hex(6)
 
 
-async def test_a_key_is_written_once_and_the_first_stays(wire: Wire) -> None:
+async def test_first_write_of_a_key_stays(wire: Wire) -> None:
     key = key_of(QuestionAsked, run())
     assert await wire.journal.write(key, QuestionAsked(question="first"))
     assert not await wire.journal.write(key, QuestionAsked(question="second"))
@@ -48,14 +48,14 @@ async def test_of_many_writers_one_wins(wire: Wire, another_wire: Opener) -> Non
         assert record.data == str(won.index(True)).encode()
 
 
-async def test_lanes_and_types_are_keys_of_their_own(wire: Wire) -> None:
+async def test_lanes_and_types_have_separate_keys(wire: Wire) -> None:
     run_id = run()
     keys = [Key("passages_judged", run_id, "sq_1"), Key("passages_judged", run_id, "sq_2"), finished(run_id)]
     assert [await wire.journal.publish(key.subject, b"{}") for key in keys] == [True] * 3
     assert [record.key for record in await wire.journal.latest([f"gw.passages_judged.{run_id}.*"])] == keys[:2]
 
 
-async def test_latest_reads_several_filters_at_once_oldest_first(wire: Wire) -> None:
+async def test_latest_reads_several_filters_oldest_first(wire: Wire) -> None:
     run_id, other = run(), run()
     keys = [key_of(QuestionAsked, run_id), key_of(QuestionReady, run_id), finished(run_id)]
     for key, message in zip(keys, (ASKED, READY, FINISHED), strict=True):
@@ -69,7 +69,7 @@ async def test_latest_reads_several_filters_at_once_oldest_first(wire: Wire) -> 
     assert [r.key for r in await wire.journal.latest([keys[2].subject, keys[0].subject])] == [keys[0], keys[2]]
 
 
-async def test_a_server_that_lags_behind_a_record_is_not_believed(wire: Wire) -> None:
+async def test_lagging_server_is_not_believed(wire: Wire) -> None:
     run_id = run()
     asked, ready = key_of(QuestionAsked, run_id), key_of(QuestionReady, run_id)
     await wire.journal.write(asked, ASKED)
@@ -86,7 +86,7 @@ async def test_a_server_that_lags_behind_a_record_is_not_believed(wire: Wire) ->
             await wire.journal.latest(filters, behind=(asked.subject, record.sequence + 10**9))
 
 
-async def test_what_is_not_there_is_empty_at_once(wire: Wire) -> None:
+async def test_missing_record_is_empty_at_once(wire: Wire) -> None:
     run_id = run()
     assert await wire.journal.run(run_id) == []
     assert await wire.journal.frames(run_id) == []
@@ -94,7 +94,7 @@ async def test_what_is_not_there_is_empty_at_once(wire: Wire) -> None:
     assert await wire.journal.at(10**9) is None
 
 
-async def test_a_record_is_found_by_its_sequence(wire: Wire) -> None:
+async def test_record_is_read_by_its_sequence(wire: Wire) -> None:
     run_id = run()
     await wire.journal.write(finished(run_id), FINISHED)
     (record,) = await wire.journal.run(run_id)
@@ -104,7 +104,7 @@ async def test_a_record_is_found_by_its_sequence(wire: Wire) -> None:
     assert await wire.journal.last_sequence(RUNS) >= record.sequence
 
 
-async def test_the_stage_stands_beside_the_message(wire: Wire) -> None:
+async def test_stage_is_stored_next_to_the_message(wire: Wire) -> None:
     run_id = run()
     stage = Stage(
         actor="retrieve",
@@ -136,7 +136,7 @@ async def test_many_frames_are_read_in_order(wire: Wire) -> None:
     assert last.data == b"299"
 
 
-async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire: Wire) -> None:
+async def test_write_outlasts_a_killed_server(server: Server, own_wire: Wire) -> None:
     run_id = run()
     assert await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
     server.kill()
@@ -147,9 +147,7 @@ async def test_a_write_outlasts_a_server_that_is_killed(server: Server, own_wire
     assert not await own_wire.journal.write(key_of(QuestionAsked, run_id), ASKED)
 
 
-async def test_what_a_leader_refuses_and_does_not_have_is_not_there(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_refused_and_missing_record_is_not_stored(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was cut off holds the first try, refuses the second because of it, and will store neither."""
     tries = 0
 
@@ -175,13 +173,13 @@ async def test_what_a_leader_refuses_and_does_not_have_is_not_there(
     assert there.message == QuestionAsked(question="Stored?")
 
 
-async def test_a_journal_that_stays_away_is_unavailable(server: Server, own_wire: Wire) -> None:
+async def test_absent_journal_is_unavailable(server: Server, own_wire: Wire) -> None:
     server.kill()
     with pytest.raises(Unavailable, match="is nats-server running"):
         await own_wire.journal.write(finished(run()), FINISHED, patience_s=0.05)
 
 
-async def test_a_full_journal_says_so_at_once(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_full_journal_is_reported_at_once(own_settings: BusSettings, own_wire: Wire) -> None:
     config = (await own_wire.journal.js.stream_info(RUNS)).config
     config.max_bytes = 4096
     await own_wire.journal.js.update_stream(config)
@@ -189,7 +187,7 @@ async def test_a_full_journal_says_so_at_once(own_settings: BusSettings, own_wir
         await own_wire.journal.publish(finished(run()).subject, b"x" * 8192)
 
 
-async def test_nothing_can_erase_or_replace_a_record(wire: Wire) -> None:
+async def test_record_cannot_be_erased_or_replaced(wire: Wire) -> None:
     """Roll-ups, per-message expiry and schedules would let one writer erase another's records."""
     key = finished(run())
     await wire.journal.publish(key.subject, b"{}")
@@ -200,12 +198,12 @@ async def test_nothing_can_erase_or_replace_a_record(wire: Wire) -> None:
     assert record.data == b"{}"
 
 
-async def test_nobody_at_the_address_is_unavailable_and_says_what_to_start() -> None:
+async def test_absent_server_is_unavailable_with_a_remedy() -> None:
     with pytest.raises(Unavailable, match="groundwire up"):
         await connect("nats://127.0.0.1:9", name="nobody", patience_s=0.0)
 
 
-async def test_without_jetstream_streams_a_read_is_unavailable(server: Server) -> None:
+async def test_without_jetstream_a_read_is_unavailable(server: Server) -> None:
     client = await connect(server.url, name="bare")
     journal = Journal(client, Inbox(client))
     with pytest.raises(Unavailable, match="cannot be read"):
@@ -214,7 +212,7 @@ async def test_without_jetstream_streams_a_read_is_unavailable(server: Server) -
 
 
 @given(st.text())
-def test_a_stage_never_breaks_the_two_lines(text: str) -> None:
+def test_stage_keeps_to_two_lines(text: str) -> None:
     question = QuestionReady(question=SAMPLES[QuestionReady].question)  # type: ignore[attr-defined]
     if any("\ud800" <= char <= "\udfff" for char in text):
         return

@@ -33,7 +33,7 @@ def driven(limit: Limit, *, at_once: int, alone_s: float, runs: int, spread: flo
 
 @pytest.mark.parametrize("at_once", [1, 2, 4, 16, 64])
 @pytest.mark.parametrize("alone_s", [0.05, 5.0])
-def test_the_limit_finds_what_the_machine_can_carry(at_once: int, alone_s: float) -> None:
+def test_limit_adapts_to_the_machine(at_once: int, alone_s: float) -> None:
     limit = Limit()
     rate = driven(limit, at_once=at_once, alone_s=alone_s, runs=4000, spread=0.3)
     assert rate > 0.9 * at_once / alone_s
@@ -42,7 +42,7 @@ def test_the_limit_finds_what_the_machine_can_carry(at_once: int, alone_s: float
     assert limit.took_s < 2 * alone_s
 
 
-def test_a_machine_that_gets_slower_is_noticed_and_one_that_gets_faster_too() -> None:
+def test_limit_follows_a_slower_and_faster_machine() -> None:
     limit = Limit()
     driven(limit, at_once=16, alone_s=0.1, runs=2000)
     before = limit.at_once
@@ -52,7 +52,7 @@ def test_a_machine_that_gets_slower_is_noticed_and_one_that_gets_faster_too() ->
     assert limit.at_once >= before * 0.8
 
 
-def test_work_that_takes_longer_in_itself_does_not_hold_the_limit_down_for_ever() -> None:
+def test_long_work_does_not_lower_the_limit_for_ever() -> None:
     """A model in place of rules: alone, an answer now takes fifty times as long."""
     limit = Limit()
     driven(limit, at_once=8, alone_s=0.1, runs=1000)
@@ -61,14 +61,14 @@ def test_work_that_takes_longer_in_itself_does_not_hold_the_limit_down_for_ever(
     assert limit.at_once >= 6
 
 
-def test_batch_takes_no_place_of_an_interactive_run() -> None:
+def test_batch_takes_no_interactive_slot() -> None:
     limit = Limit(first=2)
     for n in range(2):
         limit.begin(str(n), "batch", 0.0, 10.0)
     assert (limit.has_room("batch"), limit.has_room("interactive")) == (False, True)
 
 
-def test_a_run_whose_end_was_lost_gives_its_place_back() -> None:
+def test_run_with_a_lost_end_frees_its_slot() -> None:
     limit = Limit(first=1)
     limit.begin("lost", "interactive", 0.0, 10.0)
     limit.sweep(9.0)

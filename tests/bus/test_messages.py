@@ -32,7 +32,7 @@ def test_the_wire_form_is_golden(kind: type[Message]) -> None:
 
 
 @pytest.mark.parametrize("kind", CATALOGUE, ids=message_type)
-def test_a_message_comes_back_as_it_went(kind: type[Message]) -> None:
+def test_message_round_trips(kind: type[Message]) -> None:
     message = SAMPLES[kind]
     assert decode(message_type(kind), encode(message)) == message
     if kind is not QuestionAsked:  # no stage has made it, so that whoever asks may write it over several lines
@@ -40,7 +40,7 @@ def test_a_message_comes_back_as_it_went(kind: type[Message]) -> None:
         assert decode(message_type(kind), encode(message, stage)) == message
 
 
-def test_a_golden_file_for_every_message_and_no_other() -> None:
+def test_every_message_has_one_golden_file() -> None:
     assert {path.stem for path in GOLDEN.glob("*.json")} == set(BY_TYPE)
 
 
@@ -77,13 +77,13 @@ def test_a_message_knows_its_lane(kind: str, lane: str) -> None:
         ("no_such_message", b"{}", "no_such_message"),
     ],
 )
-def test_what_is_no_message_is_poison_and_says_why(kind: str, data: bytes, why: str) -> None:
+def test_invalid_message_is_poison_with_a_reason(kind: str, data: bytes, why: str) -> None:
     with pytest.raises(Poison, match=why) as caught:
         decode(kind, data)
     assert "\n" not in str(caught.value)
 
 
-def test_a_question_of_the_longest_length_is_taken_and_one_more_is_not() -> None:
+def test_question_length_limit_is_exact() -> None:
     assert decode("question_asked", encode(QuestionAsked(question="가" * 4000)))
     with pytest.raises(Poison, match="4000"):
         decode("question_asked", encode(QuestionAsked(question="가" * 4001)))

@@ -48,7 +48,7 @@ def written(path: Path, text: str) -> Path:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(NAMES, min_size=1, max_size=12))
-def test_every_folder_and_password_is_a_string_of_the_configuration(tmp_path: Path, names: list[str]) -> None:
+def test_folders_and_passwords_are_quoted(tmp_path: Path, names: list[str]) -> None:
     passwords = dict(zip([user.name for user in USERS], (names * len(USERS))[: len(USERS)], strict=True))
     text = config(Path("/", *names), host="127.0.0.1", port=1, passwords=passwords)
     assert complaint(written(tmp_path / "nats.conf", text)) == ""
@@ -56,7 +56,7 @@ def test_every_folder_and_password_is_a_string_of_the_configuration(tmp_path: Pa
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(NAMES, min_size=1, max_size=6))
-def test_a_string_is_read_as_it_was_written(tmp_path: Path, names: list[str]) -> None:
+def test_string_is_read_as_written(tmp_path: Path, names: list[str]) -> None:
     """Each name is a file that the server is to read a certificate from: it must find it, and no certificate in it."""
     folder = tmp_path / "named"
     folder.mkdir(exist_ok=True)
@@ -67,7 +67,7 @@ def test_a_string_is_read_as_it_was_written(tmp_path: Path, names: list[str]) ->
         assert "failed to find any PEM data" in told
 
 
-def test_an_awkward_folder_is_where_the_streams_are(tmp_path: Path) -> None:
+def test_awkward_folder_contains_the_streams(tmp_path: Path) -> None:
     name = "색인 \"a\" 'b' \\x41 $HOME # 👩‍🎓\n\t"
     for folder in (tmp_path / name, tmp_path / os.fsdecode(b"\xff\xfe")):
         path = nats_server.write_config(folder, port=nats_server.free_port())
@@ -88,7 +88,7 @@ async def serving(path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     await process.wait()
 
 
-async def test_the_server_listens_where_it_was_told_and_nowhere_else(tmp_path: Path) -> None:
+async def test_server_listens_at_its_address_only(tmp_path: Path) -> None:
     port = nats_server.free_port()
     made = nats_users.make(tmp_path, f"nats://127.0.0.1:{port}")
     path = nats_server.write_config(tmp_path, port=port, passwords=made.passwords)

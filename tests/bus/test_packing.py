@@ -19,12 +19,12 @@ LONG = b'{"passages":[' + b'"the same words again",' * 100 + b"0]}\n{}"
 
 
 @given(st.binary(max_size=2000).map(lambda rest: b"{" + rest))
-def test_what_is_packed_is_read_back(data: bytes) -> None:
+def test_packed_record_round_trips(data: bytes) -> None:
     assert unpack(pack(STAGE, data)) == data
 
 
 @given(st.binary(max_size=200))
-def test_bytes_that_were_never_packed_come_back_as_they_are(data: bytes) -> None:
+def test_unpacked_bytes_stay_unchanged(data: bytes) -> None:
     try:
         zlib.decompress(data)
     except zlib.error:
@@ -32,27 +32,27 @@ def test_bytes_that_were_never_packed_come_back_as_they_are(data: bytes) -> None
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40])
-def test_what_is_cut_short_is_not_read_as_a_shorter_record(cut: int) -> None:
+def test_truncated_record_is_an_error(cut: int) -> None:
     packed = pack(STAGE, LONG)
     assert unpack(packed[:-cut]) == packed[:-cut]
 
 
-def test_a_flood_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flood_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bus.journal.packing._LONGEST", 1000)
     packed = zlib.compress(b"\0" * 1001)
     assert unpack(packed) == packed
 
 
-def test_a_long_record_takes_much_less_room() -> None:
+def test_long_record_shrinks() -> None:
     assert len(pack(STAGE, LONG)) < len(LONG) / 5
 
 
 @pytest.mark.parametrize("subject", ["gw.question_asked.run", "gw.run_finished.run.main", "gw.poison.run.x-main"])
-def test_what_integrations_read_and_what_was_set_aside_is_never_packed(subject: str) -> None:
+def test_records_for_others_are_never_packed(subject: str) -> None:
     assert pack(subject, LONG) == LONG
 
 
-async def test_the_journal_stores_packed_and_reads_both(wire: Wire) -> None:
+async def test_journal_stores_packed_and_reads_both(wire: Wire) -> None:
     run_id = secrets.token_hex(6)
     asked = QuestionAsked(question="How long? " * 200)
     ready, end = key_of(type(READY), run_id), finished(run_id)

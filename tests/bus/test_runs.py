@@ -55,7 +55,7 @@ async def started(client: Client, **options: float) -> Runs:
     return runs
 
 
-async def test_a_router_follows_the_whole_stream_and_takes_less_than_one_reader_holds(runs: Runs) -> None:
+async def test_router_follows_the_stream_within_its_limit(runs: Runs) -> None:
     """With filters a server looks up each message of who is behind, at ten times the cost."""
     consumers = await until(lambda: runs.journal.js.consumers_info(EVENTS), what="the router's consumer")
     assert {(each.config.filter_subject, each.config.filter_subjects is None) for each in consumers} == {(None, True)}
@@ -77,7 +77,7 @@ async def collect(runs: Runs, run_id: str, after: int = 0) -> list[tuple[int, by
     return [event async for event in runs.events(run_id, after)]
 
 
-async def test_readers_who_come_at_any_time_read_the_same(runs: Runs) -> None:
+async def test_readers_at_any_time_read_the_same(runs: Runs) -> None:
     """Readers join before, between and after sixty frames of two subjects; the seam between stream and live must not show."""
     run_id = (await runs.submit(ASKED)).run_id
     emitter = Emitter(runs.journal, run_id, everything=True)
@@ -99,7 +99,7 @@ async def test_readers_who_come_at_any_time_read_the_same(runs: Runs) -> None:
     assert runs.router.readers == 0
 
 
-async def test_a_reader_that_falls_behind_is_let_go_and_reads_on(runs: Runs) -> None:
+async def test_slow_reader_is_dropped_and_resumes(runs: Runs) -> None:
     submitted, reader = await runs.ask(ASKED)
     emitter = Emitter(runs.journal, submitted.run_id)
     await emitter.tokens(["a"])
@@ -114,7 +114,7 @@ async def test_a_reader_that_falls_behind_is_let_go_and_reads_on(runs: Runs) -> 
     assert [number for number, _ in rest] == [2, 3]
 
 
-async def test_large_frames_let_a_reader_go_sooner(runs: Runs) -> None:
+async def test_large_frames_drop_a_reader_sooner(runs: Runs) -> None:
     with runs.router.reader("large") as reader:
         for _ in range(WAITING_BYTES // 500_000 + 1):
             reader.put(b"x" * 500_000)
@@ -161,7 +161,7 @@ async def test_an_idempotency_key_is_one_run(runs: Runs) -> None:
     assert runs.run_id_for(asked, there) == runs.run_id_for(asked, back)
 
 
-async def test_cancel_ends_a_run_once_with_its_question(runs: Runs) -> None:
+async def test_cancel_ends_a_run_once(runs: Runs) -> None:
     run_id = (await runs.submit(ASKED)).run_id
     told = await runs.client.subscribe(f"gw.cancel.{run_id}")
     assert await runs.cancel(run_id)
@@ -173,7 +173,7 @@ async def test_cancel_ends_a_run_once_with_its_question(runs: Runs) -> None:
     await told.unsubscribe()
 
 
-async def test_what_is_not_there(runs: Runs) -> None:
+async def test_missing_run_and_bad_id_are_refused(runs: Runs) -> None:
     assert await runs.record("nobody") is None
     for call in (runs.cancel("nobody"), collect(runs, "nobody")):
         with pytest.raises(NoSuchRun):
@@ -184,9 +184,7 @@ async def test_what_is_not_there(runs: Runs) -> None:
                 await call
 
 
-async def test_a_server_that_lags_behind_is_no_proof_that_there_is_no_run(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lagging_server_does_not_deny_a_run(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     submitted = await runs.submit(QuestionAsked(question="Is it there?"))
 
     async def nothing(filters: object, behind: object = None) -> list[Record]:
@@ -201,9 +199,7 @@ async def test_a_server_that_lags_behind_is_no_proof_that_there_is_no_run(
     assert await runs.access("never-asked") is None
 
 
-async def test_a_question_that_is_written_while_it_is_looked_for_is_there(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_concurrent_question_is_visible(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     submitted = await runs.submit(QuestionAsked(question="Is it there yet?"))
     whole, looks = runs.journal.latest, 0
 
@@ -219,7 +215,7 @@ async def test_a_question_that_is_written_while_it_is_looked_for_is_there(
     assert looks == 2
 
 
-async def test_a_run_whose_events_expired_is_gone_but_has_its_record(runs: Runs) -> None:
+async def test_run_with_expired_events_has_its_record(runs: Runs) -> None:
     run_id = (await runs.submit(ASKED)).run_id
     await runs.cancel(run_id)
     forgetful = Runs(runs.client, runs.inbox, runs.journal, events_max_age_s=0.0)
@@ -228,7 +224,7 @@ async def test_a_run_whose_events_expired_is_gone_but_has_its_record(runs: Runs)
     assert await runs.record(run_id) is not None
 
 
-async def test_the_record_tells_all_from_the_journal(runs: Runs) -> None:
+async def test_record_is_built_from_the_journal(runs: Runs) -> None:
     run_id = (await runs.submit(ASKED)).run_id
     running = await runs.record(run_id)
     assert running is not None
@@ -279,7 +275,7 @@ async def test_the_record_tells_all_from_the_journal(runs: Runs) -> None:
     assert record.took_s is not None
 
 
-async def test_a_question_nobody_can_read_has_a_record_too(runs: Runs) -> None:
+async def test_unreadable_question_has_a_record(runs: Runs) -> None:
     await runs.journal.publish("gw.question_asked.garbled", b"\xff{")
     await runs.journal.publish(Key("poison", "garbled", "question_asked-main").subject, b"\xff{\n\xff")
     await runs.journal.write(finished("garbled"), RunFinished(settled=Settled(outcome="failed", detail="unreadable")))
@@ -311,7 +307,7 @@ async def test_events_survive_the_server(server: Server) -> None:
     await client.close()
 
 
-async def test_a_stream_made_again_is_heard_without_a_restart(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_recreated_stream_needs_no_restart(own_settings: BusSettings, own_wire: Wire) -> None:
     runs = await started(own_wire.client)
     run_id = (await runs.submit(ASKED)).run_id
     emitter = Emitter(runs.journal, run_id)
@@ -334,7 +330,7 @@ async def test_a_stream_made_again_is_heard_without_a_restart(own_settings: BusS
     await runs.stop()
 
 
-async def test_a_server_that_is_away_is_said_so(server: Server) -> None:
+async def test_unreachable_server_is_reported(server: Server) -> None:
     client = await connect(server.url, name="test-away")
     keep_trying(client)
     await declare_streams(client.jetstream(), BusSettings(url=server.url))
@@ -346,7 +342,7 @@ async def test_a_server_that_is_away_is_said_so(server: Server) -> None:
     await client.close()
 
 
-async def test_a_full_journal_is_said_so(server: Server) -> None:
+async def test_full_journal_is_reported(server: Server) -> None:
     client = await connect(server.url, name="test-full")
     keep_trying(client)
     await declare_streams(client.jetstream(), BusSettings(url=server.url, runs_max_bytes=20_000))
@@ -363,7 +359,7 @@ async def test_a_full_journal_is_said_so(server: Server) -> None:
 @pytest.mark.parametrize(
     ("event", "a_sign"), [(References(items=()), True), (Passages(items=()), False)], ids=["references", "passages"]
 )
-async def test_only_an_answer_is_a_sign_that_questions_are_answered(runs: Runs, event: Event, a_sign: bool) -> None:
+async def test_only_an_answer_counts_as_ready(runs: Runs, event: Event, a_sign: bool) -> None:
     """The closest passages are found without a model too."""
     runs.router.answered_at = -math.inf
     submitted = await runs.submit(ASKED)

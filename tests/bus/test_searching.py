@@ -26,7 +26,7 @@ def asks(query: str, *, language: str = "en", k: int = 1, bm25_k: int = 5, vecto
     return SearchRequest(query=query, language=language, k=k, bm25_k=bm25_k, vector_k=vector_k)
 
 
-async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
+async def test_hits_are_returned_and_recorded(wire: Wire) -> None:
     heard: list[SearchRequest] = []
 
     async def find(request: SearchRequest) -> SearchReply:
@@ -47,12 +47,12 @@ async def test_hits_come_back_as_found_and_are_recorded(wire: Wire) -> None:
     await close()
 
 
-def test_a_record_from_before_it_told_more_than_the_query_is_known_by_it() -> None:
+def test_older_search_record_matches_by_query() -> None:
     record = msgspec.json.decode(b'{"query":"x","hits":{}}', type=SearchRecord)
     assert answers(record, asks("x", language="en", k=5, bm25_k=5, vector_k=5))
 
 
-async def test_a_filter_travels_and_is_part_of_what_a_record_answers(wire: Wire) -> None:
+async def test_filter_is_sent_and_part_of_the_record(wire: Wire) -> None:
     heard: list[SearchRequest] = []
 
     async def find(request: SearchRequest) -> SearchReply:
@@ -73,7 +73,7 @@ async def test_a_filter_travels_and_is_part_of_what_a_record_answers(wire: Wire)
     await close()
 
 
-async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:
+async def test_index_problem_is_unavailable(wire: Wire) -> None:
     async def find(request: SearchRequest) -> SearchReply:
         raise Unavailable("the index is half written; build it again")
 
@@ -85,12 +85,12 @@ async def test_a_problem_of_the_index_is_unavailable(wire: Wire) -> None:
     await close()
 
 
-async def test_nobody_there_until_the_deadline_is_unavailable(wire: Wire) -> None:
+async def test_missing_search_process_is_unavailable(wire: Wire) -> None:
     with pytest.raises(Unavailable, match="groundwire up"):
         await searcher(wire, deadline_s=0.1)(asks("x", language="en", k=1))
 
 
-async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
+async def test_late_search_process_is_used(wire: Wire) -> None:
     async def find(request: SearchRequest) -> SearchReply:
         return HITS
 
@@ -101,9 +101,7 @@ async def test_a_search_process_that_comes_late_is_found(wire: Wire) -> None:
     await close()
 
 
-async def test_a_search_process_that_is_slow_to_say_what_is_wrong_is_heard(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_slow_error_of_a_search_process_arrives(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bus.powers.searching.TRY_S", 0.05)
     asked_again, over = asyncio.Event(), asyncio.Event()
 
@@ -163,7 +161,7 @@ async def test_searches_run_side_by_side(wire: Wire) -> None:
     await close()
 
 
-async def test_a_search_that_cannot_be_read_is_told_so(wire: Wire) -> None:
+async def test_unreadable_search_is_refused(wire: Wire) -> None:
     async def find(request: SearchRequest) -> SearchReply:
         raise AssertionError("must not be reached")
 

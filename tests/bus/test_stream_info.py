@@ -21,7 +21,7 @@ S = 1_000_000_000
         ([1 * S, 2 * S, 0, 0], True),
     ],
 )
-def test_a_leader_is_believed_that_heard_of_most_of_the_others_lately(others: list[int] | None, believed: bool) -> None:
+def test_leader_needs_a_recent_majority(others: list[int] | None, believed: bool) -> None:
     said = {"state": {"last_seq": 3}}
     if others is not None:
         said["cluster"] = {"leader": "a", "replicas": [{"name": "x", "active": each} for each in others]}  # type: ignore[dict-item]

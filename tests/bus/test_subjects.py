@@ -38,13 +38,13 @@ def test_a_plain_id_is_itself(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_what_would_inject_into_a_subject_is_refused(value: str) -> None:
+def test_injection_into_a_subject_is_refused(value: str) -> None:
     with pytest.raises(BadId, match="use 1 to 64 of the characters A-Z, a-z, 0-9, _ and -"):
         check_id(value)
 
 
 @given(st.text(max_size=70))
-def test_an_id_that_passes_has_nothing_but_its_alphabet(value: str) -> None:
+def test_valid_id_has_only_its_alphabet(value: str) -> None:
     try:
         check_id(value)
     except BadId:
@@ -53,7 +53,7 @@ def test_an_id_that_passes_has_nothing_but_its_alphabet(value: str) -> None:
     assert all(char.isascii() and (char.isalnum() or char in "_-") for char in value)
 
 
-def test_a_long_hostile_id_does_not_fill_the_message() -> None:
+def test_long_hostile_id_is_shortened_in_the_message() -> None:
     with pytest.raises(BadId) as caught:
         check_id("." * 100_000)
     assert len(str(caught.value)) < 200
@@ -67,7 +67,7 @@ def test_a_long_hostile_id_does_not_fill_the_message() -> None:
         ("gw.passages_judged.r1.sq_add_2", Key("passages_judged", "r1", "sq_add_2")),
     ],
 )
-def test_a_key_and_its_subject_are_one(subject: str, key: Key) -> None:
+def test_key_and_subject_correspond(subject: str, key: Key) -> None:
     assert parse(subject) == key
     assert key.subject == subject
 
@@ -90,7 +90,7 @@ def test_other_subjects_name_no_key(subject: str) -> None:
         parse(subject)
 
 
-def test_the_filters_of_a_run_and_of_its_consumers() -> None:
+def test_filters_of_a_run_and_its_consumers() -> None:
     assert run_filters("r1") == ["gw.question_asked.r1", "gw.*.r1.*"]
     assert consumed_subject(QuestionAsked) == "gw.question_asked.*"
     assert consumed_subject(RunFinished) == "gw.run_finished.*.*"

@@ -8,7 +8,7 @@ from tests.bus.toys import end as last
 from tests.bus.wires import Wire
 
 
-async def test_runs_whose_end_was_not_heard_of_keep_nobody_out(own_settings: BusSettings, own_wire: Wire) -> None:
+async def test_lost_ends_block_no_question(own_settings: BusSettings, own_wire: Wire) -> None:
     over: RunFinished = answered()
     async with working(own_settings, intake, last) as worker:
         held = 0

@@ -103,7 +103,7 @@ def complaints(client: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("user", NOT_PUBLISHED)
-async def test_what_a_user_may_not_publish_is_refused(as_user: Opener, user: str) -> None:
+async def test_forbidden_publish_is_refused(as_user: Opener, user: str) -> None:
     client = await as_user(user)
     told = complaints(client)
     for subject in NOT_PUBLISHED[user]:
@@ -114,7 +114,7 @@ async def test_what_a_user_may_not_publish_is_refused(as_user: Opener, user: str
     )
 
 
-async def test_the_edge_says_of_a_run_whose_it_is_and_which_chat_or_response_it_is_of(as_user: Opener) -> None:
+async def test_edge_records_owner_chat_and_response(as_user: Opener) -> None:
     client = await as_user("edge")
     told = complaints(client)
     for subject in (
@@ -129,7 +129,7 @@ async def test_the_edge_says_of_a_run_whose_it_is_and_which_chat_or_response_it_
 
 
 @pytest.mark.parametrize("user", NOT_READ)
-async def test_what_a_user_may_not_read_is_refused(as_user: Opener, user: str) -> None:
+async def test_forbidden_read_is_refused(as_user: Opener, user: str) -> None:
     client = await as_user(user)
     told = complaints(client)
     for subject in NOT_READ[user]:
@@ -140,17 +140,17 @@ async def test_what_a_user_may_not_read_is_refused(as_user: Opener, user: str) -
     )
 
 
-async def test_the_table_names_every_user_but_the_operator() -> None:
+async def test_table_names_every_user_but_the_operator() -> None:
     assert {user.name for user in USERS} - {"operator"} == set(NOT_READ) == {*NOT_PUBLISHED, "actors"}
 
 
 @pytest.mark.parametrize(("user", "password"), [("", ""), ("edge", ""), ("edge", "guessed"), ("root", "guessed")])
-async def test_nobody_else_is_let_in(users: Credentials, user: str, password: str) -> None:
+async def test_other_users_are_refused(users: Credentials, user: str, password: str) -> None:
     with pytest.raises(Unavailable, match=r"does not let us in; look at bus.user and bus.password$"):
         await connect(BusSettings(url=users.url, user=user, password=password), name="stranger")
 
 
-async def test_the_address_may_carry_the_user_and_is_never_shown_with_it(users: Credentials, as_user: Opener) -> None:
+async def test_address_with_a_user_is_never_printed(users: Credentials, as_user: Opener) -> None:
     client = await connect(users.url_of("operator"), name="test")
     await client.close()
     with pytest.raises(Unavailable) as refused:
@@ -161,7 +161,7 @@ async def test_the_address_may_carry_the_user_and_is_never_shown_with_it(users: 
     assert users.passwords["operator"] not in f"{refused.value}{away.value}"
 
 
-def test_passwords_are_kept_from_start_to_start_and_nobody_else_reads_them(tmp_path: Path) -> None:
+def test_passwords_are_stable_and_private(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     first = nats_users.make(tmp_path, "nats://127.0.0.1:1")
     conf = nats_server.write_config(tmp_path, port=1, passwords=first.passwords)
@@ -173,7 +173,7 @@ def test_passwords_are_kept_from_start_to_start_and_nobody_else_reads_them(tmp_p
     ]  # fmt: skip
 
 
-def test_credentials_of_this_machine_go_to_its_own_server_only(tmp_path: Path) -> None:
+def test_local_credentials_go_to_the_local_server_only(tmp_path: Path) -> None:
     (tmp_path / "nats").mkdir()
     made = nats_users.make(tmp_path / "nats", "nats://localhost:4222")
 
@@ -188,7 +188,7 @@ def test_credentials_of_this_machine_go_to_its_own_server_only(tmp_path: Path) -
     assert as_edge(url="nats://a:b@127.0.0.1:4222") == as_edge(creds="file") == ("", "")
 
 
-def test_the_configuration_for_another_server_is_whole(tmp_path: Path) -> None:
+def test_configuration_for_another_server_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "users.conf"
     path.write_text(f"listen: 127.0.0.1:4222\njetstream {{}}\n{shared_config()}", encoding="utf-8")
     passwords = {f"GROUNDWIRE_NATS_{user.name.upper()}": f"p{user.name}" for user in USERS}
@@ -203,7 +203,7 @@ def test_the_configuration_for_another_server_is_whole(tmp_path: Path) -> None:
     assert ours == theirs
 
 
-async def test_streams_from_before_there_were_users_are_kept(tmp_path: Path) -> None:
+async def test_streams_older_than_users_are_kept(tmp_path: Path) -> None:
     port = nats_server.free_port()
     settings = BusSettings(url=f"nats://127.0.0.1:{port}")
 
@@ -225,7 +225,7 @@ async def test_streams_from_before_there_were_users_are_kept(tmp_path: Path) -> 
     assert await run(now, made.bus(settings, "operator"), "operator") == 2
 
 
-def test_an_integration_has_no_right_in_the_account_of_the_streams() -> None:
+def test_integration_has_no_rights_on_streams() -> None:
     account, _, guests = config(
         Path("/"), host="h", port=1, passwords=dict.fromkeys((u.name for u in USERS), "p")
     ).partition("  INTEGRATIONS {")
@@ -233,7 +233,7 @@ def test_an_integration_has_no_right_in_the_account_of_the_streams() -> None:
     assert "jetstream" not in guests
 
 
-async def test_what_is_lent_arrives(as_user: Opener) -> None:
+async def test_lent_subjects_deliver_both_ways(as_user: Opener) -> None:
     operator, integration = await as_user("operator"), await as_user("integration")
     cancelled = await operator.subscribe("gw.cancel.*")
     seen = await integration.subscribe("gw.progress.*")
@@ -244,7 +244,7 @@ async def test_what_is_lent_arrives(as_user: Opener) -> None:
     assert (await seen.next_msg(timeout=5)).subject == "gw.progress.run"
 
 
-async def test_who_may_read_buckets_reads_no_other_stream(as_user: Opener) -> None:
+async def test_bucket_reader_reads_no_other_stream(as_user: Opener) -> None:
     operator, search = await as_user("operator"), await as_user("search")
     js = operator.jetstream()
     await js.create_object_store("shelf")

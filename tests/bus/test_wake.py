@@ -26,7 +26,7 @@ async def test_what_comes_ends_the_wait(silence_s: float | None) -> None:
     wake.close()
 
 
-async def test_a_silence_ends_it_too_however_often_something_came_before() -> None:
+async def test_silence_ends_a_wait_after_messages() -> None:
     wake, loop = Wake(), asyncio.get_running_loop()
     for _ in range(3):
         task = await waiting(wake, 0.05)
@@ -37,7 +37,7 @@ async def test_a_silence_ends_it_too_however_often_something_came_before() -> No
     assert loop.time() - began >= 0.045  # a timer may be a clock's tick early
 
 
-async def test_a_shorter_silence_after_a_longer_one_is_short() -> None:
+async def test_shorter_silence_after_a_longer_one() -> None:
     wake = Wake()
     task = await waiting(wake, 60.0)
     wake.set()
@@ -46,7 +46,7 @@ async def test_a_shorter_silence_after_a_longer_one_is_short() -> None:
         assert not await wake.wait(0.01)
 
 
-async def test_a_silence_of_an_earlier_wait_does_not_end_one_without_limit() -> None:
+async def test_silence_of_an_earlier_wait_ends_no_other() -> None:
     wake = Wake()
     task = await waiting(wake, 0.01)
     wake.set()
@@ -58,7 +58,7 @@ async def test_a_silence_of_an_earlier_wait_does_not_end_one_without_limit() -> 
     assert await endless
 
 
-async def test_a_wait_that_was_cancelled_leaves_the_next_alone() -> None:
+async def test_cancelled_wait_leaves_the_next_alone() -> None:
     wake = Wake()
     task = await waiting(wake, 30.0)
     task.cancel()

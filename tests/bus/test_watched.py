@@ -50,7 +50,7 @@ async def _breaks() -> None:
         (_cancelled, "something it waited for was cancelled"),
     ],
 )
-async def test_a_task_that_ends_is_started_again(watch: Watch, work: Callable[[], Awaitable[None]], why: str) -> None:
+async def test_ended_task_is_restarted(watch: Watch, work: Callable[[], Awaitable[None]], why: str) -> None:
     began = 0
 
     async def task() -> None:
@@ -70,7 +70,7 @@ async def test_a_task_that_ends_is_started_again(watch: Watch, work: Callable[[]
     assert began == 3
 
 
-async def test_a_process_says_which_of_its_tasks_is_down(watch: Watch, wire: Wire) -> None:
+async def test_process_names_its_failed_task(watch: Watch, wire: Wire) -> None:
     await answer_health(wire.client, "watched-process", lambda: {"ready": True, "detail": "here"}, watch)
     await wire.client.flush()
     watch.keep("failing", _fails)
@@ -82,7 +82,7 @@ async def test_a_process_says_which_of_its_tasks_is_down(watch: Watch, wire: Wir
     assert health.restarts["failing"] >= 1
 
 
-async def test_health_that_cannot_be_read_is_not_ready(wire: Wire) -> None:
+async def test_unreadable_health_is_not_ready(wire: Wire) -> None:
     async def answer(msg: Msg) -> None:
         await wire.client.publish(msg.reply, b"\xff")
 

@@ -230,7 +230,7 @@ async def test_cite(sdk: Client, edge: str, script: Script) -> None:
         assert (shown, citation["source"]["url"]) == (marker, source["url"])
 
 
-async def test_the_closest_passages_are_data_and_sources(sdk: Client, edge: str) -> None:
+async def test_closest_passages_are_data_and_sources(sdk: Client, edge: str) -> None:
     page = await opened(sdk, edge)
     await sdk.do("send", page=page, text="near enough")
     state = await sdk.do("ended", page=page)
@@ -258,7 +258,7 @@ async def test_cancel(sdk: Client, edge: str, script: Script, runs: Runs) -> Non
     assert await until(outcome, what="a run whose client stopped") == "cancelled"
 
 
-async def test_stop_of_a_chat_that_goes_on_without_its_page(
+async def test_stopping_a_resumable_chat(
     sdk: Client, edge: str, script: Script, pipeline: Pipeline, http: aiohttp.ClientSession
 ) -> None:
     page = await opened(sdk, edge, body={"resume": True})
@@ -307,9 +307,7 @@ async def test_resume(sdk: Client, world: World, script: Script, http: aiohttp.C
     assert replayed.index('"text-start"') < replayed.index('"text-delta"'), "also where all is there at once"
 
 
-async def test_a_record_that_names_another_keys_run_opens_nothing(
-    world: World, bus: Bus, http: aiohttp.ClientSession
-) -> None:
+async def test_forged_record_opens_no_foreign_run(world: World, bus: Bus, http: aiohttp.ClientSession) -> None:
     """The record says where to look; whose a run is its access says."""
     secret = bytes.fromhex(world.keys.read().secret)
     forger = Runs(bus.client, bus.inbox, bus.journal, secret=secret)
@@ -321,7 +319,7 @@ async def test_a_record_that_names_another_keys_run_opens_nothing(
             assert world.runs["ann"] not in await response.text()
 
 
-async def test_a_chat_is_found_after_the_edge_was_started_anew(
+async def test_chat_resumes_after_an_edge_restart(
     sdk: Client, bus: Bus, script: Script, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     settings = Settings(
@@ -369,7 +367,7 @@ async def test_error(sdk: Client, edge: str, world: World, pipeline: Pipeline) -
     assert [part["state"] for part in parts_of(said, "text")] == ["done"]
 
 
-async def test_a_withdrawn_answer_says_so_in_the_message(sdk: Client, edge: str, pipeline: Pipeline) -> None:
+async def test_withdrawn_answer_is_marked_in_the_message(sdk: Client, edge: str, pipeline: Pipeline) -> None:
     pipeline.scripts |= SCRIPTS
     page = await opened(sdk, edge)
     await sdk.do("send", page=page, text="withdraw")
@@ -380,7 +378,7 @@ async def test_a_withdrawn_answer_says_so_in_the_message(sdk: Client, edge: str,
     assert (state["status"], state["finished"][0]["finishReason"]) == ("ready", "content-filter")
 
 
-async def test_an_answer_that_was_cut_says_so(sdk: Client, edge: str, pipeline: Pipeline) -> None:
+async def test_cut_answer_is_marked(sdk: Client, edge: str, pipeline: Pipeline) -> None:
     pipeline.scripts |= SCRIPTS
     page = await opened(sdk, edge)
     await sdk.do("send", page=page, text="cut")

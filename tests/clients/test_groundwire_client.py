@@ -244,13 +244,13 @@ def test_the_types_are_the_servers(ours: type[msgspec.Struct], theirs: type[msgs
     assert names(ours) | LEFT.get(ours, set()) == names(theirs)
 
 
-def test_it_takes_nothing_else_of_ours() -> None:
+def test_client_imports_nothing_else_of_groundwire() -> None:
     """Only aiohttp and msgspec of all that Groundwire installs."""
     code = "import sys, groundwire.client; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"actors", "bus", "index", "prompts", "runtime", "nats", "numpy", "anyio"} & set(found)
 
 
-def test_it_is_in_the_wheel_as_groundwire() -> None:
+def test_client_is_in_the_wheel_as_groundwire() -> None:
     here = Path(messages.__file__)
     assert [each.name for each in here.parents][:3] == ["client", "groundwire", "client-library"]

@@ -30,7 +30,7 @@ async def test_ask_over_a_server(edge: str) -> None:
     assert [json.loads(line)["type"] for line in lines] == ["token", "token", "token", "references", "DONE"]
 
 
-async def test_a_key_of_the_environment_opens_the_door(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_environment_key_is_used(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, world.tokens["ann"])
     told = await invoked("ask", "--url", world.locked, "one")
     assert told.exit_code == 0, told.output
@@ -81,7 +81,7 @@ async def test_wrong_use_is_one_line(arguments: tuple[str, ...], line: str, tmp_
     assert line in " ".join(told.stderr.split())
 
 
-async def test_errors_of_a_server_are_one_line(edge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_server_errors_are_one_line(edge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told = await invoked("ask", "--url", edge, "--profile", "nobody", "x")
     assert told.exit_code == 1
     assert told.stderr.startswith("error: profile: ")

@@ -206,7 +206,7 @@ async def test_search(client: Client, bus: Bus) -> None:
     )
 
 
-async def test_a_prompt_and_the_template_of_sources(client: Client) -> None:
+async def test_prompt_and_source_template_are_listed(client: Client) -> None:
     (prompt,) = (await client.list_prompts()).prompts
     got = await client.get_prompt(prompt.name, {"question": "When?"})
     assert "When?" in got.messages[0].content.text

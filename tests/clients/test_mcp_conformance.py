@@ -106,7 +106,7 @@ async def command() -> tuple[Path, Path]:
     return node, folder / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 
 
-async def test_every_scenario_of_the_suite_stands_in_a_table() -> None:
+async def test_every_conformance_scenario_is_in_a_table() -> None:
     listed = await output_of(*await command(), "list", "--server")
     scenarios = set(re.findall(r"^ +- ([\w-]+)", listed, re.MULTILINE))
     assert {each for each in scenarios if not EXTENSIONS.fullmatch(each)} == PASSED | NEEDS_FIXTURE.keys()

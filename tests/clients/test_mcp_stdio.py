@@ -150,7 +150,7 @@ async def test_error(client: Client) -> None:
     assert result.is_error
 
 
-async def test_who_asks_while_the_stack_of_another_stops_is_answered_by_one_of_its_own(index: Path) -> None:
+async def test_question_during_another_stop_starts_a_stack(index: Path) -> None:
     """It is stopping from when it is not found any more, though its nats-server is the last of it to go."""
     settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "stopping"))
     others, home = contextlib.AsyncExitStack(), Home(settings)
@@ -171,7 +171,7 @@ async def test_who_asks_while_the_stack_of_another_stops_is_answered_by_one_of_i
         await home.close()
 
 
-async def test_a_greeting_does_not_wait_for_the_index(index: Path) -> None:
+async def test_initialize_does_not_wait_for_the_index(index: Path) -> None:
     """It is answered without a stack; and what ends with its input leaves nothing but the protocol behind."""
     state = index.parent / "greeting"
     process = await asyncio.create_subprocess_exec(
@@ -199,7 +199,7 @@ async def test_a_greeting_does_not_wait_for_the_index(index: Path) -> None:
     assert (process.returncode, err, state.exists()) == (0, b"", False)
 
 
-async def test_it_ends_by_a_signal_while_its_input_is_open(index: Path) -> None:
+async def test_signal_ends_it_while_its_input_is_open(index: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(*COMMAND, "mcp", "--index", str(index)), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
@@ -211,7 +211,7 @@ async def test_it_ends_by_a_signal_while_its_input_is_open(index: Path) -> None:
     await process.wait()
 
 
-async def test_without_an_index_it_says_how_to_build_one(tmp_path: Path) -> None:
+async def test_missing_index_names_the_build_command(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(*COMMAND, "mcp", "--index", str(tmp_path / "nothing")),
         stdout=asyncio.subprocess.PIPE,

@@ -53,7 +53,7 @@ async def test_ask(edge: str, which: str) -> None:
     assert result["structuredContent"]["answer"] == ANSWER
 
 
-async def test_the_schemas_of_the_tools_are_sound(edge: str) -> None:
+async def test_tool_schemas_are_valid(edge: str) -> None:
     tools = await done("sdk", edge, "schemas")
     assert tools == [[name, "object", "object"] for name in ("ask", "search", "open_source")]
 

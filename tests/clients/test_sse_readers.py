@@ -116,7 +116,7 @@ async def test_resume(reader: Client, edge: str, halves: Halves) -> None:
         assert ids == list(range(1, len(ids) + 1)), "nothing twice, nothing left out"
 
 
-async def test_nothing_is_left_for_a_source_that_comes_back(edge: str) -> None:
+async def test_returning_event_source_gets_204(edge: str) -> None:
     """A browser's EventSource comes back after every end, until it is told that there is no more."""
     node, folder = await asyncio.to_thread(node_in, "sse")
     async with client(node, folder / "readers.mjs", "eventsource") as source:

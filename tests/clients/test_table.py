@@ -20,6 +20,6 @@ async def test_the_tables_are_current(request: pytest.FixtureRequest, tmp_path: 
     assert again.read_text(encoding="utf-8") == page, "write them anew: uv run python -m tests.clients.table"
 
 
-def test_what_is_not_pinned_has_no_version() -> None:
+def test_unpinned_package_has_no_version() -> None:
     with pytest.raises(KeyError, match="left-pad is not pinned"):
         version("left-pad", "python/websocket.txt")

@@ -30,12 +30,12 @@ def test_every_format_is_here() -> None:
 
 
 @pytest.mark.parametrize(("suffix", "language"), EACH)
-def test_a_document_is_read_as_its_golden_list_says(suffix: str, language: str) -> None:
+def test_document_matches_its_golden_list(suffix: str, language: str) -> None:
     assert told(suffix, language) == kept(suffix)[language]
 
 
 @pytest.mark.parametrize(("suffix", "language"), EACH)
-def test_every_block_is_a_slice_and_every_word_is_in_one(suffix: str, language: str) -> None:
+def test_every_block_is_a_slice_with_all_words(suffix: str, language: str) -> None:
     made = document(suffix, language)
     assert_sliced(made)
     holds = WRITERS[suffix].holds

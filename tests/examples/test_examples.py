@@ -60,7 +60,7 @@ async def test_the_example_runs(
 
 @pytest.mark.parametrize("example", [OVER_NATS, WITH_FASTSTREAM])
 @pytest.mark.parametrize("address", ["nats://127.0.0.1:{port}", "nats://[::1"])
-async def test_a_server_that_is_not_there_is_told_in_one_line(example: str, address: str) -> None:
+async def test_absent_server_is_one_line(example: str, address: str) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(HERE / example), address.format(port=free_port()), "Hello", stderr=subprocess.PIPE
     )
@@ -78,12 +78,12 @@ def imported(example: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("example", "needs"), [(OVER_NATS, {"nats"}), (WITH_FASTSTREAM, {"faststream"})])
-def test_an_example_is_short_and_needs_one_package(example: str, needs: set[str]) -> None:
+def test_example_is_short_with_one_dependency(example: str, needs: set[str]) -> None:
     assert len((HERE / example).read_text(encoding="utf-8").splitlines()) < 80
     assert imported(example) == needs
 
 
-async def test_a_subscriber_that_names_our_stream_is_refused_without_harm(run: Whole) -> None:
+async def test_subscriber_with_our_stream_is_refused(run: Whole) -> None:
     """As an integration: it may declare nothing, and is told so."""
     before = (await run.journal.js.stream_info(EVENTS)).config
     broker = NatsBroker(run.users.url_of("integration"), logger=None, graceful_timeout=1.0)

@@ -54,7 +54,7 @@ def run(place: Path, command: list[str], environ: dict[str, str]) -> Run:
     return one
 
 
-def test_every_command_works_in_a_folder_of_any_name(
+def test_every_command_works_in_an_awkward_folder(
     place: Path, command: list[str], environ: dict[str, str], run: Run
 ) -> None:
     index = str(place / NAME)

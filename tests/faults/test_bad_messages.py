@@ -54,7 +54,7 @@ def asked() -> bytes:
 
 
 @pytest.mark.parametrize("deadline", BAD_TIMES)
-async def test_a_bad_deadline_does_not_keep_a_question_from_its_answer(run: Whole, deadline: str) -> None:
+async def test_bad_deadline_still_gets_an_answer(run: Whole, deadline: str) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), headers_of({DEADLINE: deadline}), asked())
     assert (await ended(run, run_id)).outcome == "answered"
@@ -62,7 +62,7 @@ async def test_a_bad_deadline_does_not_keep_a_question_from_its_answer(run: Whol
 
 
 @pytest.mark.parametrize("name", ODD_HEADERS)
-async def test_a_question_with_odd_headers_is_answered_once(run: Whole, name: str) -> None:
+async def test_question_with_odd_headers_is_answered_once(run: Whole, name: str) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), ODD_HEADERS[name], asked())
     assert (await ended(run, run_id, within_s=3.0)).outcome == "answered"
@@ -78,20 +78,20 @@ async def test_a_question_with_odd_headers_is_answered_once(run: Whole, name: st
 @pytest.mark.parametrize(
     "body", [b"", b"\xff\n\xfe", b"[" * 100_000, b'{"type":"question_asked"}'], ids=["none", "bytes", "deep", "half"]
 )
-async def test_a_message_that_cannot_be_read_ends_its_run_once(run: Whole, name: str, body: bytes) -> None:
+async def test_unreadable_message_ends_its_run_once(run: Whole, name: str, body: bytes) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), ODD_HEADERS[name], body)
     assert (await ended(run, run_id, within_s=3.0)).outcome == "failed"
     assert [line async for _, line in run.runs.events(run_id)][-1] == b'{"type":"DONE"}'
 
 
-async def test_the_longest_message_that_cannot_be_read_ends_its_run(run: Whole) -> None:
+async def test_longest_unreadable_message_ends_its_run(run: Whole) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), b"", b"x" * 999_000)
     assert (await ended(run, run_id, within_s=3.0)).outcome == "failed"
 
 
-async def test_records_and_events_of_strange_shape_do_not_hide_a_run(run: Whole) -> None:
+async def test_strange_records_do_not_hide_a_run(run: Whole) -> None:
     """What others add to a run's subjects is left out where the run is read."""
     run_id = secrets.token_hex(6)
     client = run.runs.client
@@ -151,7 +151,7 @@ BODY = st.one_of(
 
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(sent=st.lists(st.tuples(SUBJECT, HEADERS, BODY), min_size=30, max_size=60))
-async def test_nothing_that_is_sent_ends_a_reader(run: Whole, sent: list[tuple[bytes, bytes, bytes]]) -> None:
+async def test_no_message_ends_a_reader(run: Whole, sent: list[tuple[bytes, bytes, bytes]]) -> None:
     client = run.runs.client
     for subject, headers, body in sent:
         await put(
@@ -165,6 +165,6 @@ async def test_nothing_that_is_sent_ends_a_reader(run: Whole, sent: list[tuple[b
     await latest_runs(run.journal, 50)
 
 
-async def test_a_run_that_nobody_asked_is_not_there(run: Whole) -> None:
+async def test_run_without_a_question_does_not_exist(run: Whole) -> None:
     with pytest.raises(NoSuchRun):
         await read_run(run.journal, key_of(QuestionAsked, "nobody").run_id)

@@ -52,7 +52,7 @@ async def by_nats(run: Whole, body: bytes, run_id: str = "") -> list[dict[str, o
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_it_is_told_alike(run: Whole, http: aiohttp.ClientSession, name: str) -> None:
+async def test_error_is_the_same_over_http_and_nats(run: Whole, http: aiohttp.ClientSession, name: str) -> None:
     body, code = BAD[name]
     async with http.post("/v1/runs", data=body, headers={"Content-Type": "application/json"}) as response:
         problem = await response.json(content_type=None)
@@ -65,7 +65,7 @@ async def test_it_is_told_alike(run: Whole, http: aiohttp.ClientSession, name: s
             assert await socket.receive_json() == error
 
 
-async def test_a_question_may_stand_on_several_lines(run: Whole) -> None:
+async def test_question_may_have_several_lines(run: Whole) -> None:
     body = json.dumps({"question": "How many days until refunds are paid?"}, indent=2).encode()
     events = await by_nats(run, body, "on-lines")
     assert events[-2]["type"] == "references"
@@ -74,12 +74,12 @@ async def test_a_question_may_stand_on_several_lines(run: Whole) -> None:
     assert record.outcome == "answered"
 
 
-async def test_a_reserved_run_id_is_told_too(run: Whole) -> None:
+async def test_reserved_run_id_is_reported(run: Whole) -> None:
     error, _ = await by_nats(run, b'{"question":"a"}', f"{CANARY}mine")
     assert (error["code"], "reserved for readiness" in str(error["content"])) == ("bad_id", True)
 
 
-async def test_its_record_says_so(run: Whole) -> None:
+async def test_record_has_the_error(run: Whole) -> None:
     await by_nats(run, b'{"question":"a","profile":"nobody"}', "unknown-profile")
     record = await run.runs.record("unknown-profile")
     assert record is not None

@@ -51,7 +51,7 @@ async def config_of(run: Whole, stream: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("stream", "subject"), [(EVENTS, "gw.event.demo"), (RUNS, "gw.run_finished.demo.main")])
-async def test_a_stream_that_a_subscriber_declares_anew_is_set_back(
+async def test_stream_declared_by_a_subscriber_is_restored(
     server: Server, tmp_path: Path, stream: str, subject: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with whole(tmp_path, ExtractiveEngine(), url=server.url) as run:
@@ -68,7 +68,7 @@ async def test_a_stream_that_a_subscriber_declares_anew_is_set_back(
         await broker.stop()
 
 
-async def test_what_cannot_be_taken_back_is_told_and_the_rest_is_set_back(server: Server, tmp_path: Path) -> None:
+async def test_irreversible_change_is_reported_and_the_rest_restored(server: Server, tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine(), url=server.url) as run:
         config = (await run.journal.js.stream_info(EVENTS)).config
         await run.journal.js.update_stream(config.evolve(allow_direct=False, deny_purge=True))
@@ -78,7 +78,7 @@ async def test_what_cannot_be_taken_back_is_told_and_the_rest_is_set_back(server
         assert (await run.ask(QUESTION))[1].outcome == "answered"
 
 
-async def test_what_we_have_no_opinion_of_stays(server: Server, tmp_path: Path) -> None:
+async def test_fields_we_do_not_set_stay(server: Server, tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine(), url=server.url) as run:
         config = (await run.journal.js.stream_info(EVENTS)).config
         assert config.metadata is not None
@@ -90,7 +90,7 @@ async def test_what_we_have_no_opinion_of_stays(server: Server, tmp_path: Path) 
         assert (found.description, found.metadata["owner"], found.max_age) == ("ours", "team", config.max_age)
 
 
-async def test_a_consumer_that_another_client_declares_anew_is_set_back(server: Server, tmp_path: Path) -> None:
+async def test_consumer_declared_by_another_client_is_restored(server: Server, tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine(), url=server.url) as run:
         before = (await run.journal.js.consumer_info(RUNS, "retrieve")).config
         await run.journal.js.add_consumer(RUNS, before.evolve(filter_subject="gw.nothing.*.*", max_deliver=1))
@@ -100,7 +100,7 @@ async def test_a_consumer_that_another_client_declares_anew_is_set_back(server: 
         assert (await run.journal.js.consumer_info(RUNS, "retrieve")).config == before
 
 
-def test_another_process_with_other_settings_is_no_other_client() -> None:
+def test_process_with_other_settings_is_not_a_foreign_client() -> None:
     """Two processes would set back one another's limits for ever."""
     ours, theirs = streams(BusSettings())[EVENTS], streams(BusSettings(events_max_age_s=60.0))[EVENTS]
     assert changed(marked(theirs), ours) == []
@@ -108,7 +108,7 @@ def test_another_process_with_other_settings_is_no_other_client() -> None:
     assert changed({**theirs}, ours) == ["max_age 60000000000"]
 
 
-async def test_what_is_as_it_should_be_is_not_written_again(server: Server) -> None:
+async def test_correct_configuration_is_not_rewritten(server: Server) -> None:
     """A process that starts while the disk is full must find nothing to write."""
     client = await connect(server.url, name="test")
     js, settings = client.jetstream(timeout=2.0), BusSettings(url=server.url)

@@ -47,7 +47,7 @@ def left_of(state: Path) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
-async def test_an_ended_ask_leaves_no_process_behind(index: Path, tmp_path: Path, number: signal.Signals) -> None:
+async def test_ended_ask_leaves_no_process(index: Path, tmp_path: Path, number: signal.Signals) -> None:
     ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path)})
     await until(lambda: len(left_of(tmp_path)) >= 3, what="the stack")  # itself, and nats-server with its watcher
     ask.send_signal(number)
@@ -57,7 +57,7 @@ async def test_an_ended_ask_leaves_no_process_behind(index: Path, tmp_path: Path
     await until(lambda: not left_of(tmp_path), what="the end of the stack")
 
 
-async def test_an_output_that_is_not_utf_8_gets_escapes_and_a_line(index: Path, tmp_path: Path) -> None:
+async def test_non_utf8_output_gets_escapes_and_a_line(index: Path, tmp_path: Path) -> None:
     ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path), "PYTHONIOENCODING": "ascii"})
     told, said = await ask.communicate()
     assert ask.returncode == 0, said.decode()
@@ -67,7 +67,7 @@ async def test_an_output_that_is_not_utf_8_gets_escapes_and_a_line(index: Path, 
 
 
 @pytest.mark.parametrize("state", ["file", "file/below", "/proc/1/none"])
-async def test_a_state_folder_that_cannot_be_used_is_one_line(index: Path, tmp_path: Path, state: str) -> None:
+async def test_unusable_state_folder_is_one_line(index: Path, tmp_path: Path, state: str) -> None:
     (tmp_path / "file").touch()
     ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path / state)})
     told, said = await ask.communicate()

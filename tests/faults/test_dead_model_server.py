@@ -117,9 +117,7 @@ async def test_readiness_follows_the_model_server(server: Server, model: ModelSe
         await becomes(200, "openai one")
 
 
-async def test_a_server_that_is_heard_of_anyway_is_not_asked(
-    model: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_recently_active_server_is_not_probed(model: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai_engine, "SILENT_S", 60.0)
     engine = OpenAIEngine(model.url, "one")
     await collect(engine, request(rendered=render()))

@@ -356,7 +356,7 @@ async def test_a_socket_is_refused(
     assert refused.value.status == status
 
 
-async def test_a_page_gives_its_key_as_a_subprotocol(http: aiohttp.ClientSession, world: World) -> None:
+async def test_page_sends_its_key_as_a_subprotocol(http: aiohttp.ClientSession, world: World) -> None:
     offered = ["groundwire", f"groundwire.key.{world.tokens['ann']}"]
     headers = {"Origin": world.locked}
     async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", protocols=offered, headers=headers) as socket:
@@ -365,7 +365,7 @@ async def test_a_page_gives_its_key_as_a_subprotocol(http: aiohttp.ClientSession
         assert '"token"' in await socket.receive_str(timeout=30)
 
 
-async def test_a_frame_that_unpacks_to_megabytes_ends_the_socket(http: aiohttp.ClientSession, world: World) -> None:
+async def test_inflating_frame_ends_the_socket(http: aiohttp.ClientSession, world: World) -> None:
     async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer("ann"), compress=15) as socket:
         await socket.send_str("x" * 10_000_000)
         message = await socket.receive(timeout=30)

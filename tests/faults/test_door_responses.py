@@ -42,7 +42,7 @@ async def test_a_response_is_its_askers(
             assert (await response.json())["status"] == "completed"
 
 
-async def test_nobody_continues_anothers_conversation(world: World, http: aiohttp.ClientSession, anns: str) -> None:
+async def test_foreign_conversation_cannot_be_continued(world: World, http: aiohttp.ClientSession, anns: str) -> None:
     message = anns.replace("resp_", "msg_")
     bodies = (
         {"previous_response_id": anns, "input": "And then?"},
@@ -62,7 +62,7 @@ async def test_nobody_continues_anothers_conversation(world: World, http: aiohtt
             assert response.status == 200
 
 
-async def test_a_run_that_is_no_response_is_none(world: World, http: aiohttp.ClientSession) -> None:
+async def test_ordinary_run_is_not_a_response(world: World, http: aiohttp.ClientSession) -> None:
     for run_id in world.runs.values():
         async with http.get(f"{world.locked}/v1/responses/resp_{run_id}", headers=world.bearer("root")) as response:
             assert response.status == 404

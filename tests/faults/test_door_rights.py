@@ -26,7 +26,7 @@ __all__ = ["bus", "bus_settings", "http", "pipeline", "runs", "world"]  # fixtur
 # ---------------------------------------------------------------- runs and their owners
 
 
-async def test_an_idempotency_key_belongs_to_a_key(http: aiohttp.ClientSession, world: World) -> None:
+async def test_idempotency_key_belongs_to_a_key(http: aiohttp.ClientSession, world: World) -> None:
     asked = {"idempotency_key": "invoice-7"}
     mine = await world.ask(http, "ann", **asked)
     assert await world.ask(http, "ann", world.second, **asked) == mine  # at another edge too
@@ -40,7 +40,7 @@ async def test_an_idempotency_key_belongs_to_a_key(http: aiohttp.ClientSession, 
         assert not any(run_id in said for run_id in (mine, *world.runs.values()))
 
 
-async def test_a_run_is_its_keys_at_every_edge_and_admins(http: aiohttp.ClientSession, world: World) -> None:
+async def test_run_belongs_to_its_key_at_every_edge(http: aiohttp.ClientSession, world: World) -> None:
     for base in (world.locked, world.second, world.open):
         for name in ("ann", "root"):
             async with http.get(f"{base}/v1/runs/{world.runs['ann']}", headers=world.bearer(name)) as response:
@@ -53,9 +53,7 @@ async def test_a_run_is_its_keys_at_every_edge_and_admins(http: aiohttp.ClientSe
         assert response.status == 200
 
 
-async def test_a_key_with_fewer_groups_has_nothing_of_what_it_asked_with_more(
-    http: aiohttp.ClientSession, world: World
-) -> None:
+async def test_key_with_fewer_groups_loses_earlier_runs(http: aiohttp.ClientSession, world: World) -> None:
     async def renew(groups: tuple[str, ...] | None) -> None:
         if "moved" in world.tokens:
             world.keys.revoke("moved")
@@ -73,7 +71,7 @@ async def test_a_key_with_fewer_groups_has_nothing_of_what_it_asked_with_more(
     world.keys.revoke("moved")
 
 
-async def test_a_search_looks_only_where_the_key_may(http: aiohttp.ClientSession, world: World, bus: Bus) -> None:
+async def test_search_respects_the_groups_of_the_key(http: aiohttp.ClientSession, world: World, bus: Bus) -> None:
     heard: list[SearchRequest] = []
 
     async def find(request: SearchRequest) -> SearchReply:
@@ -93,7 +91,7 @@ async def test_a_search_looks_only_where_the_key_may(http: aiohttp.ClientSession
 # ---------------------------------------------------------------- keys that go
 
 
-async def test_a_revoked_key_is_refused_and_its_streams_are_cut(
+async def test_revoked_key_is_refused_and_its_streams_cut(
     http: aiohttp.ClientSession, world: World, pipeline: Pipeline
 ) -> None:
     held = asyncio.Event()
@@ -126,7 +124,7 @@ async def accepted(http: aiohttp.ClientSession, world: World, name: str) -> bool
     return True
 
 
-async def test_a_file_that_breaks_lets_nobody_in_and_one_that_is_back_does(
+async def test_broken_keys_file_locks_out_until_repaired(
     http: aiohttp.ClientSession, world: World, tmp_path: Path, bus: Bus
 ) -> None:
     keys = KeyFile(tmp_path / "own.json")
@@ -160,7 +158,7 @@ async def test_a_file_that_breaks_lets_nobody_in_and_one_that_is_back_does(
 # ---------------------------------------------------------------- how much, and how slowly
 
 
-async def test_a_rate_is_kept_and_the_wait_it_names_is_true(http: aiohttp.ClientSession, world: World) -> None:
+async def test_rate_and_retry_after_are_exact(http: aiohttp.ClientSession, world: World) -> None:
     world.tokens["rated"] = world.keys.add("rated", ("ask",), now=time.time(), rate="3/s")
     world.tokens["mark"] = world.keys.add("mark", ("ask",), now=time.time())
     await until(lambda: accepted(http, world, "mark"))
@@ -179,7 +177,7 @@ async def test_a_rate_is_kept_and_the_wait_it_names_is_true(http: aiohttp.Client
         assert response.status == 200
 
 
-async def test_so_many_at_a_time_by_stream_and_socket(
+async def test_concurrency_counts_streams_and_sockets(
     http: aiohttp.ClientSession, world: World, pipeline: Pipeline
 ) -> None:
     held = asyncio.Event()
@@ -233,7 +231,7 @@ async def test_slow_headers_are_cut(world: World, begun: bytes) -> None:
     writer.close()
 
 
-async def test_a_client_that_asks_and_does_not_read_is_cut(bus: Bus, tmp_path: Path) -> None:
+async def test_client_that_does_not_read_is_disconnected(bus: Bus, tmp_path: Path) -> None:
     """Whatever route it asks: what it was sent is not kept for ever."""
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0), state=str(tmp_path))
     hurried = Timeouts(nats_s=60.0, stall_s=0.2, grace_s=0.1)
@@ -277,9 +275,7 @@ async def test_a_slow_body_is_refused(world: World) -> None:
         "user-agent,x-title",
     ],
 )
-async def test_an_allowed_page_may_send_what_its_client_sends(
-    http: aiohttp.ClientSession, world: World, named: str
-) -> None:
+async def test_allowed_page_may_send_its_headers(http: aiohttp.ClientSession, world: World, named: str) -> None:
     """As a browser reads it: `*` is any header but Authorization, where no credentials are sent."""
     headers = {"Origin": APP, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": named}
     async with http.options(f"{world.locked}/v1/chat/completions", headers=headers) as response:
@@ -288,7 +284,7 @@ async def test_an_allowed_page_may_send_what_its_client_sends(
     assert all(each in allowed or ("*" in allowed and each != "authorization") for each in named.split(","))
 
 
-async def test_an_allowed_page_may_ask_and_read(http: aiohttp.ClientSession, world: World) -> None:
+async def test_allowed_page_may_ask_and_read(http: aiohttp.ClientSession, world: World) -> None:
     headers = {
         "Origin": APP,
         "Access-Control-Request-Method": "POST",
@@ -324,7 +320,7 @@ async def test_the_own_names_are_let_in(http: aiohttp.ClientSession, world: Worl
         assert page.status == 200  # a link leads here from anywhere
 
 
-async def test_names_of_the_setting_are_let_in(http: aiohttp.ClientSession, bus: Bus, tmp_path: Path) -> None:
+async def test_configured_host_names_are_accepted(http: aiohttp.ClientSession, bus: Bus, tmp_path: Path) -> None:
     settings = Settings(
         bus=bus.settings, edge=EdgeSettings(port=0, hosts="docs.example.org, intranet:81"), state=str(tmp_path)
     )
@@ -341,7 +337,7 @@ async def test_names_of_the_setting_are_let_in(http: aiohttp.ClientSession, bus:
                 assert response.status == status, host
 
 
-async def test_what_needs_no_key_tells_nothing(http: aiohttp.ClientSession, world: World) -> None:
+async def test_public_routes_reveal_nothing(http: aiohttp.ClientSession, world: World) -> None:
     for path in ("/healthz", "/", "/openapi.json", "/asyncapi.json"):
         async with http.get(f"{world.locked}{path}") as response:
             assert response.status == 200
@@ -352,9 +348,7 @@ async def test_what_needs_no_key_tells_nothing(http: aiohttp.ClientSession, worl
         assert (await response.json())["checks"]
 
 
-async def test_at_the_open_door_a_key_is_that_key_and_anything_else_is_none(
-    http: aiohttp.ClientSession, world: World
-) -> None:
+async def test_open_server_ignores_invalid_keys(http: aiohttp.ClientSession, world: World) -> None:
     for headers, status in (({}, 200), ({"Authorization": "Bearer none"}, 200), (world.bearer("ann"), 403)):
         async with http.get(f"{world.open}/metrics", headers=headers) as response:
             assert response.status == status
@@ -381,7 +375,7 @@ async def test_the_document_declares_the_key(http: aiohttp.ClientSession, world:
     assert open_to_all == {*page, "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
 
 
-async def test_of_several_values_of_one_name_the_last_counts(http: aiohttp.ClientSession, world: World) -> None:
+async def test_last_of_repeated_values_counts(http: aiohttp.ClientSession, world: World) -> None:
     body = b'{"question": "Never?", "question": "How long?"}'
     async with http.post(f"{world.open}/v1/runs", data=body, headers=JSON) as response:
         assert response.status == 200

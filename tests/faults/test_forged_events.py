@@ -44,7 +44,7 @@ async def sizes(run: Whole) -> list[tuple[int, int]]:
     return [(state.last_seq, state.messages) for state in states]
 
 
-async def test_what_a_client_sees_is_what_was_recorded_whoever_shouts(run: Whole, integration: Client) -> None:
+async def test_client_sees_only_recorded_events(run: Whole, integration: Client) -> None:
     with pytest.raises(Unavailable, match="does not let us in"):
         await connect(run.users.url, name="stranger")
     victim = QuestionAsked(question=QUESTION, idempotency_key=VICTIM)
@@ -75,7 +75,7 @@ REPLIES = (
 
 
 @pytest.mark.parametrize("reply", REPLIES)
-async def test_the_answer_to_a_request_stays_with_the_integrations(run: Whole, integration: Client, reply: str) -> None:
+async def test_direct_reply_stays_with_the_integrations(run: Whole, integration: Client, reply: str) -> None:
     """The acknowledgement of a question, a message read back, and the empty answer when there is none, which deletes a stream."""
     asked = secrets.token_hex(12)
     await run.ask(QUESTION)
@@ -91,7 +91,7 @@ async def test_the_answer_to_a_request_stays_with_the_integrations(run: Whole, i
     assert all(now >= then for now, then in zip(await sizes(run), before, strict=True))
 
 
-async def test_a_search_or_a_model_sends_its_reply_to_an_inbox_only(run: Whole) -> None:
+async def test_search_and_model_reply_to_an_inbox_only(run: Whole) -> None:
     """The edge may ask them, and name any subject for their reply; they may not send it there."""
     edge = await connect(run.users.bus(BusSettings(), "edge"), name="edge", user="edge")
     request = {"query": "refunds", "language": "en", "k": 1}
@@ -101,7 +101,7 @@ async def test_a_search_or_a_model_sends_its_reply_to_an_inbox_only(run: Whole) 
     await edge.close()
 
 
-async def test_an_integration_asks_reads_back_and_cancels(run: Whole, integration: Client) -> None:
+async def test_integration_asks_reads_back_and_cancels(run: Whole, integration: Client) -> None:
     inbox = integration.new_inbox()
     found = await integration.subscribe(inbox)
     live = await integration.subscribe("gw.event.asked")
@@ -118,7 +118,7 @@ async def test_an_integration_asks_reads_back_and_cancels(run: Whole, integratio
     assert again == lines
 
 
-async def test_faststream_reads_events_and_cannot_change_a_stream(run: Whole) -> None:
+async def test_faststream_cannot_change_a_stream(run: Whole) -> None:
     before = [(await run.journal.js.stream_info(name)).config for name in ("RUNS", "EVENTS")]
     broker = NatsBroker(run.users.url_of("integration"), logger=None)
     heard: asyncio.Queue[bytes] = asyncio.Queue()

@@ -28,7 +28,7 @@ def fill(path: Path) -> None:
             os.write(file.fileno(), bytes(65536))
 
 
-async def test_a_journal_takes_records_again_when_there_is_room(tmp_path: Path) -> None:
+async def test_journal_recovers_when_space_is_free(tmp_path: Path) -> None:
     with disk(tmp_path / "small") as mounted:
         if not mounted:
             pytest.skip("no file system can be mounted here")
@@ -71,7 +71,7 @@ async def test_a_journal_takes_records_again_when_there_is_room(tmp_path: Path) 
             await stack.stop()
 
 
-def test_only_a_write_that_failed_since_is_told(tmp_path: Path) -> None:
+def test_only_a_later_failed_write_is_reported(tmp_path: Path) -> None:
     log = tmp_path / "nats.log"
     log.write_bytes(b"[ERR] JetStream failed to store a msg on stream\n")
     errors = DiskErrors(log)

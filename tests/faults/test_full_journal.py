@@ -97,7 +97,7 @@ async def runs_there(wire: Wire) -> set[str]:
     return await sweeping.runs_in(wire.journal, "gw.question_asked.*")
 
 
-async def test_questions_go_on_being_answered_for_ever(small: BusSettings, wire: Wire) -> None:
+async def test_questions_are_answered_in_a_full_journal(small: BusSettings, wire: Wire) -> None:
     """Three times what the journal holds, with a run under way and a pinned one from the beginning."""
     let_go = asyncio.Event()
 
@@ -149,7 +149,7 @@ async def test_questions_go_on_being_answered_for_ever(small: BusSettings, wire:
         assert record.status == "finished"
 
 
-async def test_what_is_pinned_alone_fills_it_and_that_is_said(small: BusSettings, wire: Wire) -> None:
+async def test_pinned_runs_alone_fill_the_journal(small: BusSettings, wire: Wire) -> None:
     pinned: list[str] = []
 
     async def fill() -> None:
@@ -188,9 +188,7 @@ async def _says(why: Awaitable[str], words: str) -> bool:
 
 
 @pytest.mark.parametrize("cut", range(6))
-async def test_pruning_that_is_cut_off_leaves_a_finished_run_or_none(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch, cut: int
-) -> None:
+async def test_interrupted_pruning_leaves_whole_runs(wire: Wire, monkeypatch: pytest.MonkeyPatch, cut: int) -> None:
     run_id = await over(wire)
     await wire.journal.publish(f"gw.access.{run_id}.main", b'{"key":"a"}')
     remove, removed = wire.journal.remove, 0
@@ -217,7 +215,7 @@ async def test_pruning_that_is_cut_off_leaves_a_finished_run_or_none(
     assert await wire.journal.run(run_id) == []
 
 
-async def test_an_actor_that_wakes_up_over_a_removed_run_writes_nothing(small: BusSettings, wire: Wire) -> None:
+async def test_late_actor_of_a_removed_run_writes_nothing(small: BusSettings, wire: Wire) -> None:
     at_work, let_go = asyncio.Event(), asyncio.Event()
 
     @actor()
@@ -247,7 +245,7 @@ async def _gone(wire: Wire, run_id: str) -> bool:
     return await wire.journal.run(run_id) == []
 
 
-async def test_a_run_stays_until_its_end_has_been_told(small: BusSettings, wire: Wire) -> None:
+async def test_run_stays_until_its_end_is_delivered(small: BusSettings, wire: Wire) -> None:
     """Its client waits for DONE, which a stage writes that takes the end."""
     async with working(small, intake, end):
         first = await ask(wire)
@@ -261,7 +259,7 @@ async def test_a_run_stays_until_its_end_has_been_told(small: BusSettings, wire:
         await eventually(lambda: _gone(wire, late))
 
 
-async def test_by_age_the_oldest_leave_and_a_dry_run_removes_nothing(wire: Wire) -> None:
+async def test_oldest_runs_leave_and_a_dry_run_keeps_all(wire: Wire) -> None:
     old = [await over(wire) for _ in range(3)]
     running = await ask(wire)
     (last,) = await wire.journal.latest([key_of(QuestionAsked, running).subject])
@@ -288,7 +286,7 @@ async def test_several_at_once_do_no_harm(wire: Wire) -> None:
         assert len(await wire.journal.run(run_id)) == 3
 
 
-async def test_one_of_several_pruners_works_and_another_takes_over(small: BusSettings, wire: Wire) -> None:
+async def test_one_pruner_works_and_another_takes_over(small: BusSettings, wire: Wire) -> None:
     async with pruning(wire, small) as first:
         async with pruning(wire, small) as second:
             await until(lambda: first.working != second.working)
@@ -298,7 +296,7 @@ async def test_one_of_several_pruners_works_and_another_takes_over(small: BusSet
 
 
 @pytest.mark.parametrize("subject", ["gw.question_asked.환불", "gw.run_finished.환불.main", "gw.pinned.환불.x"])
-async def test_whatever_stands_in_the_journal_pruning_goes_on(small: BusSettings, wire: Wire, subject: str) -> None:
+async def test_pruning_continues_over_any_record(small: BusSettings, wire: Wire, subject: str) -> None:
     await wire.client.jetstream().publish(subject, b"\xff")
     run_id = await over(wire)
     async with pruning(wire, msgspec.structs.replace(small, runs_max_age_s=0.001)) as pruner:
@@ -306,7 +304,7 @@ async def test_whatever_stands_in_the_journal_pruning_goes_on(small: BusSettings
         assert await wire.journal.run(run_id) == []
 
 
-async def test_a_run_that_nothing_ended_is_ended(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_abandoned_run_is_ended(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeping, "LATE_S", 0.0)
     left = await ask(wire, question="환불은?", deadline_s=0.001)
     running = await ask(wire)

@@ -103,7 +103,7 @@ only = st.sampled_from([None, Filter(path="*/1*.md"), Filter(language="ko"), Fil
 
 @settings(max_examples=80)
 @given(named, callers, asked, only, st.sampled_from([(5, 5), (30, 30), (10, 0), (0, 10)]))
-def test_no_word_of_a_hidden_document_leaves_the_search(
+def test_hidden_words_do_not_leave_the_search(
     searcher: Searcher,
     named: list[tuple[str, ...]],
     groups: Groups,
@@ -138,7 +138,7 @@ def test_no_word_of_a_hidden_document_leaves_the_search(
 
 @settings(max_examples=40)
 @given(named, callers, asked)
-def test_what_is_seen_ranks_as_if_a_filter_had_left_out_the_rest(
+def test_visible_hits_rank_as_with_a_filter(
     searcher: Searcher, named: list[tuple[str, ...]], groups: Groups, query: str
 ) -> None:
     regroup(searcher, named)
@@ -153,7 +153,7 @@ def test_what_is_seen_ranks_as_if_a_filter_had_left_out_the_rest(
     )
 
 
-def test_what_stands_in_hidden_documents_changes_no_figure(tmp_path: Path) -> None:
+def test_hidden_documents_change_no_figure(tmp_path: Path) -> None:
     """The same index but for what a document says that the caller does not see."""
     replies = []
     for name, word in (("one", "merger"), ("two", "picnic")):
@@ -188,7 +188,7 @@ class Reading:
         return [0.0 for _ in texts]
 
 
-def test_a_reranker_reads_only_what_the_caller_sees(searcher: Searcher) -> None:
+def test_reranker_reads_visible_passages_only(searcher: Searcher) -> None:
     reader = Reading()
     mine = Searcher.open(opened_by(searcher).handle.directory.parents[1], reranker=reader)
     try:
@@ -201,14 +201,14 @@ def test_a_reranker_reads_only_what_the_caller_sees(searcher: Searcher) -> None:
         mine.close()
 
 
-def test_an_index_without_groups_makes_no_view(searcher: Searcher) -> None:
+def test_index_without_groups_has_no_view(searcher: Searcher) -> None:
     regroup(searcher, [()] * COUNT)
     opened = opened_by(searcher)
     assert opened.views.of(("sales",)) is opened.views.of(()) is opened.views.of(None)
     assert opened.views.of(()).allowed is None
 
 
-def test_the_views_of_a_snapshot_are_made_once_for_the_same_groups(searcher: Searcher) -> None:
+def test_views_are_shared_by_equal_groups(searcher: Searcher) -> None:
     regroup(searcher, [("hr",) if n % 2 else () for n in range(COUNT)])
     views = opened_by(searcher).views
     assert views.of(("hr", "unknown")) is views.of((" hr",)) is views.of(None)
@@ -216,7 +216,7 @@ def test_the_views_of_a_snapshot_are_made_once_for_the_same_groups(searcher: Sea
     assert views.of(()) is not views.of(None)
 
 
-def test_an_older_snapshot_shows_nobody_what_a_damaged_newer_one_hides(tmp_path: Path) -> None:
+def test_older_snapshot_reveals_no_restricted_document(tmp_path: Path) -> None:
     index = tmp_path / "index"
     plan = Document(source_id="plan", title="Plan", text="The gate opens at six.")
     update(index, [plan, document(1)])
@@ -299,7 +299,7 @@ async def told(run: Whole, run_id: str, groups: Groups, question: str) -> tuple[
 
 @pytest.mark.parametrize("groups", [(), ("sales",)])
 @pytest.mark.parametrize("question", QUESTIONS)
-async def test_no_word_of_a_hidden_document_leaves_a_run(run: Whole, groups: Groups, question: str) -> None:
+async def test_hidden_words_do_not_leave_a_run(run: Whole, groups: Groups, question: str) -> None:
     run_id = f"hidden-{len(groups or ())}-{QUESTIONS.index(question)}"
     left, trace = await told(run, run_id, groups, question)
     assert not [word for word in WORDS if word.encode() in left]
@@ -307,14 +307,14 @@ async def test_no_word_of_a_hidden_document_leaves_a_run(run: Whole, groups: Gro
     assert (await replay(trace, pipeline())).divergence is None
 
 
-async def test_who_may_see_it_is_answered_from_it(run: Whole) -> None:
+async def test_permitted_caller_is_answered_from_the_document(run: Whole) -> None:
     for run_id, groups in (("board", ("board", "sales")), ("all", None)):
         left, _ = await told(run, run_id, groups, "What is the salary of Pemdrika?")
         assert b"812,000 won" in left
         assert b"salaries.md" in left
 
 
-async def test_a_fork_searches_as_the_run_did(run: Whole, index: Threads) -> None:
+async def test_fork_searches_like_its_run(run: Whole, index: Threads) -> None:
     _, trace = await told(run, "to-fork", ("sales",), QUESTIONS[1])
     live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), index.find)
     forked = await fork(trace, pipeline(), "retrieve", "forked", live, profile="library")
@@ -323,7 +323,7 @@ async def test_a_fork_searches_as_the_run_did(run: Whole, index: Threads) -> Non
     assert not [word for word in WORDS if word.encode() in left]
 
 
-async def test_the_command_line_asks_as_a_group(run: Whole, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_command_line_asks_as_a_group(run: Whole, capsys: pytest.CaptureFixture[str]) -> None:
     asked = QuestionAsked(question="What is the salary of Pemdrika?", deadline_s=100.0)
     console = Console(stderr=True)
     assert await show(OverBus(run.runs, asked, ("board",)), console=console) == 0

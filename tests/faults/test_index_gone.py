@@ -88,7 +88,7 @@ def damage(path: Path) -> Callable[[], None]:
     return mend
 
 
-def test_what_is_open_is_searched_while_its_folder_is_away(index: Path, kept: KeptIndex) -> None:
+def test_open_index_is_searched_without_its_folder(index: Path, kept: KeptIndex) -> None:
     assert kept.look()
     assert not kept.problem
     away = index.rename(index.with_name("away"))
@@ -100,7 +100,7 @@ def test_what_is_open_is_searched_while_its_folder_is_away(index: Path, kept: Ke
     assert not kept.problem
 
 
-def test_a_folder_that_is_not_there_yet_is_opened_once_it_is(index: Path, kept: KeptIndex) -> None:
+def test_late_index_folder_is_opened(index: Path, kept: KeptIndex) -> None:
     away = index.rename(index.with_name("away"))
     assert not kept.look()
     with pytest.raises(IndexProblem, match="no index at"):
@@ -111,9 +111,7 @@ def test_a_folder_that_is_not_there_yet_is_opened_once_it_is(index: Path, kept: 
 
 
 @pytest.mark.parametrize("what", ["removed", "cut", "flipped"])
-def test_the_older_whole_snapshot_is_served_where_the_current_one_cannot_be_opened(
-    index: Path, kept: KeptIndex, what: str
-) -> None:
+def test_older_complete_snapshot_is_served(index: Path, kept: KeptIndex, what: str) -> None:
     current = snapshot.current(index)
     passages = next(path for path in files(index, current) if path.suffix == ".bin")
     whole = passages.read_bytes()
@@ -132,7 +130,7 @@ def test_the_older_whole_snapshot_is_served_where_the_current_one_cannot_be_open
     assert (kept.snapshot, kept.problem, hour(kept)) == (current, "", "nine")
 
 
-def test_a_snapshot_that_breaks_while_it_is_served_is_left_for_the_older_one(
+def test_snapshot_that_breaks_is_replaced_by_the_older(
     index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
@@ -149,9 +147,7 @@ def test_a_snapshot_that_breaks_while_it_is_served_is_left_for_the_older_one(
     assert (kept.snapshot, hour(kept)) == (current, "nine")
 
 
-def test_a_snapshot_that_was_opened_damaged_and_then_mended_is_opened_again(
-    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repaired_snapshot_is_opened_again(index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a search reads is mapped: a file put in its place is not what was opened."""
     monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
     monkeypatch.setattr(kept_index, "SHARE", 1e9)
@@ -166,9 +162,7 @@ def test_a_snapshot_that_was_opened_damaged_and_then_mended_is_opened_again(
     assert (kept.problem, hour(kept)) == ("", "nine")
 
 
-def test_a_suspicion_without_damage_changes_nothing_and_reads_the_files_once(
-    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_false_suspicion_reads_the_files_once(index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     kept.look()
     read: list[Path] = []
     verify = snapshot.verify_files
@@ -181,9 +175,7 @@ def test_a_suspicion_without_damage_changes_nothing_and_reads_the_files_once(
     assert (len(read), kept.problem) == (1, "")
 
 
-def test_where_no_snapshot_is_whole_every_search_is_told_until_the_index_is_built_again(
-    index: Path, kept: KeptIndex, tmp_path: Path
-) -> None:
+def test_without_a_whole_snapshot_searches_report_it(index: Path, kept: KeptIndex, tmp_path: Path) -> None:
     for name in snapshot.names(index):
         for path in files(index, name):
             damage(path)
@@ -199,9 +191,7 @@ def test_where_no_snapshot_is_whole_every_search_is_told_until_the_index_is_buil
 
 
 @pytest.mark.parametrize(("format_", "line"), [(4, "groundwire index migrate --index"), (99, "update Groundwire")])
-def test_of_an_index_of_another_version_every_search_is_told_what_to_do(
-    index: Path, kept: KeptIndex, format_: int, line: str
-) -> None:
+def test_index_of_another_version_names_the_remedy(index: Path, kept: KeptIndex, format_: int, line: str) -> None:
     for name in snapshot.names(index):
         path = index / "snapshots" / name / "manifest.json"
         path.write_bytes(msgspec.json.encode(msgspec.json.decode(path.read_bytes()) | {"format": format_}))
@@ -211,7 +201,7 @@ def test_of_an_index_of_another_version_every_search_is_told_what_to_do(
             kept.searcher()
 
 
-async def test_a_search_that_breaks_ends_no_thread() -> None:
+async def test_failing_search_ends_no_thread() -> None:
     calls: list[int] = []
     told: list[str] = []
 
@@ -241,7 +231,7 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
         await task
 
 
-async def test_a_search_process_serves_an_index_as_it_comes_and_goes(
+async def test_search_process_follows_a_disappearing_index(
     bus_settings: BusSettings, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "REOPEN_S", 0.05)
@@ -276,7 +266,7 @@ async def test_a_search_process_serves_an_index_as_it_comes_and_goes(
     await client.close()
 
 
-async def test_a_search_over_a_cluster_that_is_silent_says_so(
+async def test_silent_cluster_is_reported(
     bus_settings: BusSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Timeouts().search_s > cluster.TIMEOUT_S + PROBLEM_S
@@ -295,9 +285,7 @@ async def test_a_search_over_a_cluster_that_is_silent_says_so(
     assert f"{url}/groundwire did not answer in 0.3 s" in problem["detail"]
 
 
-def test_what_callers_find_is_looked_at_once_until_it_may_be_another(
-    index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_visible_set_is_checked_once_a_change(index: Path, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept.look()
     looked: list[Groups] = []
     entries = Searcher.entries

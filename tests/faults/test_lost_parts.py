@@ -57,7 +57,7 @@ async def ends(runs: Runs, run_id: str) -> str:
 @pytest.mark.parametrize(
     "lost", [("classify_intent",), ("answer_simple", "stream_references"), ()], ids=["first", "two", "all"]
 )
-async def test_a_consumer_that_is_gone_is_made_again(run: Whole, lost: tuple[str, ...]) -> None:
+async def test_deleted_consumer_is_created_again(run: Whole, lost: tuple[str, ...]) -> None:
     names = {actor.name for actor in run.worker.actors}
     _, before = await run.ask(QUESTION)
     served = run.inference.served
@@ -80,7 +80,7 @@ async def test_a_consumer_that_is_gone_is_made_again(run: Whole, lost: tuple[str
     assert (await run.runs.record(before.run_id)) == before
 
 
-async def test_a_run_under_way_goes_on_when_every_consumer_goes(run: Whole) -> None:
+async def test_run_continues_without_its_consumers(run: Whole) -> None:
     asked = []
     for number in range(30):
         asked.append((await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=LONG_S))).run_id)
@@ -94,7 +94,7 @@ async def test_a_run_under_way_goes_on_when_every_consumer_goes(run: Whole) -> N
 
 
 @pytest.mark.parametrize("lost", [(RUNS,), (EVENTS,), (RUNS, EVENTS)], ids="+".join)
-async def test_a_stream_that_is_gone_is_made_again(run: Whole, lost: tuple[str, ...]) -> None:
+async def test_deleted_stream_is_created_again(run: Whole, lost: tuple[str, ...]) -> None:
     await run.ask(QUESTION)
     for name in lost:
         await run.journal.js.delete_stream(name)
@@ -104,9 +104,7 @@ async def test_a_stream_that_is_gone_is_made_again(run: Whole, lost: tuple[str, 
     assert (record.outcome, events[-1]) == ("answered", {"type": "DONE"})
 
 
-async def test_a_server_that_comes_back_with_nothing_is_filled_again(
-    run: Whole, server: Server, tmp_path: Path
-) -> None:
+async def test_empty_server_is_filled_again(run: Whole, server: Server, tmp_path: Path) -> None:
     await run.ask(QUESTION)
     server.kill()
     shutil.rmtree(tmp_path / "nats" / "jetstream")

@@ -108,7 +108,7 @@ def asked(language: str, **fields: object) -> QuestionAsked:
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_events_record_and_traces_show_nothing_personal(house: Whole, language: str, release: str) -> None:
+async def test_events_record_and_traces_are_masked(house: Whole, language: str, release: str) -> None:
     submitted = await house.runs.submit(asked(language, release=release))
     lines = [line.decode() async for _, line in house.runs.events(submitted.run_id)]
     assert raw_in("\n".join(lines)) == []
@@ -167,7 +167,7 @@ async def door(house: Whole, state: Path) -> AsyncIterator[str]:
         await task
 
 
-async def test_http_and_openai_clients_see_nothing_personal(house: Whole, tmp_path: Path) -> None:
+async def test_http_and_openai_clients_see_masked_text(house: Whole, tmp_path: Path) -> None:
     async with door(house, tmp_path) as address, aiohttp.ClientSession(address) as session:
         for language in LANGUAGES:
             question = DESKS[language][0]
@@ -195,7 +195,7 @@ async def test_http_and_openai_clients_see_nothing_personal(house: Whole, tmp_pa
                 assert raw_in(await response.text()) == []
 
 
-async def test_the_commands_on_a_trace_mask_unless_raw(house: Whole, tmp_path: Path) -> None:
+async def test_trace_commands_mask_unless_raw(house: Whole, tmp_path: Path) -> None:
     submitted = await house.runs.submit(asked("ko"))
     async for _ in house.runs.events(submitted.run_id):
         pass
@@ -212,7 +212,7 @@ async def test_the_commands_on_a_trace_mask_unless_raw(house: Whole, tmp_path: P
             assert (raw_in(text) != []) == bool(more)
 
 
-def test_part_of_a_number_is_masked_as_in_the_whole() -> None:
+def test_part_of_a_number_is_masked() -> None:
     text = "The desk has 010-2345-6789."
     cited = Citation(
         n=1,

@@ -126,7 +126,7 @@ async def test_a_redirect_elsewhere_is_not_followed(server: Server, status: int)
         assert other.seen == []
 
 
-async def test_a_redirect_on_the_same_server_is_followed(server: Server) -> None:
+async def test_redirect_on_the_same_server_is_followed(server: Server) -> None:
     async def answer(asked: web.Request) -> web.Response:
         if not asked.path.startswith("/new"):
             return web.Response(status=307, headers={"Location": f"/new{asked.path}"})
@@ -159,7 +159,7 @@ ECHOES = [
 
 
 @pytest.mark.parametrize("answer", ECHOES)
-async def test_what_a_server_says_stays_in_the_log_without_the_key(
+async def test_server_message_is_logged_without_the_key(
     server: Server, caplog: pytest.LogCaptureFixture, answer: Answer
 ) -> None:
     server.answer = answer
@@ -172,7 +172,7 @@ async def test_what_a_server_says_stays_in_the_log_without_the_key(
     assert "said: " in caplog.text
 
 
-async def test_a_password_in_the_address_is_not_told() -> None:
+async def test_password_in_the_address_is_not_printed() -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         engine = OpenAIEngine(
@@ -186,7 +186,7 @@ async def test_a_password_in_the_address_is_not_told() -> None:
 
 
 @pytest.mark.parametrize("what", ["endless", "elsewhere", "echo"])
-async def test_embedder_and_reranker_keep_to_the_same(
+async def test_embedder_and_reranker_have_the_same_limits(
     server: Server, what: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving() as other:
@@ -220,7 +220,7 @@ async def test_embedder_and_reranker_keep_to_the_same(
         ("https://models.example/v1/", "https://models.example"),
     ],
 )
-def test_an_address_is_named_by_its_host(url: str, named: str) -> None:
+def test_address_is_named_by_its_host(url: str, named: str) -> None:
     assert place(url) == named
 
 

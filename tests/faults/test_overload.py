@@ -117,7 +117,7 @@ async def asked(machine: Machine) -> int:
     return len(info.state.subjects or {})
 
 
-async def test_who_is_refused_knows_at_once_and_leaves_no_trace(machine: Machine) -> None:
+async def test_refusal_is_immediate_and_leaves_no_trace(machine: Machine) -> None:
     loop = asyncio.get_running_loop()
     refusals: list[float] = []
     answers: list[float] = []
@@ -148,7 +148,7 @@ async def test_who_is_refused_knows_at_once_and_leaves_no_trace(machine: Machine
         assert "groundwire_edge_admission_limit" in metrics
 
 
-async def test_a_refusal_speaks_as_its_transport_does(machine: Machine) -> None:
+async def test_refusal_uses_its_transport_form(machine: Machine) -> None:
     async with door(machine) as session:
         flood = [asyncio.create_task(read(session, f"b {n}", priority="batch", deadline_s=5.0)) for n in range(400)]
         await until(lambda: _any_done(flood), what="the first refusal")
@@ -172,7 +172,7 @@ async def _any_done(tasks: list[asyncio.Task[int]]) -> bool:
     return any(task.done() for task in tasks)
 
 
-async def test_a_person_does_not_wait_for_a_flood_of_batch_questions(machine: Machine) -> None:
+async def test_interactive_question_passes_a_batch_flood(machine: Machine) -> None:
     async with door(machine) as session:
         flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(100)]
         await until(lambda: _more(machine.done, 10), what="the flood to be under way")
@@ -187,7 +187,7 @@ async def _more(done: list[str], than: int) -> bool:
     return len(done) > than
 
 
-async def test_a_question_whose_client_leaves_the_queue_is_not_written(machine: Machine) -> None:
+async def test_question_leaving_the_queue_is_not_written(machine: Machine) -> None:
     async with door(machine) as session:
         flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
         await until(lambda: _more(machine.done, 8), what="the flood to be under way")
@@ -215,7 +215,7 @@ async def test_a_repeated_question_is_not_refused(machine: Machine) -> None:
 # ---------------------------------------------------------------- past the door
 
 
-async def test_a_flood_over_nats_is_done_as_far_as_time_reaches_and_the_rest_refused(machine: Machine) -> None:
+async def test_nats_flood_is_answered_as_time_allows(machine: Machine) -> None:
     machine.work_s = 0.1
     async with working(machine.settings, *machine.actors) as worker:
         for n in range(4):
@@ -241,7 +241,7 @@ async def let_in(machine: Machine, run_id: str) -> None:
     await until(lambda: machine.wire.journal.latest([key_of(QuestionReady, run_id).subject]))
 
 
-async def test_interactive_questions_over_nats_pass_batch_ones(machine: Machine) -> None:
+async def test_interactive_questions_over_nats_pass_batch(machine: Machine) -> None:
     async with working(machine.settings, *machine.actors):
         batch = [f"b{n}" for n in range(150)]
         async with machine.turn:
@@ -268,7 +268,7 @@ async def test_readiness_asks_past_the_queue(machine: Machine) -> None:
 # ---------------------------------------------------------------- what was refused is not run
 
 
-async def test_a_question_given_up_while_the_server_stood_still_is_not_run(machine: Machine) -> None:
+async def test_question_abandoned_during_a_server_stop_is_not_run(machine: Machine) -> None:
     """The question lies in the stopped server's socket, and is stored when it goes on."""
     question = QuestionAsked(question="given up", idempotency_key="once")
     process = machine.server.process
@@ -293,7 +293,7 @@ async def test_a_question_given_up_while_the_server_stood_still_is_not_run(machi
         assert (await machine.runs.submit(question)).run_id == again.run_id
 
 
-async def test_a_question_whose_acks_are_lost_is_not_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_question_with_lost_acks_is_not_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The question is stored, and its writer does not know."""
     js = machine.wire.journal.js
     publish: Callable[..., object] = js.publish
@@ -315,7 +315,7 @@ async def test_a_question_whose_acks_are_lost_is_not_run(machine: Machine, monke
         assert machine.done == ["next"]
 
 
-async def test_the_first_stage_looks_whether_its_run_has_ended(machine: Machine) -> None:
+async def test_first_stage_checks_for_the_end_of_its_run(machine: Machine) -> None:
     """The end may also come first: over a new connection, while the question still lies in the old one."""
     settled = Settled(outcome="failed", unrun="withdrawn")
     await machine.wire.journal.write(finished("early"), RunFinished(settled=settled))

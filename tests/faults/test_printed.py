@@ -71,7 +71,7 @@ OURS = re.compile("\x1b\\[[0-9;]*m")
 
 
 @given(TEXTS)
-def test_a_fitted_text_steers_nothing_and_stays_as_it_is_when_fitted_again(text: str) -> None:
+def test_sanitised_text_is_harmless_and_stable(text: str) -> None:
     fitted = fit(text)
     assert not FORBIDDEN.search(fitted)
     assert fit(fitted) == fitted
@@ -81,7 +81,7 @@ def test_a_fitted_text_steers_nothing_and_stays_as_it_is_when_fitted_again(text:
 
 
 @given(TEXTS)
-def test_a_log_line_and_a_line_of_json_stay_one_line_and_lose_nothing(text: str) -> None:
+def test_log_and_json_lines_stay_complete_lines(text: str) -> None:
     assert not FORBIDDEN.search(escaped(text))
     assert "\n" not in escaped(text)
     value = {"text": text.encode("utf-8", "replace").decode()}
@@ -91,7 +91,7 @@ def test_a_log_line_and_a_line_of_json_stay_one_line_and_lose_nothing(text: str)
 
 
 @given(TEXTS, TEXTS)
-def test_a_console_reads_no_markup_and_prints_nothing_that_steers(first: str, second: str) -> None:
+def test_console_prints_no_markup_or_controls(first: str, second: str) -> None:
     console = plain_console(width=60)
     console.file = io.StringIO()
     table = Table(first, title=first, caption=second)
@@ -105,7 +105,7 @@ def test_a_console_reads_no_markup_and_prints_nothing_that_steers(first: str, se
     assert not FORBIDDEN.search(console.file.getvalue())
 
 
-def test_brackets_and_emoji_codes_are_printed_as_they_stand() -> None:
+def test_brackets_and_emoji_codes_are_printed_literally() -> None:
     console = plain_console(width=80)
     console.file = io.StringIO()
     for line in ("pages/[en]/guide.md", "[/b].md :smile: [bold]", "a" * 90):
@@ -175,7 +175,7 @@ main()
 """
 
 
-def test_a_warning_of_a_command_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_command_warning_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     """A command sets up no log; what its libraries and ours warn of is printed by the last resort of logging."""
     subprocess.run([sys.executable, "-c", WARNED], cwd=ROOT, check=False)
     assert capfd.readouterr().err == "a\\u001b[2J\\nerror: b\n"
@@ -264,7 +264,7 @@ def assert_fit(told: str) -> None:
     assert not re.search("[\u0300-\u036f]{9}", told)
 
 
-def test_no_command_lets_a_text_steer_the_terminal(place: Path) -> None:
+def test_no_command_prints_terminal_controls(place: Path) -> None:
     docs, index = next(place.glob("docs*")), str(place / "index")
     gate, records = str(next(docs.glob("gate*"))), str(docs / "records.jsonl")
     told, statuses = printed(

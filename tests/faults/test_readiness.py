@@ -96,7 +96,7 @@ def soon_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(janitor_module, "KEPT_S", 0.2)
 
 
-async def test_a_house_at_work_is_ready_and_its_own_questions_leave_nothing(tmp_path: Path) -> None:
+async def test_canary_questions_leave_no_trace(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
     async with house(tmp_path) as made:
@@ -120,7 +120,7 @@ async def test_a_house_at_work_is_ready_and_its_own_questions_leave_nothing(tmp_
         assert [run.question for run in await latest_runs(made.pipeline.journal, 10)] == [QUESTION]
 
 
-async def test_a_search_that_hangs_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
+async def test_hanging_search_is_not_ready(tmp_path: Path) -> None:
     async with house(tmp_path) as made:
         await made.becomes(200)
         made.searching.clear()
@@ -132,14 +132,14 @@ async def test_a_search_that_hangs_is_not_ready_until_it_is_back(tmp_path: Path)
         await made.becomes(200)
 
 
-async def test_a_model_that_is_away_is_not_ready(tmp_path: Path) -> None:
+async def test_absent_model_is_not_ready(tmp_path: Path) -> None:
     async with house(tmp_path) as made:
         await made.becomes(200)
         await made.pipeline.stop_asks()
         await made.becomes(503, "a question of its own")
 
 
-async def test_a_lost_consumer_is_not_ready_until_it_is_there_again(tmp_path: Path) -> None:
+async def test_lost_consumer_is_not_ready(tmp_path: Path) -> None:
     """Also one on a way that readiness's own question does not take."""
     async with house(tmp_path) as made:
         await made.becomes(200)
@@ -154,7 +154,7 @@ async def test_a_lost_consumer_is_not_ready_until_it_is_there_again(tmp_path: Pa
         await until(back, within_s=20.0)
 
 
-async def test_questions_of_clients_are_signs_of_life_too(tmp_path: Path) -> None:
+async def test_client_questions_count_as_ready(tmp_path: Path) -> None:
     async with house(tmp_path) as made:
         await made.becomes(200)
         loop = asyncio.get_running_loop()
@@ -170,7 +170,7 @@ async def test_questions_of_clients_are_signs_of_life_too(tmp_path: Path) -> Non
         assert sum(each.filter is not None for each in made.searched) <= own + 1 + silent
 
 
-async def test_a_cancelled_question_of_its_own_says_nothing(tmp_path: Path) -> None:
+async def test_cancelled_canary_changes_nothing(tmp_path: Path) -> None:
     async with house(tmp_path) as made:
         await made.becomes(200)
         made.searching.clear()
@@ -184,7 +184,7 @@ async def test_a_cancelled_question_of_its_own_says_nothing(tmp_path: Path) -> N
             assert (await made.readiness())[0] == 200
 
 
-async def test_nobody_else_may_take_a_canarys_name(tmp_path: Path) -> None:
+async def test_canary_name_is_reserved(tmp_path: Path) -> None:
     async with house(tmp_path, period_s=0) as made:
         taken = f"{CANARY}0123456789abcdef"
         await made.pipeline.journal.write(key_of(QuestionAsked, taken), QuestionAsked(question=QUESTION))

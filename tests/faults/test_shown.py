@@ -52,7 +52,7 @@ def asked(release: Release) -> QuestionAsked:
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
-async def test_no_release_lets_an_attack_stand(tmp_path: Path, release: Release) -> None:
+async def test_every_release_withholds_attacks(tmp_path: Path, release: Release) -> None:
     said = {"now": ""}
     async with stack(tmp_path, engine(said)) as running:
         for attack, never in ATTACKS.items():
@@ -97,7 +97,7 @@ async def test_an_answer_without_words_is_none(tmp_path: Path, release: Release)
 
 
 @pytest.mark.parametrize("language", DIRECTIVES)
-def test_instructions_from_nowhere_are_withheld_in_every_language(language: str) -> None:
+def test_foreign_instructions_are_withheld_in_every_language(language: str) -> None:
     pages = [text for page_language, text in PAGES.values() if page_language == language]
     items = [Evidence(n=n, source_id="", title="", text=text) for n, text in enumerate(pages, 1)]
     shown = [said for said in DIRECTIVES[language] if not withholds(check_sentence(f"{said} [1].", items))]

@@ -88,7 +88,7 @@ names = st.none() | st.lists(st.sampled_from("abcd"), max_size=3, unique=True).m
 
 
 @given(st.lists(names, max_size=4), names)
-def test_what_is_added_never_shows_more(said: list[Groups], more: Groups) -> None:
+def test_additional_rule_never_shows_more(said: list[Groups], more: Groups) -> None:
     before, after = narrowed(said), narrowed([*said, more])
     for one in "abcd":
         if before is not None and one not in before:
@@ -97,7 +97,7 @@ def test_what_is_added_never_shows_more(said: list[Groups], more: Groups) -> Non
     assert {*(narrowed(reversed(said)) or ())} == {*(before or ())}
 
 
-def test_the_file_counts_for_all_below_it_wherever_the_index_begins(docs: Path, tmp_path: Path) -> None:
+def test_file_applies_to_all_folders_below(docs: Path, tmp_path: Path) -> None:
     rules(tmp_path, {"docs/**": ["staff", "board"]})
     rules(docs, {"finance/": ["finance", "board"]})
     rules(docs / "finance", {"board/*": "board"})
@@ -135,7 +135,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "says"), BAD)
-def test_a_bad_file_is_refused_in_one_line(docs: Path, text: str, says: str) -> None:
+def test_bad_file_is_refused_in_one_line(docs: Path, text: str, says: str) -> None:
     (docs / "finance" / ACCESS_FILE).write_text(text)
     with pytest.raises(IndexProblem, match=r"finance/access\.toml: ") as told:
         AccessRules().check([docs / "finance" / "board"])
@@ -143,7 +143,7 @@ def test_a_bad_file_is_refused_in_one_line(docs: Path, text: str, says: str) -> 
     assert "\n" not in str(told.value)
 
 
-def test_a_bad_file_leaves_the_index_as_it_was(docs: Path, tmp_path: Path) -> None:
+def test_bad_file_keeps_the_index(docs: Path, tmp_path: Path) -> None:
     build(tmp_path / "index", docs)
     before = snapshot.current(tmp_path / "index")
     (docs / "finance" / ACCESS_FILE).write_text("[groups]\n")
@@ -154,7 +154,7 @@ def test_a_bad_file_leaves_the_index_as_it_was(docs: Path, tmp_path: Path) -> No
     assert snapshot.current(tmp_path / "index") == before
 
 
-def test_a_file_that_cannot_be_read_or_is_called_otherwise_is_refused(docs: Path, tmp_path: Path) -> None:
+def test_unreadable_or_misnamed_file_is_refused(docs: Path, tmp_path: Path) -> None:
     path = docs / ACCESS_FILE
     path.symlink_to(docs / "nowhere.toml")
     with pytest.raises(IndexProblem, match=r"access\.toml: is no file"):
@@ -178,7 +178,7 @@ def test_it_is_never_a_document(docs: Path, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_change_counts_at_the_next_update_and_reads_nothing_again(docs: Path, tmp_path: Path) -> None:
+def test_change_applies_at_the_next_update(docs: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, docs)
     searcher = Searcher.open(index)
@@ -197,7 +197,7 @@ def test_a_change_counts_at_the_next_update_and_reads_nothing_again(docs: Path, 
     searcher.close()
 
 
-def test_a_folder_that_is_away_shows_nothing_new(docs: Path, tmp_path: Path) -> None:
+def test_absent_folder_shows_nothing_new(docs: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     rules(docs, {"finance/": "finance"})
     other = tmp_path / "other"
@@ -209,7 +209,7 @@ def test_a_folder_that_is_away_shows_nothing_new(docs: Path, tmp_path: Path) -> 
     assert seen(index)["finance/q3.md"] == ("finance",)
 
 
-def test_front_matter_and_records_narrow_what_the_folder_says(docs: Path, tmp_path: Path) -> None:
+def test_document_groups_narrow_the_folder_rule(docs: Path, tmp_path: Path) -> None:
     rules(docs, {"finance/": ["finance", "board"], "*.jsonl": ["staff", "hr"]})
     (docs / "finance" / "q3.md").write_text("---\ngroups: [board, staff]\n---\nRevenue rose by two percent.\n")
     (docs / "finance" / "q4.md").write_text("---\ngroups: staff\n---\nRevenue fell by two percent.\n")
@@ -254,12 +254,12 @@ def test_front_matter_and_records_narrow_what_the_folder_says(docs: Path, tmp_pa
         ("a.html", "---\ngroups: a\n---\n<meta name=groups content=b><p>The bell rings.</p>\n"),
     ],
 )
-def test_groups_that_cannot_be_understood_keep_a_document_out(name: str, text: str) -> None:
+def test_unreadable_groups_exclude_the_document(name: str, text: str) -> None:
     with pytest.raises(Unreadable, match="group"):
         read(Source(text.encode(), name, "a", Path(name).suffix))
 
 
-def test_what_comes_in_an_archive_or_a_mailbox_inherits(docs: Path, tmp_path: Path) -> None:
+def test_archive_and_mailbox_members_inherit_groups(docs: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(docs / "box.zip", "w") as box:
         box.writestr("in/a.md", "# A\n\nThe bell rings.\n")
         box.writestr("board/b.md", "# B\n\nThe bell rings twice.\n")
@@ -284,14 +284,14 @@ def test_what_comes_in_an_archive_or_a_mailbox_inherits(docs: Path, tmp_path: Pa
     assert {*(found["box.zip/board/b.md"] or ())} == {*(found["r1"] or ())} == {"staff", "board"}
 
 
-def test_a_link_is_ruled_as_what_it_leads_to(docs: Path, tmp_path: Path) -> None:
+def test_link_has_the_rule_of_its_target(docs: Path, tmp_path: Path) -> None:
     rules(docs, {"finance/": "finance", "public/": ["staff", "finance"]})
     (docs / "public" / "copy.md").symlink_to(docs / "finance" / "q3.md")
     build(tmp_path / "index", docs)
     assert seen(tmp_path / "index")["public/copy.md"] == ("finance",)
 
 
-def test_names_are_compared_as_file_systems_may_spell_them(tmp_path: Path) -> None:
+def test_names_match_in_any_unicode_form(tmp_path: Path) -> None:
     folder = tmp_path / "docs" / unicodedata.normalize("NFD", "재무 Équipe\u200b")
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("The bell rings.\n")
@@ -300,6 +300,6 @@ def test_names_are_compared_as_file_systems_may_spell_them(tmp_path: Path) -> No
     assert list(seen(tmp_path / "index").values()) == [("재무",)]
 
 
-def test_a_rule_that_matches_nothing_is_told(docs: Path, tmp_path: Path) -> None:
+def test_unmatched_rule_is_reported(docs: Path, tmp_path: Path) -> None:
     path = rules(docs, {"finnance/": "finance", "public/": "staff"})
     assert build(tmp_path / "index", docs).access == [f'{path}: "finnance/" matches no document']

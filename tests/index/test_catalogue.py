@@ -30,7 +30,7 @@ def written(root: Path, place: int, now: dict[str, Entry], before: dict[str, Ent
 
 @settings(max_examples=60)
 @given(steps)
-def test_it_says_what_a_plain_mapping_would(changes: list[dict[str, int]]) -> None:
+def test_catalogue_behaves_like_a_mapping(changes: list[dict[str, int]]) -> None:
     """A change of 0 removes the document."""
     with TemporaryDirectory() as scratch:
         before: dict[str, Entry] = {}
@@ -48,7 +48,7 @@ def test_it_says_what_a_plain_mapping_would(changes: list[dict[str, int]]) -> No
             before = now
 
 
-def test_an_update_writes_what_changed_and_few_files_stay(tmp_path: Path) -> None:
+def test_update_writes_changes_into_few_files(tmp_path: Path) -> None:
     before = {f"{n:05d}": entry(f"{n:05d}", n) for n in range(2000)}
     whole = sum(path.stat().st_size for path in (written(tmp_path, 0, before, {}) / FOLDER).iterdir())
     fresh = 0
@@ -74,7 +74,7 @@ def test_a_damaged_one_is_named(tmp_path: Path, harm: bytes) -> None:
         read_catalogue(folder)
 
 
-def test_an_entry_that_cannot_be_decoded_is_a_damaged_index(tmp_path: Path) -> None:
+def test_undecodable_entry_is_a_damaged_index(tmp_path: Path) -> None:
     folder = written(tmp_path, 0, {"a": entry("a")}, {})
     path = folder / FOLDER / "000000.msgpack"
     path.write_bytes(path.read_bytes().replace(msgspec.msgpack.encode(entry("a"))[:3], b"\xc1\xc1\xc1"))

@@ -51,13 +51,13 @@ def found(index: Path, cache: Path, *options: str) -> str:
     return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout
 
 
-def test_two_processes_make_one_archive_and_leave_nothing_else(cache: Path) -> None:
+def test_two_processes_make_one_archive(cache: Path) -> None:
     (archive,) = cache.iterdir()
     assert archive.suffix == ".jsa"
     assert cache.stat().st_mode & 0o077 == 0
 
 
-def test_a_search_takes_its_classes_from_the_archive(index: Path, cache: Path) -> None:
+def test_search_loads_classes_from_the_archive(index: Path, cache: Path) -> None:
     log = cache.parent / "classes.log"
     assert found(index, cache, f"-Xlog:class+load:file={log}").endswith("refunds.md\n")
     lines = log.read_text().splitlines()
@@ -78,7 +78,7 @@ def test_a_damaged_archive_is_passed_over(index: Path, cache: Path, tmp_path: Pa
     assert found(index, tmp_path / "groundwire").endswith("refunds.md\n")
 
 
-def test_what_another_process_makes_is_left_alone(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archive_of_another_process_is_left_alone(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     others = tmp_path / "groundwire" / "making-others"
     others.mkdir(parents=True)
@@ -89,14 +89,12 @@ def test_what_another_process_makes_is_left_alone(index: Path, tmp_path: Path, m
     assert list(others.parent.iterdir()) == [others]
 
 
-def test_without_a_folder_to_keep_it_in_there_is_none(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_folder_means_no_archive(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     assert class_archive.make(index) is None
 
 
-def test_a_folder_that_others_write_to_is_not_used(
-    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folder_writable_by_others_is_not_used(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "groundwire").mkdir()
     (tmp_path / "groundwire").chmod(0o777)

@@ -30,7 +30,7 @@ def test_names_cross(question: str, language: str, into: list[str], variants: di
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_look_at_how_words_begin_loses_no_name(language: str) -> None:
+def test_prefix_check_loses_no_name(language: str) -> None:
     names, _, pattern = _names(language)
     other = next(one for one in LANGUAGES if one != language)
     asked = [f"x {name} y" for name in names]

@@ -86,7 +86,7 @@ def test_share_of(text: str, language: str, low: float, high: float) -> None:
         ("환불은 구매일로부터 십사일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요.", "ko", True),
     ],
 )
-def test_a_text_is_surely_in_a_language_on_strong_evidence(text: str, language: str, *, sure: bool) -> None:
+def test_certain_language_needs_strong_evidence(text: str, language: str, *, sure: bool) -> None:
     assert strongly(text, language) is sure
 
 

@@ -51,7 +51,7 @@ def documents() -> Iterator[Document]:
     yield Document(source_id="plain", title="Plain", text=f"\n\n  {sentence * 200}\n \n{sentence}  \n")
 
 
-def test_any_stretch_is_that_of_the_document(tmp_path: Path) -> None:
+def test_any_stretch_matches_the_document(tmp_path: Path) -> None:
     chosen = random.Random(13)
     seen = 0
     for n, document in enumerate(documents()):
@@ -82,9 +82,7 @@ def test_any_stretch_is_that_of_the_document(tmp_path: Path) -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 2000), st.integers(0, 2000))
-def test_an_index_of_before_keeps_every_place(
-    tmp_path_factory: pytest.TempPathFactory, start: int, length: int
-) -> None:
+def test_older_index_keeps_every_place(tmp_path_factory: pytest.TempPathFactory, start: int, length: int) -> None:
     document = Document(
         source_id="d", title="D", text="\n\n".join(["One is said here. " * 40, "Two is said there. " * 60])
     )

@@ -41,15 +41,15 @@ def passage(source_id: str, *headings: str, language: str = "en", kind: str = "h
         ("x" * 200 + "?", None),
     ],
 )
-def test_a_heading_that_is_one_question_is_an_example(heading: str, question: str | None) -> None:
+def test_heading_with_one_question_is_an_example(heading: str, question: str | None) -> None:
     assert [each.question for each in examples([passage("a", heading)], 9)] == ([question] if question else [])
 
 
-def test_a_question_in_the_text_is_none() -> None:
+def test_question_in_running_text_is_no_example() -> None:
     assert examples([passage("a", "When is a refund paid?", kind="prose")], 9) == []
 
 
-def test_languages_and_documents_take_turns_and_nothing_comes_twice() -> None:
+def test_examples_alternate_languages_and_documents() -> None:
     found = examples(
         [
             passage("a", "What is first?", "What is third?"),
@@ -66,7 +66,7 @@ def test_languages_and_documents_take_turns_and_nothing_comes_twice() -> None:
     ]
 
 
-def test_a_caller_is_told_of_the_documents_that_they_see(tmp_path: Path) -> None:
+def test_examples_come_from_visible_documents(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "all.md").write_text("# When does the shop open?\n\nThe shop opens at nine.\n", encoding="utf-8")

@@ -39,7 +39,7 @@ def test_where_a_fence_is_still_open(text: str, at: int | None) -> None:
     assert unclosed(text) == (len(text) if at is None else at)
 
 
-def test_code_can_be_masked_without_moving_the_rest() -> None:
+def test_masked_code_keeps_offsets() -> None:
     text = f"Say `a[1]` [2]:\n{CODE}\n[3]"
     assert without_code(text).split() == ["Say", "[2]:", "[3]"]
     assert len(without_code(text)) == len(masked(text, "x")) == len(text)
@@ -58,7 +58,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("text", "sentences"), ANSWERS)
-def test_code_goes_with_its_sentence_and_a_row_is_one(text: str, sentences: list[str]) -> None:
+def test_code_joins_its_sentence_and_rows_stay_whole(text: str, sentences: list[str]) -> None:
     assert [text[start:end] for start, end in split(text)] == sentences
 
 

@@ -67,7 +67,7 @@ IDS = (
         ("/", []),
     ],
 )
-def test_a_path_is_read_as_a_line_of_a_gitignore(path: str, passing: list[str]) -> None:
+def test_path_has_gitignore_syntax(path: str, passing: list[str]) -> None:
     passes = predicate(Filter(path=path))
     assert [name for name in IDS if passes(entry(name))] == passing
 
@@ -100,7 +100,7 @@ def test_a_path_is_read_as_a_line_of_a_gitignore(path: str, passing: list[str]) 
         (Filter(), entry(), True),
     ],
 )
-def test_a_document_passes_when_it_fits_every_field(wanted: Filter, one: Entry, passes: bool) -> None:
+def test_document_matches_every_field(wanted: Filter, one: Entry, passes: bool) -> None:
     assert predicate(wanted)(one) is passes
 
 
@@ -119,7 +119,7 @@ def test_a_wrong_field_is_one_line(fields: dict[str, object], line: str) -> None
     assert problems(fields, Filter) == [line]
 
 
-def test_a_request_takes_the_place_of_a_default_field_by_field() -> None:
+def test_request_overrides_each_default_field() -> None:
     default, asked = Filter(path="guide/**", tag="a"), Filter(tag=("b", "c"))
     assert narrowed(default, asked) == Filter(path="guide/**", tag=("b", "c"))
     assert narrowed(default, None) == default
@@ -177,9 +177,7 @@ def allowed_by(opened: Opened, wanted: Filter) -> set[int]:
 
 @settings(max_examples=60)
 @given(filters, queries, st.integers(1, 12))
-def test_both_searches_find_exactly_the_best_of_what_passes(
-    tagged: Searcher, wanted: Filter, query: str, k: int
-) -> None:
+def test_both_searches_return_the_best_matches(tagged: Searcher, wanted: Filter, query: str, k: int) -> None:
     opened = opened_by(tagged)
     numbers = allowed_by(opened, wanted)
     allowed = Allowed(1, np.array(sorted(numbers), dtype=np.int64))
@@ -196,7 +194,7 @@ def test_both_searches_find_exactly_the_best_of_what_passes(
 
 @settings(max_examples=40)
 @given(filters, queries)
-def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searcher, wanted: Filter, query: str) -> None:
+def test_search_returns_all_matches_up_to_k(tagged: Searcher, wanted: Filter, query: str) -> None:
     opened = opened_by(tagged)
     numbers = allowed_by(opened, wanted)
     hits = tagged.search(query, language="en", filter=wanted, k=5, bm25_k=10, vector_k=10, threshold=-1)
@@ -205,7 +203,7 @@ def test_a_search_gives_only_what_passes_and_as_much_as_there_is(tagged: Searche
     assert (tagged.passing(wanted) == 0) == (not numbers)
 
 
-def test_the_first_searches_and_later_ones_find_the_same(tagged: Searcher) -> None:
+def test_first_and_later_searches_agree(tagged: Searcher) -> None:
     questions = ["환불 helmet", "Article L. 123-4", "zzz", "“", *(Corpus(seed, 400).question() for seed in range(26))]
     fresh = Searcher.open(opened_by(tagged).handle.directory.parents[1])
     first, later = ([fresh.search(one, k=9, bm25_k=9, vector_k=0) for one in questions] for _ in range(2))
@@ -214,9 +212,7 @@ def test_the_first_searches_and_later_ones_find_the_same(tagged: Searcher) -> No
     assert all(first[:2])
 
 
-def test_snapshots_that_are_searched_first_at_the_same_time_find_the_same(
-    tagged: Searcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_first_searches_agree(tagged: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     question = Corpus(5, 400).question()
     expected = tagged.search(question)
     monkeypatch.setattr("index.engines.bm25._OFTEN", 0)
@@ -235,12 +231,12 @@ def test_snapshots_that_are_searched_first_at_the_same_time_find_the_same(
     assert found == [expected] * 24
 
 
-def test_a_filter_that_everything_passes_changes_nothing(tagged: Searcher) -> None:
+def test_universal_filter_changes_nothing(tagged: Searcher) -> None:
     question = Corpus(3, 400).question()
     assert tagged.search(question, filter=Filter(path="*")) == tagged.search(question)
 
 
-def test_searches_at_once_each_find_their_own(tagged: Searcher) -> None:
+def test_concurrent_searches_are_independent(tagged: Searcher) -> None:
     corpus = Corpus(words=400)
     asked = [(corpus.question(), corpus.question(), Filter(path=f"folder{number}/**")) for number in range(4)]
 
@@ -261,12 +257,12 @@ def test_searches_at_once_each_find_their_own(tagged: Searcher) -> None:
     assert wrong == []
 
 
-def test_a_hit_says_what_its_document_says_of_itself(tagged: Searcher) -> None:
+def test_hit_has_the_metadata_of_its_document(tagged: Searcher) -> None:
     (hit, *_) = tagged.search(Corpus(3, 400).question(), filter=Filter(path="folder1/8.md"))
     assert (hit.metadata.author, hit.metadata.date) == ("Kim", "2008-06-01")
 
 
-def test_a_changed_tag_counts_in_the_next_snapshot(tmp_path: Path) -> None:
+def test_changed_tag_applies_to_the_next_snapshot(tmp_path: Path) -> None:
     refund = DOCUMENTS[0]
     update(tmp_path / "index", DOCUMENTS)
     searcher = Searcher.open(tmp_path / "index")
@@ -282,7 +278,7 @@ def test_a_changed_tag_counts_in_the_next_snapshot(tmp_path: Path) -> None:
     st.booleans(),
     st.lists(st.lists(st.sampled_from(["a", "b", "ab", "ba"]), min_size=1, max_size=5), min_size=1, max_size=5),
 )
-def test_a_path_means_what_it_means_to_git(pattern: list[str], from_root: bool, ids: list[list[str]]) -> None:
+def test_path_matches_like_git(pattern: list[str], from_root: bool, ids: list[list[str]]) -> None:
     path = ("/" if from_root else "") + "/".join(pattern)
     passes, git = predicate(Filter(path=path)), GitIgnoreSpec.from_lines([path])
     for names in ids:
@@ -291,7 +287,7 @@ def test_a_path_means_what_it_means_to_git(pattern: list[str], from_root: bool, 
             assert passes(entry(source_id)) == git.match_file(source_id), (path, source_id)
 
 
-def test_a_path_of_many_wildcards_takes_no_time() -> None:
+def test_many_wildcards_are_fast() -> None:
     began = time.process_time()
     for path in ("*?" * 200 + "x", "**/*/" * 80 + "x"):
         assert not predicate(Filter(path=path))(entry("a" * 250 + "/b" * 60))

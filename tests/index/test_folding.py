@@ -38,5 +38,5 @@ def test_invisible_characters_change_nothing(text: str, at: int) -> None:
         assert visible(text[:at] + hidden + text[at:]) == visible(text)
 
 
-def test_what_nobody_sees_does_not_hide_a_word_from_a_search() -> None:
+def test_invisible_characters_do_not_hide_a_word() -> None:
     assert fold("re\u00adfund\u200b") == fold("Refund")

@@ -38,7 +38,7 @@ def listed(index: Path) -> list[str]:
         handle.close()
 
 
-def test_a_folder_again_touches_only_what_changed(folder: Path, tmp_path: Path) -> None:
+def test_second_build_touches_only_changes(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     first = bring_in(index, [str(folder)], only=True)
     assert (first.files, first.added, first.failed_count) == (3, 3, 0)
@@ -57,7 +57,7 @@ def test_a_folder_again_touches_only_what_changed(folder: Path, tmp_path: Path) 
     assert verify(index) == []
 
 
-def test_add_keeps_what_is_there_and_remove_takes_out(folder: Path, tmp_path: Path) -> None:
+def test_add_keeps_and_remove_deletes(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     records = tmp_path / "more.jsonl"
     records.write_text(
@@ -78,7 +78,7 @@ def test_add_keeps_what_is_there_and_remove_takes_out(folder: Path, tmp_path: Pa
         take_out(index, ["deep/canteen.txt", "helmets.pdf"])
 
 
-def test_bad_files_are_named_and_the_rest_is_indexed(folder: Path, tmp_path: Path) -> None:
+def test_bad_files_are_named_and_the_rest_indexed(folder: Path, tmp_path: Path) -> None:
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     (folder / "empty.txt").touch()
     (folder / "film.mp4").write_bytes(b"\x89PNG")
@@ -112,13 +112,13 @@ def test_bad_files_are_named_and_the_rest_is_indexed(folder: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["nothing-here", "*.none"])
-def test_a_path_that_is_not_there_is_one_error(tmp_path: Path, name: str) -> None:
+def test_missing_path_is_one_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(IndexProblem, match="check the path"):
         bring_in(tmp_path / "index", [str(tmp_path / name)], only=True)
     assert not snapshot.exists(tmp_path / "index")
 
 
-def test_an_empty_folder_leaves_the_index_as_it_was(folder: Path, tmp_path: Path) -> None:
+def test_empty_folder_keeps_the_index(folder: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(IndexProblem, match="no index was made"):
@@ -148,7 +148,7 @@ def test_standard_input_globs_and_several_folders(folder: Path, tmp_path: Path) 
     assert listed(tmp_path / "text") == ["note.txt"]
 
 
-def test_a_file_over_the_limit_is_named_without_being_read(folder: Path) -> None:
+def test_oversized_file_is_named_without_reading(folder: Path) -> None:
     with (folder / "huge.txt").open("wb") as file:
         file.truncate(200 * 1024 * 1024)
     found = {item.source_id: item.problem for item in Finder(plan([str(folder)], [], anew=True)).find()}
@@ -169,9 +169,7 @@ def test_a_hundred_thousand_empty_files(folder: Path, tmp_path: Path) -> None:
     assert time.monotonic() - began < 60
 
 
-def test_an_index_at_a_relative_path_whose_vectors_another_process_makes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relative_index_path_with_a_vector_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = (json.dumps({"source_id": f"r{n}", "text": f"Paragraph {n} says {n * n}."}) for n in range(1_001))
     Path("rows.jsonl").write_text("\n".join(rows))
@@ -179,7 +177,7 @@ def test_an_index_at_a_relative_path_whose_vectors_another_process_makes(
     assert verify(Path("index")) == []
 
 
-def test_a_document_that_is_too_much_to_read_now_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
+def test_oversized_document_keeps_its_old_version(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     bring_in(index, [str(folder)], only=True)
     (folder / "helmets.pdf").write_bytes(files.looping_pdf())

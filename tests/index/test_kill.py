@@ -66,7 +66,7 @@ def kills(tmp_path: Path, count: int, seed: int) -> list[str]:
     return history
 
 
-def test_a_killed_update_leaves_the_index_whole(tmp_path: Path) -> None:
+def test_killed_update_leaves_the_index_whole(tmp_path: Path) -> None:
     assert len(kills(tmp_path, 1, seed=1)) == 2
 
 
@@ -93,7 +93,7 @@ def passages_of(index: Path) -> set[tuple[str, int, str, str]]:
 
 
 @pytest.mark.timeout(300)
-def test_a_killed_build_goes_on_from_what_it_had_read(tmp_path: Path) -> None:
+def test_killed_build_continues(tmp_path: Path) -> None:
     folder, index = tmp_path / "docs", tmp_path / "index"
     folder.mkdir()
     for number in range(300):

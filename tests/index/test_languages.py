@@ -34,7 +34,7 @@ def test_an_unknown_file_is_named(folder: Path) -> None:
         read(folder)
 
 
-def test_an_unknown_key_is_named_with_the_nearest_one(folder: Path) -> None:
+def test_unknown_key_suggests_the_nearest(folder: Path) -> None:
     path = folder / "notices.toml"
     path.write_text(path.read_text(encoding="utf-8").replace("greeting =", "greting ="), encoding="utf-8")
     with pytest.raises(
@@ -65,13 +65,13 @@ def structs_in(found: inspect.Type) -> Iterator[inspect.StructType]:
             yield from structs_in(choice)
 
 
-def test_what_is_no_toml_is_told_with_its_place(folder: Path) -> None:
+def test_invalid_toml_is_reported_with_its_place(folder: Path) -> None:
     (folder / "notices.toml").write_text("[reasons\n", encoding="utf-8")
     with pytest.raises(LanguageProblem, match=r"xx/notices\.toml: is not TOML"):
         read(folder)
 
 
-def test_all_that_is_wrong_is_told_at_once(folder: Path) -> None:
+def test_all_errors_are_reported_at_once(folder: Path) -> None:
     (folder / "notices.toml").unlink()
     (folder / "notes.toml").write_text("", encoding="utf-8")
     with pytest.raises(LanguageProblem) as caught:

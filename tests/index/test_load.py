@@ -12,7 +12,7 @@ from tests.index.conftest import update
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_no_query_fails_and_no_removed_document_comes_back(tmp_path: Path) -> None:
+def test_load_fails_no_query_and_revives_no_document(tmp_path: Path) -> None:
     index, corpus = tmp_path / "index", Corpus()
     update(index, [corpus.document(f"d{n}") for n in range(600)])
     searcher = Searcher.open(index)

@@ -26,7 +26,7 @@ noise = st.text(alphabet="0123456789-+() .,/@ab가é·MX∗０－＠", max_size=
 
 
 @pytest.mark.parametrize("form", FORMS, ids=TEXTS)
-def test_a_form_is_masked_or_left_alone(form: dict[str, str]) -> None:
+def test_form_is_masked_or_left_alone(form: dict[str, str]) -> None:
     assert mask(form["text"]) == form.get("shown", form["text"]).replace("*", MASK)
 
 
@@ -39,7 +39,7 @@ def test_the_table_has_enough_of_both() -> None:
 
 @settings(derandomize=True)
 @given(st.one_of(texts, noise))
-def test_a_mask_is_as_long_as_what_it_hides_and_masking_twice_changes_nothing(text: str) -> None:
+def test_mask_keeps_length_and_is_idempotent(text: str) -> None:
     hidden = mask(text)
     assert len(hidden) == len(text)
     assert all(new in (old, MASK) for new, old in zip(hidden, text, strict=True))
@@ -48,7 +48,7 @@ def test_a_mask_is_as_long_as_what_it_hides_and_masking_twice_changes_nothing(te
 
 @settings(derandomize=True, max_examples=300)
 @given(st.one_of(texts, noise), st.lists(st.integers(1, 12), min_size=1, max_size=8))
-def test_a_text_in_pieces_is_masked_as_the_whole(text: str, sizes: list[int]) -> None:
+def test_pieces_are_masked_like_the_whole(text: str, sizes: list[int]) -> None:
     stream, shown, at, step = MaskStream(), "", 0, 0
     while at < len(text):
         size = sizes[step % len(sizes)]
@@ -58,7 +58,7 @@ def test_a_text_in_pieces_is_masked_as_the_whole(text: str, sizes: list[int]) ->
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if "shown" in form], ids=lambda form: form["text"])
-def test_no_half_of_a_number_is_ever_shown(form: dict[str, str]) -> None:
+def test_half_a_number_is_never_shown(form: dict[str, str]) -> None:
     """Letter by letter, nothing is shown that the mask of the whole does not show."""
     stream, shown = MaskStream(), ""
     for letter in form["text"]:
@@ -96,7 +96,7 @@ def test_ordinary_words_do_not_wait() -> None:
         "전화 1 ",
     ],
 )
-def test_the_work_grows_with_the_length_alone(unit: str) -> None:
+def test_work_is_linear_in_the_length(unit: str) -> None:
     def took(length: int) -> float:
         text = (unit * (length // len(unit) + 1))[:length]
         began = time.process_time()
@@ -109,7 +109,7 @@ def test_the_work_grows_with_the_length_alone(unit: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["account", "passport", "identity"])
-def test_what_a_label_gave_away_is_masked_without_it_too(kind: str) -> None:
+def test_labelled_value_is_masked_without_its_label_too(kind: str) -> None:
     for form in (form for form in FORMS if form["kind"] == kind):
         values = values_in([form["text"]])
         assert values
@@ -118,7 +118,7 @@ def test_what_a_label_gave_away_is_masked_without_it_too(kind: str) -> None:
             assert value not in mask(f"{value}입니다", known=values)
 
 
-def test_the_path_of_a_source_hides_what_its_id_hides() -> None:
+def test_source_path_masks_its_id() -> None:
     path = source_path("desks/ann lee+ann.lee@shop.example 010-2345-6789.md", 10100, 20345678)
     hidden = masked({"url": path})["url"]
     assert hidden.startswith("/sources/desks/")

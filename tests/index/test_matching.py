@@ -26,12 +26,12 @@ from index.text.matching import content_words, matches
         ("React Context란?", "React의 Context는 값을 전달합니다.", ["React", "Context"]),
     ],
 )  # fmt: skip
-def test_content_words_match_whatever_their_form(question: str, text: str, found: list[str]) -> None:
+def test_content_words_match_in_any_form(question: str, text: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in matches(text, content_words(question))] == found
 
 
 @given(st.text("aB é환불은学校أَل\u0301\u1161-— \n1,👩", max_size=60), st.text("aB é환불学校أل1 ", max_size=20))
-def test_stretches_are_in_order_apart_and_inside(text: str, question: str) -> None:
+def test_stretches_are_ordered_and_separate(text: str, question: str) -> None:
     found = matches(text, content_words(question))
     edges = [at for stretch in found for at in stretch]
     assert edges == sorted(set(edges))

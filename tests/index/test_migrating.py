@@ -62,7 +62,7 @@ def found(index: Path) -> list[list[Hit]]:
         searcher.close()
 
 
-def test_format_4_is_brought_forward_and_finds_the_same(old: Path, built: Path) -> None:
+def test_format_4_is_migrated_with_equal_results(old: Path, built: Path) -> None:
     with pytest.raises(IndexProblem, match="groundwire index migrate"):
         Searcher.open(old)
     told = CliRunner().invoke(groundwire, ["index", "migrate", "--index", str(old)])
@@ -75,7 +75,7 @@ def test_format_4_is_brought_forward_and_finds_the_same(old: Path, built: Path) 
     assert migrate(old) is None
 
 
-def test_what_cannot_be_brought_forward_is_refused_and_left(old: Path) -> None:
+def test_impossible_migration_is_refused_and_harmless(old: Path) -> None:
     before = snapshot.current(old)
     directory = old / "snapshots" / before
     other = CallableEmbedder(EmbedderSpec("other", "m", 8), lambda texts: np.ones((len(texts), 8), np.float32))

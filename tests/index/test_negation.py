@@ -39,7 +39,7 @@ DENIES = {
 
 
 @pytest.mark.parametrize(("language", "text", "cue", "turned"), TURNED)
-def test_a_cue_turns_what_stands_in_its_reach(language: str, text: str, cue: str, turned: str) -> None:
+def test_cue_negates_its_scope(language: str, text: str, cue: str, turned: str) -> None:
     (found,) = negations(text, language)
     assert (found.cue, text[found.start : found.end]) == (cue, turned)
 
@@ -50,12 +50,12 @@ def test_some_phrases_deny_nothing(language: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("language", DENIES)
-def test_a_question_that_denies_is_told_from_one_that_does_not(language: str) -> None:
+def test_negated_questions_are_distinguished(language: str) -> None:
     assert [is_negated(text) for text in DENIES[language]] == [True, False]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_has_a_way_to_negate(language: str) -> None:
+def test_every_language_can_negate(language: str) -> None:
     table = of(language).terms.negation
     assert table.before or table.after or table.circumfix.opens
     assert bool(table.circumfix.opens) == bool(table.circumfix.closes)

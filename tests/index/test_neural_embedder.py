@@ -43,7 +43,7 @@ def embedder() -> Iterator[OpenAIEmbedder]:
     thread.join()
 
 
-def test_questions_find_what_they_share_no_word_with(embedder: OpenAIEmbedder, tmp_path: Path) -> None:
+def test_questions_match_without_common_words(embedder: OpenAIEmbedder, tmp_path: Path) -> None:
     with snapshot.writing(tmp_path / "index"):
         build = Build(LocalSink(tmp_path / "index", embedder))
         for name, text in DOCUMENTS.items():

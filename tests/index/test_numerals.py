@@ -92,7 +92,7 @@ def test_characters_come_back(number: int) -> None:
 
 
 @given(st.integers(0, 10**12))
-def test_digits_in_a_row_are_read_by_place(number: int) -> None:
+def test_digit_words_are_read_by_place(number: int) -> None:
     assert characters_worth(str(number)) == number
     assert characters_worth("".join("零一二三四五六七八九"[int(digit)] for digit in str(number))) == number
 
@@ -100,16 +100,16 @@ def test_digits_in_a_row_are_read_by_place(number: int) -> None:
 @pytest.mark.parametrize(
     ("numeral", "value"), [("3千", 3_000), ("一千零十", 1_010), ("十万", 100_000), ("12百5", 1_205)]
 )
-def test_digits_may_stand_among_scales(numeral: str, value: int) -> None:
+def test_digits_may_mix_with_scales(numeral: str, value: int) -> None:
     assert characters_worth(numeral) == value
 
 
-def test_whether_a_number_is_written_in_words() -> None:
+def test_number_words_are_recognised() -> None:
     assert has_numeral("there are three kinds")
     assert not has_numeral("there are 3 kinds")
 
 
-def test_a_word_that_is_another_in_other_languages_is_a_number_only_at_home() -> None:
+def test_ambiguous_word_is_a_number_only_at_home() -> None:
     system = Additive(
         place=r"\b{number}\b", gap="[ -]", counters="", unsure="", only_here="trois", cardinals={"3": "trois", "9": "nove"},
         ordinals={}, scales={},
@@ -121,7 +121,7 @@ def test_a_word_that_is_another_in_other_languages_is_a_number_only_at_home() ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_spelling_has_one_unit_in_all_languages(language: str) -> None:
+def test_spelling_has_one_unit_in_all_languages(language: str) -> None:
     def spelled(code: str) -> dict[str, Unit]:
         return {word: unit for unit, words in of(code).numbers.units.items() for word in phrases_in(words)}
 
@@ -141,7 +141,7 @@ def test_a_spelling_has_one_unit_in_all_languages(language: str) -> None:
         ('"may",', "", "dates.months: expected `array` of length >= 12"),
     ],
 )
-def test_a_wrong_table_is_refused_by_name(tmp_path: Path, right: str, wrong: str, problem: str) -> None:
+def test_wrong_table_is_refused_by_name(tmp_path: Path, right: str, wrong: str, problem: str) -> None:
     path = Path(shutil.copytree(FOLDER / "en", tmp_path / "xx")) / "numbers.toml"
     text = path.read_text(encoding="utf-8")
     assert right in text

@@ -56,7 +56,7 @@ def server() -> Iterator[str]:
     thread.join()
 
 
-def test_a_question_finds_passages_in_another_language(server: str, tmp_path: Path) -> None:
+def test_question_matches_passages_in_another_language(server: str, tmp_path: Path) -> None:
     folder, index = tmp_path / "documents", str(tmp_path / "index")
     folder.mkdir()
     (folder / "helmets.md").write_text("Every visitor shall wear a helmet in the foundry.")
@@ -85,7 +85,7 @@ def test_a_question_finds_passages_in_another_language(server: str, tmp_path: Pa
         ("ftp://example.org", "tiny", "not an http address"),
     ],
 )
-def test_a_server_that_does_not_answer_is_one_error(server: str, url: str | None, model: str, says: str) -> None:
+def test_silent_server_is_one_error(server: str, url: str | None, model: str, says: str) -> None:
     with pytest.raises(IndexProblem, match=says):
         OpenAIEmbedder(url or server, model)
 
@@ -104,9 +104,7 @@ def test_a_model_that_changed_is_refused(server: str) -> None:
         ("Qwen/Qwen3-Embedding-0.6B", "Find: ", "Find: "),
     ],
 )
-def test_a_question_gets_the_instruction_that_its_model_expects(
-    server: str, model: str, instruction: str, before: str
-) -> None:
+def test_question_gets_the_model_instruction(server: str, model: str, instruction: str, before: str) -> None:
     embedder = OpenAIEmbedder(server, model, instruction=instruction)
     embedder.embed(["helmet"], query=True)
     assert _Handler.asked == [f"{before}helmet"]

@@ -48,7 +48,7 @@ def test_text_is_brought_to_one_form(text: str, normalised: str) -> None:
     assert decoded(text) == normalised
 
 
-def test_n_grams_stay_within_words_and_follow_the_script() -> None:
+def test_n_grams_stay_within_words_and_scripts() -> None:
     assert len(grams(encode("abcd"))) == 4 + 3 + 2  # " abcd ": 3-, 4- and 5-grams
     assert len(grams(encode("abc def"))) == 2 * (3 + 2 + 1)
     assert len(grams(encode("近视"))) == 2 + 3  # single characters and pairs, with the spaces around
@@ -102,7 +102,7 @@ def test_codes_meet_however_they_are_written(one: str, other: str, same: bool | 
     assert all(word.isalpha() and word.islower() for word in left | right)
 
 
-def test_codes_are_found_wherever_their_digits_stand() -> None:
+def test_codes_match_anywhere_in_a_text() -> None:
     codes = ("iso-9001", "a.b-1/c", "v2", "7z", "10.2.3")
     words = [word for code in codes for word in code_words(code)]
     assert len(words) == len(codes)
@@ -125,7 +125,7 @@ def test_letters_weigh_by_their_script(text: str, weight: float) -> None:
     assert weigh(text) == pytest.approx(weight)
 
 
-def test_coverage_is_the_weighted_share_of_the_question() -> None:
+def test_coverage_is_the_weighted_share() -> None:
     texts = ["the furnace is opened by the foreman", "the canteen serves soup", "the the the"]
     sets = [gram_set(text) for text in texts]
     counts = np.zeros(1 << 16, dtype=np.int64)
@@ -152,7 +152,7 @@ RANKING = st.lists(st.integers(0, 30), unique=True, max_size=15)
 
 
 @given(st.lists(RANKING, max_size=4))
-def test_reciprocal_rank_keeps_all_and_what_every_ranking_agrees_on(rankings: list[list[int]]) -> None:
+def test_reciprocal_rank_keeps_all_candidates(rankings: list[list[int]]) -> None:
     fused = reciprocal_rank(rankings)
     assert sorted(fused) == sorted({*itertools.chain(*rankings)})
     assert [reciprocal_rank([ranking] * 3) for ranking in rankings] == rankings
@@ -167,7 +167,7 @@ SCORES = st.dictionaries(st.integers(0, 20), st.floats(0, 50), max_size=10)
     st.dictionaries(st.integers(0, 20), st.builds(Covers, *[st.floats(0, 1)] * 5), max_size=10),
     st.sets(st.integers(0, 20)),
 )
-def test_the_mean_of_shares_is_a_share_and_keeps_every_candidate(
+def test_mean_of_shares_keeps_every_candidate(
     bm25: dict[int, float], cosines: dict[int, float], covers: dict[int, Covers], beginnings: set[int]
 ) -> None:
     fused = mean_of_shares(bm25, cosines, covers, beginnings)
@@ -195,14 +195,14 @@ def test_better_on_every_side_is_better() -> None:
         ("مفتاح غرفة المرجل", "يوجد مفتاح غرفة المرجل هنا", "المرجل في غرفة بلا مفتاح"),
     ],
 )
-def test_words_that_stand_together_are_a_phrase(question: str, together: str, apart: str) -> None:
+def test_adjacent_words_are_a_phrase(question: str, together: str, apart: str) -> None:
     sets = [hash_sets(together)[1], hash_sets(apart)[1]]
     more, less = cover(hash_sets(question)[1], np.ones(1 << 16, dtype=np.float32), sets)
     assert more > 0.5 > less
 
 
 @given(ANY_TEXT)
-def test_passages_are_slices_in_order_that_lose_no_letter(text: str) -> None:
+def test_passages_are_ordered_slices_without_loss(text: str) -> None:
     passages = cut(Document(source_id="d", title="", text=text), 5)
     assert [passage.number for passage in passages] == list(range(5, 5 + len(passages)))
     covered: set[int] = set()
@@ -223,14 +223,14 @@ def test_passages_are_slices_in_order_that_lose_no_letter(text: str) -> None:
         ("abc", 5000),
     ],
 )
-def test_long_documents_get_passages_of_like_information(sentence: str, count: int) -> None:
+def test_long_documents_get_equal_passages(sentence: str, count: int) -> None:
     passages = cut(Document(source_id="d", title="", text=sentence * count), 0)
     weights = [weigh(passage.text) for passage in passages]
     assert max(weights) <= LIMIT + 1
     assert min(weights[:-1]) > 800
 
 
-def test_neighbours_overlap_in_prose_and_never_in_tables() -> None:
+def test_neighbours_overlap_in_prose_only() -> None:
     prose = "".join(f"Sentence number {n} says something about the gate. " for n in range(60))
     passages = cut(Document(source_id="d", title="", text=prose), 0)
     assert all(after.char_start < before.char_end for before, after in itertools.pairwise(passages))
@@ -245,7 +245,7 @@ def test_neighbours_overlap_in_prose_and_never_in_tables() -> None:
     assert all(after.char_start > before.char_end for before, after in itertools.pairwise(passages))
 
 
-def test_headings_begin_passages_and_travel_with_them() -> None:
+def test_headings_begin_passages_and_accompany_them() -> None:
     body = "The gate opens at six and closes at ten on every day of the week. " * 5
     text = f"Rules\n{body}\nNight\n{body}"
     night = text.index("Night")
@@ -292,7 +292,7 @@ def test_a_store_reads_what_segments_hold(tmp_path: Path) -> None:
         PassageStore(tmp_path)
 
 
-def test_lsa_finds_its_like_and_says_what_it_does_not_know(tmp_path: Path) -> None:
+def test_lsa_matches_similar_texts_and_reports_unknown(tmp_path: Path) -> None:
     texts = ["the furnace is opened by the foreman", "the canteen serves soup at noon", "차량은 주차장에 둡니다", ""]
     fit(texts, tmp_path)
     model = Lsa(tmp_path, "1")
@@ -329,11 +329,11 @@ def test_lsa_finds_its_like_and_says_what_it_does_not_know(tmp_path: Path) -> No
         ("누구인가?", "누구인가?"),
     ],
 )
-def test_words_that_only_ask_are_left_out(question: str, left: str) -> None:
+def test_question_words_are_left_out(question: str, left: str) -> None:
     assert " ".join(without_question_words(question).split()) == left
 
 
-def test_a_lead_is_that_of_the_document(tmp_path: Path) -> None:
+def test_lead_belongs_to_its_document(tmp_path: Path) -> None:
     texts = [("a", "boats " * 60), ("a", "oars"), ("b", "sheep"), ("b", "wool"), ("b", "again from the start")]
     starts = [0, 400, 0, 300, 0]  # b came twice
     passages = [
@@ -360,14 +360,12 @@ FRENCH = "Le portail est fermé à dix heures et il est rouvert par le gardien q
         ("近视手术后需要休息多久？", "en", "zh"),
     ],
 )
-def test_a_declared_language_holds_unless_the_text_is_surely_in_another(
-    text: str, declared: str | None, language: str
-) -> None:
+def test_declared_language_yields_to_strong_evidence(text: str, declared: str | None, language: str) -> None:
     document = Document(source_id="d", title="", text=text, language=declared)
     assert language_of(document) == language
 
 
-def test_a_passage_leaves_its_documents_language_on_strong_evidence() -> None:
+def test_passage_changes_language_on_strong_evidence() -> None:
     builder = TextBuilder()
     builder.add(FRENCH * 20)
     builder.add("def open(gate, key, guard=None): ...", "code")
@@ -379,7 +377,7 @@ def test_a_passage_leaves_its_documents_language_on_strong_evidence() -> None:
     assert {language for language, text in found if text.startswith("Name: ")} == {"fr"}
 
 
-def test_rows_of_sentences_are_in_their_own_language_and_rows_of_names_in_the_documents() -> None:
+def test_sentence_rows_have_their_own_language() -> None:
     said = {
         "en": "The gate is closed at ten and it is opened again by the guard who has the key in the morning.",
         "es": "El portón se cierra a las diez y por la mañana lo abre de nuevo el guardia que tiene la llave de la casa.",
@@ -400,13 +398,13 @@ def test_rows_of_sentences_are_in_their_own_language_and_rows_of_names_in_the_do
 
 
 @given(st.lists(st.lists(st.integers(0, SLOTS - 1), unique=True, max_size=300), max_size=4))
-def test_a_share_is_the_same_whether_passages_are_weighed_together_or_alone(passages: list[list[int]]) -> None:
+def test_share_is_equal_alone_and_together(passages: list[list[int]]) -> None:
     weights = np.random.default_rng(1).random(SLOTS, dtype=np.float32)
     question, held = np.arange(0, SLOTS, 3, dtype=np.uint16), [np.array(one, dtype=np.uint16) for one in passages]
     assert cover(question, weights, held) == [cover(question, weights, [one])[0] for one in held]
 
 
-def test_sets_are_the_same_whether_texts_are_hashed_together_or_alone() -> None:
+def test_sets_are_equal_alone_and_together() -> None:
     texts = ["", "Costs", "Costs  of a visa", "서울 특별시", "", "签证费用 2024", "Café ist teuer"]
     grams, phrases = sets_of(encode_all(texts))
     for text, *together in zip(texts, grams, phrases, strict=True):

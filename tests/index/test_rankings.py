@@ -35,7 +35,7 @@ def test_measures_agree_with_ir_measures(seed: int) -> None:
     assert all(one.low <= one.mean <= one.high for one in means.values())
 
 
-def test_a_trec_run_read_back_measures_the_same() -> None:
+def test_trec_run_measures_the_same_when_reread() -> None:
     runs = {"q 1": [("a", 0.5), ("b b", 0.5), ("c", 0.5)]}
     lines = list(rankings.trec_lines(runs, "tag"))
     assert lines[1].split() == ["q_1", "Q0", "b_b", "2", "0.4999998", "tag"]
@@ -43,7 +43,7 @@ def test_a_trec_run_read_back_measures_the_same() -> None:
     assert [doc.doc_id for doc in sorted(read, key=lambda doc: -doc.score)] == ["a", "b_b", "c"]
 
 
-def test_the_command_prints_and_writes_the_measures(built: Path, tmp_path: Path) -> None:
+def test_command_prints_and_writes_the_measures(built: Path, tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     rows = [("q1", "helmet in the foundry", ["helmet"]), ("q2", "환불 기간", ["refund"]), ("q3", "unanswerable", [])]
     questions.write_text(
@@ -66,14 +66,14 @@ def test_the_command_prints_and_writes_the_measures(built: Path, tmp_path: Path)
     ("text", "says"),
     [("", "has no lines"), ("{}", "line 1"), ('{"id":"a","question":"b"}', "no question with source_ids")],
 )
-def test_a_file_of_no_questions_is_one_error(tmp_path: Path, text: str, says: str) -> None:
+def test_file_without_questions_is_one_error(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text(text)
     with pytest.raises(BadLine, match=says):
         rankings.read_questions(path)
 
 
-def test_the_index_commands_from_end_to_end(tmp_path: Path) -> None:
+def test_index_commands_from_end_to_end(tmp_path: Path) -> None:
     folder, index = tmp_path / "documents", str(tmp_path / "index")
     folder.mkdir()
     (folder / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")

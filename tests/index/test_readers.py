@@ -50,13 +50,13 @@ def test_pdf_knows_its_pages() -> None:
         (".md", b"\x00\x01\x02\x03" * 500, "binary"),
     ],
 )
-def test_what_cannot_be_read_says_why(suffix: str, data: bytes, reason: str) -> None:
+def test_unreadable_file_has_a_reason(suffix: str, data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason) as caught:
         read(data, f"x{suffix}", suffix, "x")
     assert "\n" not in str(caught.value)
 
 
-def test_an_archive_with_a_missing_part_is_damaged() -> None:
+def test_archive_with_a_missing_part_is_damaged() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("hello.txt", "hello")
@@ -87,7 +87,7 @@ def test_encodings(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding)) == text
 
 
-def test_broken_utf8_loses_only_what_is_broken() -> None:
+def test_broken_utf8_loses_only_its_bytes() -> None:
     broken = KOREAN.encode()[:50] + b"\xff\xfe" + KOREAN.encode()[51:] * 3
     text = decode(broken)
     assert "\ufffd" in text

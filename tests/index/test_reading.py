@@ -38,7 +38,7 @@ def said(outcomes: list[Outcome]) -> dict[str, str]:
     return {one.name: one.reason if one.read is None else one.read.passages[0].text for one in outcomes}
 
 
-def test_each_hostile_document_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+def test_hostile_documents_are_named_and_others_read(tmp_path: Path) -> None:
     hostile = {
         "a.endless": (str(tmp_path / "begun").encode(), "took longer than 2 s; split it"),
         "b.greedy": (b"", "needs more than 0.390625 GB of memory; split it"),
@@ -60,13 +60,13 @@ def test_each_hostile_document_is_named_and_the_others_are_read(tmp_path: Path) 
     assert len(answers) == 21
 
 
-def test_memory_that_the_system_does_not_limit_is_looked_at(tmp_path: Path) -> None:
+def test_unlimited_memory_is_watched(tmp_path: Path) -> None:
     tasks = [task(tmp_path / "a.large", str(SHORT.memory_bytes).encode()), task(tmp_path / "b.txt", b"Fine.")]
     found = said(read(tasks, PATIENT, (*HOSTILE, "--unlimited")))
     assert found == {"a.large": "needs more than 0.390625 GB of memory; split it", "b.txt": "Fine."}
 
 
-def test_a_record_without_an_end_costs_only_itself(tmp_path: Path) -> None:
+def test_endless_record_costs_only_itself(tmp_path: Path) -> None:
     rows = [f'{{"source_id": "r{n}", "text": "Row {n}."}}' for n in range(30)]
     rows[3] = '{"source_id": "r3", "text": "' + "a" * 24_000_000 + '"}'
     records = task(tmp_path / "rows.jsonl", "\n".join(rows).encode())
@@ -80,7 +80,7 @@ def test_a_record_without_an_end_costs_only_itself(tmp_path: Path) -> None:
     assert lost.reason in ("took longer than 2 s; split it", "needs more than 0.390625 GB of memory; split it")
 
 
-def test_files_without_an_end_are_read_within_the_limits_or_named(tmp_path: Path) -> None:
+def test_endless_files_are_cut_or_named(tmp_path: Path) -> None:
     hard = [
         task(tmp_path / "loop.pdf", files.looping_pdf()),
         task(tmp_path / "word.txt", b"a" * 10_000_000),
@@ -94,14 +94,14 @@ def test_files_without_an_end_are_read_within_the_limits_or_named(tmp_path: Path
     assert [found[one.source_id] for one in honest] == ["An honest text."] * 9
 
 
-def test_a_sheet_whose_cells_are_far_apart_is_read_in_little_memory(tmp_path: Path) -> None:
+def test_sparse_sheet_needs_little_memory(tmp_path: Path) -> None:
     corner = task(tmp_path / "corner.xlsx", files.far_corner())
     with Pool(PATIENT) as pool:
         ((_, outcomes),) = pool.read([(0, corner)])
     assert said(outcomes)[corner.source_id].endswith("end")
 
 
-def test_the_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+def test_processes_end_with_their_parent(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     os.mkfifo(begun)
     stuck = task(tmp_path / "a.endless", str(begun).encode())
@@ -119,12 +119,12 @@ with Pool(program={HOSTILE!r}) as pool:
     assert gone == [reader]
 
 
-def test_a_program_that_does_not_start_is_an_error_in_one_line(tmp_path: Path) -> None:
+def test_program_that_fails_to_start_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(IndexProblem, match="does not start"):
         read([task(tmp_path / "a.txt", b"text")], program=(sys.executable, "-c", "raise SystemExit(1)"))
 
 
-def test_a_process_that_does_not_start_leaves_its_work_to_the_others(tmp_path: Path) -> None:
+def test_failed_process_leaves_its_work_to_others(tmp_path: Path) -> None:
     at = shlex.quote(str(tmp_path))
     script = f'mkdir {at}/first || {{ mkdir {at}/second && exit 1; }}; exec "$@"'
     tasks = [task(tmp_path / "a.endless", os.fsencode(tmp_path / "begun"))]

@@ -151,9 +151,7 @@ def nowhere() -> str:
     ("path", "api", "model"),
     [("cohere", "cohere", "m"), ("jina", "cohere", "m"), ("llama", "cohere", ""), ("tei", "tei", "")],
 )
-def test_every_dialect_gives_a_score_per_text_in_their_order(
-    server: Server, path: str, api: RerankApi, model: str
-) -> None:
+def test_every_dialect_returns_scores_in_order(server: Server, path: str, api: RerankApi, model: str) -> None:
     asked = RerankServer(f"{server.url}/{path}", model, api=api, api_key="secret")
     assert asked.scores("refund paid", TEXTS) == [-2.0, 6.0, 2.0]
     assert server.keys[-1] == "Bearer secret"
@@ -172,7 +170,7 @@ def test_every_dialect_gives_a_score_per_text_in_their_order(
         ("missing", "404 Not Found"),
     ],
 )
-def test_what_is_no_answer_is_one_line(server: Server, path: str, says: str) -> None:
+def test_invalid_reply_is_one_line(server: Server, path: str, says: str) -> None:
     with pytest.raises(IndexProblem, match="the reranker http://127") as raised:
         RerankServer(f"{server.url}/{path}", "m").scores("refund", TEXTS)
     assert says in str(raised.value)
@@ -186,7 +184,7 @@ def test_an_address_must_be_one() -> None:
         RerankServer("localhost:8080", "m")
 
 
-def test_a_server_that_is_away_is_told_once_and_left_alone_for_a_while(server: Server, nowhere: str) -> None:
+def test_absent_server_is_reported_once_and_paused(server: Server, nowhere: str) -> None:
     now, told = [100.0], list[str]()
     reranking = Reranking(RerankServer(nowhere, "m"), told.append, clock=lambda: now[0])
     assert reranking.state == ""
@@ -202,7 +200,7 @@ def test_a_server_that_is_away_is_told_once_and_left_alone_for_a_while(server: S
     assert reranking.state == "4 of 5 searches without the reranker"
 
 
-def test_a_server_that_hangs_is_away_and_one_that_refuses_is_not(server: Server) -> None:
+def test_hanging_server_is_absent_but_refusing_is_not(server: Server) -> None:
     told = list[str]()
     hanging = Reranking(RerankServer(f"{server.url}/hang", timeout_s=0.05), told.append, clock=lambda: 0.0)
     assert hanging.scores("refund", TEXTS) is None
@@ -239,7 +237,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("sides", [{}, {"vector_k": 0}, {"bm25_k": 0, "threshold": -1.0}])
-def test_the_candidates_are_scored_before_k_are_kept(index: Path, sides: dict[str, Any]) -> None:
+def test_candidates_are_scored_before_the_cut(index: Path, sides: dict[str, Any]) -> None:
     reranker = Fixed()
     plain, reranked = Searcher.open(index), Searcher.open(index, reranker=reranker)
     fused = plain.search("how is a refund paid", k=3, **sides)
@@ -296,9 +294,7 @@ def test_doctor_asks_the_reranker(server: Server, nowhere: str, monkeypatch: pyt
     assert "is it up? — until then searches go on without it" in CliRunner().invoke(doctor_command).output
 
 
-async def test_a_search_over_the_bus_is_reranked_or_counted(
-    server: Server, nowhere: str, index: Path, tmp_path: Path
-) -> None:
+async def test_bus_search_is_reranked_or_counted(server: Server, nowhere: str, index: Path, tmp_path: Path) -> None:
     for url, reranked in ((f"{server.url}/tei", True), (nowhere, False)):
         settings = Settings(index=IndexSettings(dir=str(index), rerank_url=url, rerank_api="tei"))
         stack = Stack(settings, tmp_path / f"state-{reranked}", ("search",), sync_always=False)

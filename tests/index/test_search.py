@@ -35,7 +35,7 @@ def test_the_right_document_comes_first(searcher: Searcher, query: str, source_i
     assert searcher.search(query)[0].source_id == source_id
 
 
-def test_a_hit_is_a_slice_of_its_document_and_says_where_it_comes_from(searcher: Searcher) -> None:
+def test_hit_is_a_slice_with_its_origin(searcher: Searcher) -> None:
     hits = searcher.search("환불 신청 기간", k=3)
     assert len({hit.passage for hit in hits}) == len(hits)
     for hit in hits:
@@ -51,7 +51,7 @@ def test_a_hit_is_a_slice_of_its_document_and_says_where_it_comes_from(searcher:
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!…", "\x00\x01", "😀"])
-def test_a_query_without_a_word_finds_nothing(searcher: Searcher, query: str) -> None:
+def test_query_without_words_has_no_hits(searcher: Searcher, query: str) -> None:
     assert searcher.search(query) == []
 
 
@@ -71,7 +71,7 @@ def test_odd_queries_are_just_words(searcher: Searcher, query: str) -> None:
     assert searcher.search(query)
 
 
-def test_one_side_alone_ranks_by_its_own_score(searcher: Searcher) -> None:
+def test_one_side_alone_ranks_by_its_score(searcher: Searcher) -> None:
     lexical = searcher.search("helmet in the foundry", vector_k=0)
     near = searcher.search("helmet in the foundry", bm25_k=0)
     assert {hit.score_type for hit in lexical} == {"bm25"}
@@ -82,12 +82,12 @@ def test_one_side_alone_ranks_by_its_own_score(searcher: Searcher) -> None:
     assert lexical[0].source_id == near[0].source_id == "helmet"
 
 
-def test_no_more_than_k_and_nothing_under_the_threshold(searcher: Searcher) -> None:
+def test_hits_respect_k_and_threshold(searcher: Searcher) -> None:
     assert len(searcher.search("helmet library books", k=1)) == 1
     assert searcher.search("helmet", bm25_k=0, threshold=0.999) == []
 
 
-def test_a_topic_decides_between_passages_that_answer_alike_and_weighs_less_than_the_question(built: Path) -> None:
+def test_topic_decides_ties_and_weighs_less(built: Path) -> None:
     searcher = Searcher.open(built)
     try:
         assert searcher.search("where is it worn", topic="foundry helmet")[0].source_id == "helmet"
@@ -98,7 +98,7 @@ def test_a_topic_decides_between_passages_that_answer_alike_and_weighs_less_than
         searcher.close()
 
 
-def test_rarity_weighs_rare_words_above_common_ones(searcher: Searcher) -> None:
+def test_rare_words_weigh_more(searcher: Searcher) -> None:
     rare, common, unknown = searcher.rarity(["foundry", "the", "…"])
     assert 1 >= rare > common >= 0
     assert unknown == 0

@@ -73,7 +73,7 @@ def _all_of(store: PassageStore, number: int) -> object:
 
 
 @pytest.mark.parametrize(("begin", "end"), [(2, 4), (0, 1), (0, 5), (1, 6), (0, 6)])
-def test_rarities_among_some_are_those_of_a_store_of_them_alone(
+def test_rarity_of_a_subset_matches_its_own_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: int, end: int
 ) -> None:
     """And no more sets are read than of half of the passages: those seen, or those not seen."""
@@ -103,7 +103,7 @@ def test_rarities_among_some_are_those_of_a_store_of_them_alone(
 
 
 @pytest.mark.parametrize("length", [0, 7, 30, -1])
-def test_a_segment_that_is_cut_short_is_named(tmp_path: Path, length: int) -> None:
+def test_truncated_segment_is_named(tmp_path: Path, length: int) -> None:
     add(tmp_path, 0, random.Random(1))
     path = tmp_path / "000000000000.bin"
     path.write_bytes(path.read_bytes()[:length])
@@ -113,7 +113,7 @@ def test_a_segment_that_is_cut_short_is_named(tmp_path: Path, length: int) -> No
         open_segments(tmp_path)
 
 
-def test_texts_are_those_of_the_passages_asked_for_and_one_that_is_missing_is_named(tmp_path: Path) -> None:
+def test_texts_match_and_missing_is_named(tmp_path: Path) -> None:
     dice = random.Random(5)
     firsts = [0]
     for _ in range(4):

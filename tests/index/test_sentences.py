@@ -99,7 +99,7 @@ _TEXT = st.one_of(
 
 @settings(max_examples=400)
 @given(_TEXT, st.lists(st.integers(1, 6), max_size=60))
-def test_any_chunking_gives_the_sentences_of_the_whole(text: str, sizes: list[int]) -> None:
+def test_any_chunking_gives_the_same_sentences(text: str, sizes: list[int]) -> None:
     chunks: list[str] = []
     at = 0
     for size in sizes:
@@ -114,7 +114,7 @@ def test_any_chunking_gives_the_sentences_of_the_whole(text: str, sizes: list[in
     assert [text[start:end] for start, end in split(text)] == trimmed
 
 
-def test_a_sentence_is_handed_out_as_soon_as_the_next_begins() -> None:
+def test_sentence_is_released_when_the_next_begins() -> None:
     stream = SentenceStream()
     assert stream.feed("환불은 됩니다.") == []
     assert stream.feed(" [1]") == []

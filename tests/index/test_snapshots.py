@@ -67,7 +67,7 @@ def test_the_same_documents_again_publish_nothing(index: Path) -> None:
     assert list((index / "building").iterdir()) == []
 
 
-def test_growth_is_folded_in_until_the_corpus_has_doubled(index: Path) -> None:
+def test_growth_is_folded_in_until_doubling(index: Path) -> None:
     def extra(first: int, count: int) -> list[Document]:
         return [
             Document(
@@ -88,7 +88,7 @@ def test_growth_is_folded_in_until_the_corpus_has_doubled(index: Path) -> None:
     assert verify(index) == []
 
 
-def test_a_snapshot_that_is_read_outlives_pruning(index: Path) -> None:
+def test_open_snapshot_outlives_pruning(index: Path) -> None:
     first = snapshot.current(index)
     reader = Searcher.open(index, first)
     for number in range(4):
@@ -191,7 +191,7 @@ def _dangling_pointer(index: Path) -> None:
         (_dangling_pointer, "no snapshot s000099"),
     ],
 )
-def test_a_broken_index_is_refused_in_one_line_with_the_remedy(index: Path, harm: object, says: str) -> None:
+def test_broken_index_is_refused_with_the_remedy(index: Path, harm: object, says: str) -> None:
     assert callable(harm)
     harm(index)
     with pytest.raises(IndexProblem, match=says) as caught:
@@ -217,7 +217,7 @@ def _letters(texts: object, query: bool) -> list[list[float]]:
     return [[float(text.lower().count(chr(97 + n))) for n in range(26)] for text in texts]
 
 
-def test_another_embedder_is_used_named_and_not_mixed_up(tmp_path: Path) -> None:
+def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
     letters = CallableEmbedder(EmbedderSpec("letters", "1", 26, 0.2), _letters)
     index = tmp_path / "index"
     with snapshot.writing(index):
@@ -254,7 +254,7 @@ def test_another_embedder_is_used_named_and_not_mixed_up(tmp_path: Path) -> None
         wrong.embed(["x"], query=True)
 
 
-def test_near_duplicates_are_one_hit_with_all_their_sources(tmp_path: Path) -> None:
+def test_near_duplicates_are_one_hit_with_sources(tmp_path: Path) -> None:
     rule = "Visitors register at the gate and carry the badge that they are given, visibly, until they leave the site again."
     update(
         tmp_path / "index",
@@ -278,7 +278,7 @@ def test_manifests_survive_their_own_encoding(built: Path) -> None:
     assert msgspec.json.decode(msgspec.json.encode(manifest), type=snapshot.Manifest) == manifest
 
 
-def test_what_was_removed_leaves_the_disk_once_it_is_more_than_half(index: Path) -> None:
+def test_removed_documents_leave_the_disk_after_half(index: Path) -> None:
     def held() -> bytes:
         folder = index / "snapshots" / snapshot.current(index)
         return b"".join(path.read_bytes() for path in sorted((folder / "passages").glob("*.bin")))
@@ -305,7 +305,7 @@ def test_what_was_removed_leaves_the_disk_once_it_is_more_than_half(index: Path)
     opened.close()
 
 
-def test_a_new_index_is_its_owners_alone_and_one_that_is_there_stays_shared(tmp_path: Path) -> None:
+def test_new_index_is_private_and_existing_stays_shared(tmp_path: Path) -> None:
     shared, new = tmp_path / "shared", tmp_path / "deep" / "new"
     shared.mkdir()
     shared.chmod(0o755)

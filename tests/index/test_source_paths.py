@@ -21,6 +21,6 @@ from index.source_paths import on_the_web, openable
         ("https://a.example/\r\nb", False, False),
     ],
 )
-def test_what_no_client_should_open_is_no_address(url: str, of_a_document: bool, of_an_index: bool) -> None:
+def test_unsafe_address_is_dropped(url: str, of_a_document: bool, of_an_index: bool) -> None:
     assert on_the_web(url) == (url if of_a_document else "")
     assert openable(url) == (url if of_an_index else "")

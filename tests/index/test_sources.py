@@ -120,7 +120,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["*/README.md"], {"docs/README.md", "other/README.md", "link/README.md"} - {"link/README.md"}),
     ],
 )
-def test_an_id_is_the_path_in_the_folder(tree: Path, paths: list[str], expected: set[str]) -> None:
+def test_id_is_the_path_in_the_folder(tree: Path, paths: list[str], expected: set[str]) -> None:
     assert ids(plan(paths, [], anew=True)) == expected
     absolute = [str(tree / path) for path in paths]
     assert ids(plan(absolute, [], anew=True)) == expected
@@ -149,7 +149,7 @@ def test_the_working_directory_makes_no_difference(
         ("docs/guide/install.md", "docs/guide", {"README.md", "install.md"}),
     ],
 )
-def test_what_is_added_keeps_the_ids_of_its_root(tree: Path, built: str, added: str, expected: set[str]) -> None:
+def test_added_file_keeps_the_ids_of_its_root(tree: Path, built: str, added: str, expected: set[str]) -> None:
     first = plan([built], [], anew=True)
     second = plan([added], first.roots, anew=False)
     assert ids(second) == expected
@@ -164,7 +164,7 @@ FILES = st.sets(
 
 @settings(max_examples=80)
 @given(FILES, st.data())
-def test_no_two_files_get_one_id_and_no_file_a_second_one(
+def test_files_and_ids_correspond_one_to_one(
     tmp_path_factory: pytest.TempPathFactory, files: set[str], data: st.DataObject
 ) -> None:
     top = write(tmp_path_factory.mktemp("tree"), *files)
@@ -184,7 +184,7 @@ def test_no_two_files_get_one_id_and_no_file_a_second_one(
         roots = planned.roots
 
 
-def test_two_files_of_one_name_are_two_documents(tree: Path, tmp_path: Path) -> None:
+def test_equal_names_are_two_documents(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs")
     report = bring_in(index, ["a/docs/README.md", "b/docs/README.md"], only=False)
@@ -194,7 +194,7 @@ def test_two_files_of_one_name_are_two_documents(tree: Path, tmp_path: Path) -> 
     assert verify(index) == []
 
 
-def test_an_id_that_is_taken_is_named_and_nothing_is_replaced(tree: Path, tmp_path: Path) -> None:
+def test_taken_id_is_named_and_nothing_replaced(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     records = write(tmp_path / "records", "more.jsonl") / "more.jsonl"
     build(index, "docs")
@@ -232,7 +232,7 @@ def test_a_moved_file_keeps_its_passages(tree: Path, tmp_path: Path) -> None:
     assert verify(index) == []
 
 
-def test_a_build_of_another_folder_moves_what_both_hold(tree: Path, tmp_path: Path) -> None:
+def test_build_of_another_folder_moves_common_files(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     assert build(index, "docs/guide") == {"README.md", "install.md"}
     report = bring_in(index, ["docs"], only=True)
@@ -242,7 +242,7 @@ def test_a_build_of_another_folder_moves_what_both_hold(tree: Path, tmp_path: Pa
     assert verify(index) == []
 
 
-def test_the_same_bytes_are_not_read_again(tree: Path, tmp_path: Path) -> None:
+def test_unchanged_bytes_are_not_read_again(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs")
     for name in DOCS:
@@ -252,7 +252,7 @@ def test_the_same_bytes_are_not_read_again(tree: Path, tmp_path: Path) -> None:
     assert len(snapshot.names(index)) == 1
 
 
-def test_a_folder_that_cannot_be_listed_loses_nothing(tree: Path, tmp_path: Path) -> None:
+def test_unlistable_folder_loses_nothing(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs")
     if os.geteuid() == 0:
@@ -295,7 +295,7 @@ def test_rules_leave_files_out(
 @pytest.mark.parametrize(
     "name", ["👩🏽\u200d💻", "نمی\u200cخواهم", "資料\u3000一覧", "a\u00a0b", "❤\ufe0f", "क\u094d\u200dष", "[x]"]
 )
-def test_a_folder_has_a_name_in_any_script(tmp_path: Path, name: str) -> None:
+def test_folder_name_may_have_any_script(tmp_path: Path, name: str) -> None:
     write(tmp_path, f"{name}/a.md", "other/a.md")
     assert ids(plan([str(tmp_path / name)], [], anew=True)) == {"a.md"}
     both = ids(plan([str(tmp_path / name), str(tmp_path / "other")], [], anew=True))
@@ -303,7 +303,7 @@ def test_a_folder_has_a_name_in_any_script(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["\x1b[2J", "\n", "\x7f", "\x9b", "\u202e", "\u2066", "\u2028"])
-def test_a_folder_whose_name_steers_a_terminal_is_refused_by_a_name_that_does_not(tmp_path: Path, mark: str) -> None:
+def test_folder_with_terminal_controls_is_refused(tmp_path: Path, mark: str) -> None:
     write(tmp_path, f"a{mark}/a.md")
     with pytest.raises(IndexProblem, match="has control characters; rename it") as refused:
         plan([str(tmp_path / f"a{mark}")], [], anew=True)
@@ -311,14 +311,14 @@ def test_a_folder_whose_name_steers_a_terminal_is_refused_by_a_name_that_does_no
     assert ids(plan([str(tmp_path)], [], anew=True)) == {f"{printable(f'a{mark}')}/a.md"}
 
 
-def test_editors_leave_files_beside_that_are_not_read(tree: Path) -> None:
+def test_temporary_editor_files_are_skipped(tree: Path) -> None:
     write(tree, "docs/.#a.md", "docs/~$b.md", "docs/c.md~", "docs/#d.md#", "docs/.hidden/e.md", "docs/f.tmp")
     assert ids(plan(["docs"], [], anew=True)) == DOCS
     assert ids(plan(["docs"], [], Rules(exclude=("!.hidden",)), anew=True)) == DOCS | {".hidden/e.md"}
     assert ids(plan(["docs/.#a.md"], [], anew=True)) == {".#a.md"}
 
 
-def test_rules_are_remembered_until_others_are_given(tree: Path, tmp_path: Path) -> None:
+def test_rules_are_remembered_until_replaced(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     without = DOCS - {"guide/README.md", "guide/install.md"}
     assert build(index, "docs", exclude=("guide/",)) == without
@@ -330,7 +330,7 @@ def test_rules_are_remembered_until_others_are_given(tree: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("line", ["!", "[z-a]"])
-def test_a_rule_that_means_nothing_is_one_error(tree: Path, line: str) -> None:
+def test_meaningless_rule_is_one_error(tree: Path, line: str) -> None:
     with pytest.raises(IndexProblem, match="--exclude"):
         ids(plan(["docs"], [], Rules(exclude=(line,)), anew=True))
 
@@ -348,13 +348,13 @@ def test_a_rule_that_means_nothing_is_one_error(tree: Path, line: str) -> None:
         ("what?.md", "https://example.org/d/what%3F"),
     ],
 )
-def test_a_document_has_the_address_of_its_page(inside: str, url: str) -> None:
+def test_document_has_the_address_of_its_page(inside: str, url: str) -> None:
     for base in ("https://example.org/d", "https://example.org/d/"):
         assert Root(folder="/x", base_url=base).url_of(inside) == url
     assert Root(folder="/x").url_of(inside) == ""
 
 
-def test_several_folders_of_one_address_stand_below_it(tree: Path, tmp_path: Path) -> None:
+def test_folders_of_one_address_are_below_it(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs/guide", "docs/api", base_url="https://example.org")
     assert entries(index)["guide/install.md"].url == "https://example.org/guide/install"
@@ -389,7 +389,7 @@ OUTSIDE = {"a{0}/guide/install.md", "a{0}/etc/odd.md", "a{0}/root.txt", "r1"}
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar", ".tar.gz", ".tgz"])
-def test_an_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
+def test_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     path = folder / f"a{suffix}"
@@ -472,7 +472,7 @@ def test_archives_that_harm_are_named(tmp_path: Path) -> None:
     assert (kept.count, kept.failed_count) == (report.skipped_count, report.failed_count)
 
 
-def test_names_in_an_archive_of_another_encoding_are_read(tmp_path: Path) -> None:
+def test_archive_names_in_other_encodings_are_read(tmp_path: Path) -> None:
     name = "안내서와 설치 방법.md"
     raw = name.encode("cp949")
     stand_in = "x" * len(raw)
@@ -493,7 +493,7 @@ def test_skips_of_earlier_runs_are_kept(tree: Path, tmp_path: Path) -> None:
     assert read_skipped(index).count == 0
 
 
-def test_an_index_of_an_older_format_is_read_again(tree: Path, tmp_path: Path) -> None:
+def test_older_index_format_is_built_again(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs/guide", "docs/api")
     old = snapshot.current(index)
@@ -509,7 +509,7 @@ def test_an_index_of_an_older_format_is_read_again(tree: Path, tmp_path: Path) -
     assert verify(index) == []
 
 
-def test_following_reads_what_changed_and_keeps_the_rest(tree: Path, tmp_path: Path) -> None:
+def test_following_reads_only_changes(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs", "other")
     bring_in(index, ["-"], only=False, stdin=io.BytesIO(b'{"source_id":"s","text":"from the stream"}\n'))
@@ -532,7 +532,7 @@ def test_following_reads_what_changed_and_keeps_the_rest(tree: Path, tmp_path: P
     assert snapshot.current(index) == before
 
 
-def test_the_index_in_the_folder_is_not_part_of_it(tree: Path) -> None:
+def test_index_inside_the_folder_is_skipped(tree: Path) -> None:
     index = tree / "docs" / "index"
     bring_in(index, ["docs"], only=True)
     report = bring_in(index, ["docs"], only=True)

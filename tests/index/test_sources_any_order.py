@@ -63,7 +63,7 @@ def documents(index: Path) -> dict[str, tuple[str, str]]:
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(EVENTS, BUILDS), min_size=2, max_size=5))
-def test_each_file_is_one_document_with_its_own_text(
+def test_each_file_is_one_document(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[list[tuple[str, str, str]], tuple[str, list[str]]]]
 ) -> None:
     top = tmp_path_factory.mktemp("any") / "top"

@@ -31,7 +31,7 @@ def test_different_words_have_different_stems(one: str, other: str) -> None:
     assert stem(fold(one)) != stem(fold(other))
 
 
-def test_the_first_row_that_has_an_affix_counts() -> None:
+def test_first_matching_affix_row_counts() -> None:
     assert affixes(["3 s ication=ic", "2 ies=y s"]) == {
         "s": Affix(3, ""),
         "ication": Affix(3, "ic"),
@@ -39,7 +39,7 @@ def test_the_first_row_that_has_an_affix_counts() -> None:
     }
 
 
-def test_the_longest_affix_that_leaves_enough_of_the_word_is_cut() -> None:
+def test_longest_affix_with_enough_left_is_cut() -> None:
     assert [stem(word) for word in ("communications", "cations")] == ["communic", "cation"]
 
 

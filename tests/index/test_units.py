@@ -55,19 +55,19 @@ def test_what_a_unit_is(pieces: list[Piece], expected: list[str]) -> None:
     assert told(document(*pieces)) == expected
 
 
-def test_without_blocks_the_units_are_the_sentences() -> None:
+def test_without_blocks_units_are_sentences() -> None:
     text = "It is red. It is big."
     assert [(unit.start, unit.end) for unit in units(text)] == split(text)
 
 
-def test_a_long_item_is_several_units_of_the_same_kind() -> None:
+def test_long_item_is_several_units() -> None:
     read = document(("list_item", "- " + "It goes on and on. " * (LONGEST // 18)))
     found = units(read.text, read.blocks)
     assert len(found) > 2
     assert {unit.kind for unit in found} == {"list_item"}
 
 
-def test_a_block_that_is_a_whole_list_is_not_one_unit() -> None:
+def test_whole_list_block_is_several_units() -> None:
     assert told(document(("list_item", "1. It is red.\n2. It is big."))) == ["1. It is red.", "2. It is big."]
 
 
@@ -79,7 +79,7 @@ def test_an_introduction_and_what_it_introduces() -> None:
     assert found[2].intro == (found[0].start, found[1].end)
 
 
-def test_the_introduction_of_an_item_may_stand_before_the_text() -> None:
+def test_item_introduction_may_precede_the_text() -> None:
     read = document(("prose", "Bring:"), ("list_item", "- bread"))
     block = read.blocks[1]
     (unit,) = units(read.text[block.start :], read.blocks, block.start)
@@ -93,7 +93,7 @@ pieces = st.lists(st.tuples(st.sampled_from(KINDS), st.text(alphabet="ab1 .:|\n-
 
 
 @given(pieces, st.integers(0, 30))
-def test_units_are_slices_in_order_and_hold_every_letter(found: list[Piece], skipped: int) -> None:
+def test_units_are_ordered_slices_without_loss(found: list[Piece], skipped: int) -> None:
     read = document(*found)
     text = read.text[skipped:]
     cut = units(text, read.blocks, skipped) if read.blocks else []

@@ -88,14 +88,14 @@ def held(tmp_path: Path) -> Held:
     return Held(tmp_path)
 
 
-def test_few_vectors_are_all_compared_and_many_found_by_graphs(held: Held) -> None:
+def test_few_vectors_are_scanned_and_many_use_graphs(held: Held) -> None:
     assert held.found(held.change(add=GRAPH_FROM - 1)) == 1
     opened = held.change(add=3000)
     assert [segment.has_graph for segment in opened.segments] == [True]
     assert held.found(opened) > 0.95
 
 
-def test_an_index_grown_in_steps_finds_what_one_built_at_once_does(held: Held) -> None:
+def test_grown_index_matches_a_fresh_one(held: Held) -> None:
     for add in (3000, 40, 900, 200, 1100, 1, 2500):
         opened = held.change(add)
         assert held.found(opened) > 0.95
@@ -109,7 +109,7 @@ def test_an_index_grown_in_steps_finds_what_one_built_at_once_does(held: Held) -
             opened.rows([3, absent])
 
 
-def test_what_is_removed_is_not_found_and_in_time_not_held(held: Held) -> None:
+def test_removed_vectors_vanish_from_results_and_memory(held: Held) -> None:
     held.change(add=3000)
     opened = held.change(remove=np.arange(0, 3000, 5))
     assert held.found(opened) > 0.95
@@ -122,7 +122,7 @@ def test_what_is_removed_is_not_found_and_in_time_not_held(held: Held) -> None:
     assert held.found(held.change(add=30)) == 1
 
 
-def test_neighbours_behind_many_removed_ones_are_found(held: Held) -> None:
+def test_neighbours_of_removed_vectors_are_reached(held: Held) -> None:
     opened = held.change(add=3000)
     vector = rows_of(1, seed=99)
     nearest = np.array(sorted(opened.search(vector, 120)))
@@ -131,7 +131,7 @@ def test_neighbours_behind_many_removed_ones_are_found(held: Held) -> None:
     assert list(opened.search(vector, 10).values()) == pytest.approx(best, abs=1e-6)
 
 
-def test_adding_a_little_writes_a_little_and_leaves_the_snapshots_before_as_they_were(held: Held) -> None:
+def test_small_addition_writes_little(held: Held) -> None:
     first = held.change(add=5000)
     before, answers = digests(held.path.parent), first.search(rows_of(1, 7), 10)
     old = held.path
@@ -143,7 +143,7 @@ def test_adding_a_little_writes_a_little_and_leaves_the_snapshots_before_as_they
     assert vectors.open_index(old, WIDE, 5000).search(rows_of(1, 7), 10) == answers
 
 
-def test_an_update_that_breaks_off_harms_nothing(held: Held) -> None:
+def test_interrupted_update_harms_nothing(held: Held) -> None:
     held.change(add=2000)
     before = digests(held.path.parent)
 
@@ -160,7 +160,7 @@ def test_an_update_that_breaks_off_harms_nothing(held: Held) -> None:
     assert held.found(held.change(add=900)) > 0.95
 
 
-def test_the_same_vectors_make_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_vectors_make_equal_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "_ALONE", 1500)
     made = []
     for name in "ab":
@@ -193,7 +193,7 @@ def test_which_segments_become_one(sizes: list[int], into: list[int]) -> None:
     assert [sum(sizes[start:end]) for start, end in merges(sizes, 65_536)] == into
 
 
-def test_however_it_grows_there_are_few_segments_and_each_vector_is_seldom_written_again() -> None:
+def test_growth_keeps_few_segments_and_rewrites() -> None:
     sizes, written, most = [100_000], 0, 0
     for step in range(3000):
         sizes.append(3 + 7 * (step % 5))
@@ -215,14 +215,14 @@ def test_a_damaged_segment_is_refused(held: Held, ending: str) -> None:
         vectors.open_index(held.path, WIDE, 2000)
 
 
-def test_snapshots_that_link_a_graph_share_it_in_memory(held: Held) -> None:
+def test_snapshots_share_a_linked_graph(held: Held) -> None:
     older, newer = held.change(add=2000), held.change(add=10)
     assert older.segments[0]._graph is not None
     assert newer.segments[0]._graph is older.segments[0]._graph
     assert held.found(newer) > 0.9
 
 
-def test_many_texts_at_once_get_the_vectors_that_they_get_alone(tmp_path: Path) -> None:
+def test_batched_texts_get_the_same_vectors(tmp_path: Path) -> None:
     texts = [f"{document.title} {document.text}" for document in DOCUMENTS]
     texts += [
         "",

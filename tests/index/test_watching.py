@@ -66,7 +66,7 @@ def watching(index: Path, *paths: Path) -> Iterator[Watch]:
         watch.ended()
 
 
-def test_each_change_is_served_soon_and_told(folder: Path, tmp_path: Path) -> None:
+def test_changes_are_served_and_reported_soon(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     bring_in(index, [str(folder)], only=True)
     with closing(Searcher.open(index)) as searcher:
@@ -107,7 +107,7 @@ def test_a_folder_that_vanishes_empties_nothing(folder: Path, tmp_path: Path) ->
     handle.close()
 
 
-def test_a_build_that_fails_is_told_and_tried_again(folder: Path, tmp_path: Path) -> None:
+def test_failed_build_is_reported_and_retried(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     with watching(index, folder) as watch:
         with snapshot.writing(index):
@@ -118,12 +118,12 @@ def test_a_build_that_fails_is_told_and_tried_again(folder: Path, tmp_path: Path
         assert snapshot.current(index) != before
 
 
-def test_an_index_from_no_folder_cannot_be_watched(tmp_path: Path) -> None:
+def test_index_without_a_folder_cannot_be_watched(tmp_path: Path) -> None:
     with pytest.raises(IndexProblem, match="no index at"):
         keep_up(tmp_path / "index", [], print, threading.Event())
 
 
-def test_a_rule_on_who_may_see_what_is_obeyed_soon(folder: Path, tmp_path: Path) -> None:
+def test_changed_access_rule_is_obeyed_soon(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     (folder / ".groundwireignore").write_text("*.toml\n")
     with watching(index, folder) as watch, closing(Searcher.open(index)) as searcher:

@@ -111,5 +111,5 @@ def test_the_kind_of_thing_asked_for(question: str, kind: str) -> None:
         ("reason", "They left.", "Why did they leave?", False),
     ],
 )
-def test_whether_a_sentence_holds_a_new_thing_of_the_kind(kind: str, sentence: str, question: str, held: bool) -> None:
+def test_new_content_of_a_kind_is_detected(kind: str, sentence: str, question: str, held: bool) -> None:
     assert holds(kind, sentence, question) is held  # type: ignore[arg-type]

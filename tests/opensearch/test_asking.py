@@ -46,9 +46,7 @@ def test_a_person_searches_and_asks_it(cluster: Cluster, tmp_path: Path) -> None
     assert "clock.md" in answer
 
 
-def test_what_is_published_is_served_and_what_was_asked_before_stays(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_snapshots_serve_new_questions_only(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_cluster, "LOOK_S", 0.0)
     address = place(cluster, "served")
     snapshots = OpenSearchSnapshots(address)

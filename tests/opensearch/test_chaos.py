@@ -92,7 +92,7 @@ def watched(where: Address) -> Iterator[Watch]:
         pytest.param(states, "replace", id="as an update becomes visible", marks=pytest.mark.slow),
     ],
 )
-def test_no_passage_is_lost_or_twice_and_no_answer_is_of_half_a_snapshot(
+def test_chaos_loses_no_passage_and_mixes_no_snapshot(
     own_cluster: Cluster, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:
     where = place(own_cluster, f"chaos-{name}")

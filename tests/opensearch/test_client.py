@@ -89,7 +89,7 @@ def client_of(url: str, **options: Any) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("reply", [HALF, GONE, LATE, {"status": 503, "error": {"reason": "no such shard now"}}])
-def test_an_answer_over_part_of_the_shards_is_none(reply: dict[str, Any]) -> None:
+def test_partial_shards_give_no_answer(reply: dict[str, Any]) -> None:
     with (
         cluster_that(lambda asked: (200, {"responses": [WHOLE, reply]})) as url,
         client_of(url) as client,
@@ -98,7 +98,7 @@ def test_an_answer_over_part_of_the_shards_is_none(reply: dict[str, Any]) -> Non
         client.find_all([("a", {}, True), ("a", {}, False)])
 
 
-def test_a_shard_that_comes_back_in_time_is_waited_for() -> None:
+def test_returning_shard_is_awaited() -> None:
     def answers(asked: Asked) -> tuple[int, object]:
         return 200, {"responses": [HALF if asked.times < 3 else WHOLE]}
 
@@ -106,12 +106,12 @@ def test_a_shard_that_comes_back_in_time_is_waited_for() -> None:
         assert client.find("a", {}) == [{"_id": "1"}]
 
 
-def test_a_cluster_that_is_away_times_out() -> None:
+def test_absent_cluster_times_out() -> None:
     with client_of(f"http://127.0.0.1:{free_port()}") as client, pytest.raises(IndexProblem, match="timeout: "):
         client.find("a", {})
 
 
-def test_another_node_answers_for_one_that_is_away() -> None:
+def test_another_node_replaces_an_absent_one() -> None:
     with (
         cluster_that(lambda asked: (200, {"responses": [WHOLE]})) as url,
         client_of(f"http://127.0.0.1:{free_port()},{url}", timeout_s=20) as client,
@@ -119,7 +119,7 @@ def test_another_node_answers_for_one_that_is_away() -> None:
         assert [client.find("a", {}) for _ in range(4)] == 4 * [[{"_id": "1"}]]
 
 
-def test_who_asks_says_the_user_and_is_told_when_that_is_not_one() -> None:
+def test_user_is_sent_and_refusal_reported() -> None:
     known = base64.b64encode(b"reader:open sesame").decode()
 
     def answers(asked: Asked) -> tuple[int, object]:
@@ -134,7 +134,7 @@ def test_who_asks_says_the_user_and_is_told_when_that_is_not_one() -> None:
         assert "sesame" not in str(told.value)
 
 
-def test_a_certificate_is_trusted_when_it_is_named(tmp_path: Path) -> None:
+def test_named_certificate_is_trusted(tmp_path: Path) -> None:
     certificate, context = signed_by_itself(tmp_path)
     with cluster_that(lambda asked: (200, {"responses": [WHOLE]}), context) as url:
         with client_of(url, ca=str(certificate), timeout_s=20) as client:
@@ -168,7 +168,7 @@ def signed_by_itself(folder: Path) -> tuple[Path, ssl.SSLContext]:
     return certificate, context
 
 
-def test_a_busy_cluster_gets_less_at_a_time_and_everything_in_the_end() -> None:
+def test_busy_cluster_gets_smaller_batches() -> None:
     sizes: list[int] = []
     held: dict[str, int] = {}
 
@@ -194,7 +194,7 @@ def test_a_busy_cluster_gets_less_at_a_time_and_everything_in_the_end() -> None:
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-def test_what_the_cluster_refuses_is_said() -> None:
+def test_cluster_refusal_is_reported() -> None:
     refused = {"errors": True, "items": [{"index": {"status": 400, "error": {"reason": "no such field"}}}]}
     with cluster_that(lambda asked: (200, refused)) as url, client_of(url) as client:
         bulk = Bulk(client)
@@ -212,7 +212,7 @@ def test_what_the_cluster_refuses_is_said() -> None:
         ("http://a", ("http://a",), "groundwire"),
     ],
 )
-def test_an_address_names_nodes_and_an_index(url: str, nodes: tuple[str, ...], name: str) -> None:
+def test_address_names_nodes_and_index(url: str, nodes: tuple[str, ...], name: str) -> None:
     found = located(url)
     assert (found.nodes, found.name) == (nodes, name)
 
@@ -230,7 +230,7 @@ def test_an_address_names_nodes_and_an_index(url: str, nodes: tuple[str, ...], n
         ("https://a:x", "no address of OpenSearch"),
     ],
 )
-def test_what_is_no_address_is_said(url: str, told: str) -> None:
+def test_invalid_address_is_reported(url: str, told: str) -> None:
     with pytest.raises(IndexProblem, match=told) as problem:
         located(url)
     assert "secret" not in str(problem.value)
@@ -246,9 +246,7 @@ def test_what_is_no_address_is_said(url: str, told: str) -> None:
         ("http://localhost:9200,http://127.0.0.2,http://[::1]:9200/x", "secret", ""),
     ],
 )
-def test_a_password_that_goes_in_the_clear_is_told_once(
-    caplog: pytest.LogCaptureFixture, url: str, password: str, told: str
-) -> None:
+def test_clear_text_password_warns_once(caplog: pytest.LogCaptureFixture, url: str, password: str, told: str) -> None:
     with client_of(url, user="ann", password=password):
         pass
     said = [record.getMessage() for record in caplog.records if record.name == "groundwire.index"]

@@ -7,7 +7,7 @@ from tests.opensearch import installed
 from tests.opensearch.cluster import NODES, Cluster
 
 
-def test_the_cluster_is_a_real_one_of_three_nodes_with_vectors(cluster: Cluster) -> None:
+def test_cluster_has_three_nodes_with_vectors(cluster: Cluster) -> None:
     with urllib.request.urlopen(f"{cluster.urls[0]}/_nodes/plugins", timeout=30) as reply:
         nodes = json.load(reply)["nodes"].values()
     assert len(nodes) == NODES

@@ -14,7 +14,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(index_group, [str(each) for each in arguments])
 
 
-def test_the_commands_of_an_index_take_a_url(cluster: Cluster, tmp_path: Path) -> None:
+def test_index_commands_take_a_url(cluster: Cluster, tmp_path: Path) -> None:
     url = f"{cluster.url}/{place(cluster, 'by-command').name}"
     (tmp_path / "one.md").write_text("# One\n\nThe tide clock stands in the harbour office.\n")
     (tmp_path / "two.md").write_text("# Two\n\nThe barometer hangs beside the door of the chart room.\n")
@@ -36,7 +36,7 @@ def test_the_commands_of_an_index_take_a_url(cluster: Cluster, tmp_path: Path) -
     assert f"{told['snapshot']} has no faults" in verified.output
 
 
-def test_an_address_that_is_none_is_one_line(tmp_path: Path) -> None:
+def test_invalid_address_is_one_line(tmp_path: Path) -> None:
     refused = run("build", tmp_path, "--out", "https://me:secret@search.example.org:9200")
     assert refused.exit_code == 2
     assert "index.user" in refused.output

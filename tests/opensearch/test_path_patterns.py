@@ -25,7 +25,7 @@ IDS = st.text(alphabet='ab.-[]!^&~#@"\\/é', min_size=1, max_size=10)
 @example(pattern="[!]", source_id="[!]")
 @example(pattern="[]-a]b", source_id="^b")
 @example(pattern="/", source_id="a")
-def test_a_path_passes_there_as_it_passes_here(pattern: str, source_id: str) -> None:
+def test_path_patterns_match_like_local_ones(pattern: str, source_id: str) -> None:
     entry = Entry(source_id, "", "", "", "", "", 0, 0, 0)
     expected = predicate(Filter(path=pattern))(entry)
     assert (source_id == pattern or _lucene(path_regexp(pattern), path_of(source_id))) == expected

@@ -36,7 +36,7 @@ def die(*_: object, **__: object) -> None:
     raise Died
 
 
-def test_a_build_that_died_is_never_seen(where: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_build_is_never_visible(where: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     first = update(where, [told(1, "sleeps"), told(2, "reads")])
     with monkeypatch.context() as dying:
         dying.setattr(OpenSearchSink, "_show", die)
@@ -59,7 +59,7 @@ def test_a_build_that_died_is_never_seen(where: Address, monkeypatch: pytest.Mon
     client.close()
 
 
-def test_a_search_goes_on_in_its_snapshot_until_it_takes_up_the_next(where: Address) -> None:
+def test_search_keeps_its_snapshot_until_the_next(where: Address) -> None:
     first = update(where, [told(1, "sleeps")])
     with searching(where) as searcher:
         second = update(where, [told(1, "wakes"), told(2, "reads")])
@@ -88,7 +88,7 @@ def test_one_process_writes_at_a_time(where: Address) -> None:
         dead.renew()
 
 
-def test_what_is_no_index_or_no_snapshot_is_said(where: Address) -> None:
+def test_missing_index_or_snapshot_is_reported(where: Address) -> None:
     with pytest.raises(IndexProblem, match="groundwire index build"):
         OpenSearchSnapshots(where).newest()
     first = update(where, [told(1, "sleeps")])

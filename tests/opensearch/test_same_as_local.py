@@ -64,7 +64,7 @@ def told(hit: Hit) -> dict[str, object]:
     return fields
 
 
-def test_what_is_told_of_the_whole_is_the_same(both: Both, cluster: Cluster) -> None:
+def test_statistics_match_the_local_index(both: Both, cluster: Cluster) -> None:
     local, remote = both.local, both.remote
     assert remote.languages() == local.languages()
     assert remote.rarity(["helmet", "환불", "unheard"]) == pytest.approx(local.rarity(["helmet", "환불", "unheard"]))

@@ -52,21 +52,21 @@ def noted(tmp_path: Path) -> Library:
     return Library(folder=tmp_path)
 
 
-def test_a_new_field_keeps_its_line_breaks_only_when_it_says_so(noted: Library) -> None:
+def test_new_field_keeps_line_breaks_if_declared(noted: Library) -> None:
     user = noted.render(NOTED).user
     line = HOSTILE.replace("\n", " ")
     assert f"Topic: {line}; {line}.\nNote on {line}:\n{HOSTILE}\n" in user
     assert f"<question>\n{HOSTILE}\n</question>" in user
 
 
-def test_a_new_field_is_shortened_when_it_says_so() -> None:
+def test_new_field_is_shortened_if_declared() -> None:
     assert [name for name, _ in shortened(Noted)] == ["notes"]
     shorter, what = fit(NOTED, lambda prompt: len(prompt.notes) <= 1) or (NOTED, "")  # type: ignore[attr-defined]
     assert (what, shorter) == ("notes 1 of 2", msgspec.structs.replace(NOTED, notes=NOTED.notes[:1]))
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_every_text_is_declared_where_its_template_puts_it(sample: Prompt[Any], library: Library) -> None:
+def test_every_text_is_declared_for_its_template(sample: Prompt[Any], library: Library) -> None:
     """Free text in a quoted attribute is an Attribute; text that shares its line with other text is not a Block."""
     data, placement = msgspec.to_builtins(sample), places(type(sample))
     user = library.file(sample.name).fill(library._marked(data, placement, values := []))

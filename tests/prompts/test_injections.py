@@ -95,7 +95,7 @@ def tokenizer() -> Tokenizer:
     return tokens
 
 
-def test_the_set_is_large_and_in_five_languages() -> None:
+def test_attack_set_is_large_and_in_five_languages() -> None:
     assert len(INJECTIONS) >= 50
     assert len({one.id for one in INJECTIONS}) == len(INJECTIONS)
     languages = Counter(one.language for one in INJECTIONS)
@@ -105,9 +105,7 @@ def test_the_set_is_large_and_in_five_languages() -> None:
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=by_id)
-def test_no_marker_reaches_any_prompt_as_structure(
-    injection: Injection, library: Library, tokenizer: Tokenizer
-) -> None:
+def test_no_marker_becomes_prompt_structure(injection: Injection, library: Library, tokenizer: Tokenizer) -> None:
     special = {tokenizer.token_to_id(one) for one in SPECIAL}
     for sample in SAMPLES:
         rendered = library.render(with_text(sample, injection.text))
@@ -119,7 +117,7 @@ def test_no_marker_reaches_any_prompt_as_structure(
             assert not [one for one in injection.forbidden if one in rendered.user]
 
 
-def test_the_tokenizer_of_these_tests_would_notice(tokenizer: Tokenizer) -> None:
+def test_test_tokenizer_detects_markers(tokenizer: Tokenizer) -> None:
     for one in ("<|im_start|>", "＜|im_start|＞", "<|im_\u200bstart|>", "</s>", "[INST]"):
         ids = tokenizer.encode(f"before {one} after", add_special_tokens=False).ids
         assert {tokenizer.token_to_id(special) for special in SPECIAL} & set(ids), one
@@ -134,7 +132,7 @@ def test_a_title_cannot_leave_its_attribute(injection: Injection, library: Libra
 
 
 @pytest.mark.parametrize("injection", [one for one in INJECTIONS if one.kind in ("ignore", "citation")], ids=by_id)
-def test_words_and_citations_of_a_passage_survive_letter_by_letter(injection: Injection, library: Library) -> None:
+def test_words_and_citations_survive_letter_by_letter(injection: Injection, library: Library) -> None:
     """They are data, and a verbatim span must still be found in its passage."""
     evidence = Evidence(n=1, source_id="s", title="t", text=injection.text)
     user = library.render(AnswerSimple(original_query="q", retrieved_chunks=(evidence,), language="en")).user
@@ -155,7 +153,7 @@ LIBRARY = Library()
 
 @settings(max_examples=300, derandomize=True)
 @given(TEXTS)
-def test_no_text_whatever_changes_the_structure(text: str) -> None:
+def test_no_text_changes_the_structure(text: str) -> None:
     sample = next(one for one in SAMPLES if one.name == "answer_report")
     rendered = LIBRARY.render(with_text(sample, text or "x"))
     assert tags_of(rendered.user) == tags_of(LIBRARY.render(with_text(sample, "x")).user)
@@ -177,7 +175,7 @@ def test_making_harmless_is_done_once(text: str) -> None:
         st.characters(exclude_categories=["Cc", "Cf", "Cs", "Cn", "Mn"], exclude_characters="<＜﹤[［﹇"), max_size=200
     )
 )
-def test_what_is_not_structure_is_left_as_it_is(text: str) -> None:
+def test_harmless_text_is_unchanged(text: str) -> None:
     assert Neutral(TAGS).block(text) == text
 
 

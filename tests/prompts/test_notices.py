@@ -19,7 +19,7 @@ KEYS = [(section, key) for section, texts in ENGLISH.items() for key in texts]
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("section", "key"), KEYS)
-def test_a_text_takes_the_same_values_everywhere(section: str, key: str, language: str) -> None:
+def test_text_takes_the_same_values_in_every_language(section: str, key: str, language: str) -> None:
     here = notices.text(section, key, language)
     assert here.strip()
     assert sorted(re.findall(r"\{(\w+)\}", here)) == sorted(re.findall(r"\{(\w+)\}", ENGLISH[section][key]))
@@ -29,7 +29,7 @@ def test_a_text_takes_the_same_values_everywhere(section: str, key: str, languag
 @pytest.mark.parametrize(
     ("section", "key"), [pair for pair in KEYS if pair[0] in ("reasons", "declined") or pair == ("replies", "safe")]
 )
-def test_a_text_is_written_in_its_own_script(section: str, key: str, language: str) -> None:
+def test_text_uses_its_own_script(section: str, key: str, language: str) -> None:
     letters = [c for c in re.sub(r"\{\w+\}", "", notices.text(section, key, language)) if c.isalpha()]
     own = sum(unicodedata.name(c).startswith(SCRIPT[language]) for c in letters)
     assert own == len(letters)
@@ -38,7 +38,7 @@ def test_a_text_is_written_in_its_own_script(section: str, key: str, language: s
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_nine_reasons_are_nine_different_texts(language: str) -> None:
+def test_nine_reasons_have_nine_texts(language: str) -> None:
     assert len({notices.reason_text(reason, language) for reason in REASONS}) == len(REASONS) == 9
     assert len({notices.declined_text(kind, language) for kind in DECLINED}) == 4
 
@@ -52,27 +52,27 @@ def test_the_nine_reasons_are_nine_different_texts(language: str) -> None:
         ("xx", "The documents cover only part of your question. Missing: price, date."),
     ],
 )
-def test_insufficient_names_what_is_missing(language: str, expected: str) -> None:
+def test_insufficient_names_the_missing_aspect(language: str, expected: str) -> None:
     assert notices.reason_text("insufficient", language, missing=("price", " date.\n")) == expected
 
 
-def test_a_refusal_of_the_model_carries_its_reason_on_one_bounded_line() -> None:
+def test_model_refusal_has_one_bounded_line() -> None:
     shown = notices.reason_text("model_refused", "en", refuse_reason="no {price}\n\nstated " + "x" * 5000)
     assert "no {price} stated" in shown
     assert "\n" not in shown
     assert len(shown) < 500
 
 
-def test_details_that_a_reason_does_not_take_are_left_out() -> None:
+def test_unused_details_of_a_reason_are_left_out() -> None:
     assert notices.reason_text("timeout", "en", missing=("a",), refuse_reason="b") == ENGLISH["reasons"]["timeout"]
 
 
-def test_the_safe_reply_names_the_ids_that_exist() -> None:
+def test_safe_reply_names_existing_ids() -> None:
     assert notices.safe_reply("fr", ["faq-1", 2]).endswith("Sources trouvées : faq-1, 2.")
     assert notices.safe_reply("ko", profile_reply="상담원에게 연결합니다.") == "상담원에게 연결합니다."
 
 
-def test_a_conflict_shows_both_values_with_their_sources() -> None:
+def test_conflict_has_both_values_with_sources() -> None:
     sides = [
         ConflictingValue(value="30 days", source="[1]"),
         ConflictingValue(value="14 days", source="[2]", date="2024"),
@@ -85,7 +85,7 @@ def test_a_conflict_shows_both_values_with_their_sources() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_conflict_names_the_side_that_is_out_of_date(language: str) -> None:
+def test_conflict_names_the_out_of_date_side(language: str) -> None:
     sides = [ConflictingValue(value="V", source="A [1]"), ConflictingValue(value="W", source="B [2]", outdated=True)]
     first, *values = notices.conflict_notice(language, sides).splitlines()
     assert first == notices.text("replies", "conflict_outdated", language)

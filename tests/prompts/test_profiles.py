@@ -31,7 +31,7 @@ def write(folder: Path, name: str, text: str) -> Path:
         ("myopia", {"zh"}, "simple", "report", "sentence"),
     ],
 )
-def test_the_five_are_what_the_table_says(name: str, languages: set[str], simple: str, hard: str, release: str) -> None:
+def test_five_profiles_match_the_table(name: str, languages: set[str], simple: str, hard: str, release: str) -> None:
     profile = load(name)
     assert (set(profile.languages), profile.simple_style, profile.complex_style) == (languages, simple, hard)
     assert (profile.release, profile.must_cite, profile.mask_personal_data) == (release, True, True)
@@ -39,7 +39,7 @@ def test_the_five_are_what_the_table_says(name: str, languages: set[str], simple
         assert profile.safe_reply[language]
 
 
-def test_what_is_special_about_each() -> None:
+def test_special_settings_of_each_profile() -> None:
     assert load("library").max_answer_chars == 400
     assert load("library").verify
     assert load("myopia").second_round
@@ -102,7 +102,7 @@ def test_policy_words_are_found_as_words(name: str, text: str, word: str) -> Non
 # ---------------------------------------------------------------- one's own
 
 
-def test_a_folder_adds_profiles_and_goes_first(tmp_path: Path) -> None:
+def test_folder_adds_profiles_and_has_priority(tmp_path: Path) -> None:
     write(tmp_path, "mine", 'extends = "library"\nrelease = "sentence"\n[retrieval]\nk = 4\n')
     write(tmp_path, "general", 'extends = "general"\ndescription = "Ours"\n')
     assert "mine" in names(tmp_path)
@@ -145,7 +145,7 @@ def test_a_folder_adds_profiles_and_goes_first(tmp_path: Path) -> None:
         (GOOD + "=", "is not TOML:"),
     ],
 )
-def test_a_wrong_profile_is_refused_in_one_line_with_the_remedy(tmp_path: Path, text: str, problem: str) -> None:
+def test_wrong_profile_is_refused_with_the_remedy(tmp_path: Path, text: str, problem: str) -> None:
     path = write(tmp_path, "mine", text)
     with pytest.raises(ProfileError) as refused:
         load("mine", tmp_path)
@@ -167,12 +167,12 @@ def test_a_circle_of_profiles_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tutr", "../general", "", "general.toml"])
-def test_a_profile_that_is_not_there_is_said_with_the_nearest(name: str) -> None:
+def test_unknown_profile_suggests_the_nearest(name: str) -> None:
     with pytest.raises(ProfileError, match="there is no profile"):
         load(name)
 
 
-def test_a_profile_may_narrow_what_is_searched(tmp_path: Path) -> None:
+def test_profile_may_narrow_the_search(tmp_path: Path) -> None:
     write(tmp_path, "guide", GOOD + '[filter]\npath = "guide/**"\ntag = ["a", "b"]\nafter = 2026-01-31\n')
     write(tmp_path, "quoted", GOOD + '[filter]\nafter = "2026-01-31"\n')
     write(tmp_path, "wrong", GOOD + '[filter]\nafter = "May"\n')

@@ -50,7 +50,7 @@ def by_name(prompt: Prompt[Any]) -> str:
     return prompt.name
 
 
-def test_there_is_one_file_and_one_sample_for_every_contract() -> None:
+def test_every_contract_has_one_file_and_sample() -> None:
     names = [prompt.name for prompt in PROMPTS]
     assert sorted(path.stem for path in FOLDER.glob("[!_]*.prompt")) == sorted(names)
     assert [sample.name for sample in SAMPLES] == names == list(SAMPLING) == list(get_args(AgentName))
@@ -79,7 +79,7 @@ def test_every_variable_reaches_the_prompt(sample: Prompt[Any], library: Library
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-def test_the_system_text_is_the_same_for_every_call(sample: Prompt[Any], library: Library) -> None:
+def test_system_text_is_constant(sample: Prompt[Any], library: Library) -> None:
     rendered = library.render(sample)
     assert rendered.system == library.file(sample.name).system
     assert "\ue000" not in rendered.system + rendered.user
@@ -87,7 +87,7 @@ def test_the_system_text_is_the_same_for_every_call(sample: Prompt[Any], library
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-def test_evidence_stands_before_the_question(sample: Prompt[Any], library: Library) -> None:
+def test_evidence_precedes_the_question(sample: Prompt[Any], library: Library) -> None:
     user = library.render(sample).user
     evidence = max(user.rfind("</evidence>"), user.rfind("</passage>"))
     asked = re.search(r"<(question|statement|answer)\b", user)
@@ -104,13 +104,13 @@ def test_sampling_is_that_of_the_specification(name: str, library: Library) -> N
 
 @pytest.mark.parametrize("language", ["ko", "zh", "fr", "ar"])
 @pytest.mark.parametrize("name", SAMPLING)
-def test_the_examples_are_in_all_five_languages(name: str, language: str, library: Library) -> None:
+def test_examples_are_in_five_languages(name: str, language: str, library: Library) -> None:
     script = {"ko": "[가-힣]", "zh": "[一-鿿]{2}", "fr": r"[éèêàçù]|Délai|Quel|Qui ", "ar": "[ء-ي]"}[language]
     assert re.search(script, library.file(name).system.partition("Examples")[2] or library.file(name).system)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-async def test_an_ordinary_dotprompt_reader_sees_the_same(sample: Prompt[Any], library: Library) -> None:
+async def test_plain_dotprompt_reader_agrees(sample: Prompt[Any], library: Library) -> None:
     """Our files are plain Dotprompt: with harmless values its own renderer gives our text."""
     from prompts.library import _constants, _data
 
@@ -123,7 +123,7 @@ async def test_an_ordinary_dotprompt_reader_sees_the_same(sample: Prompt[Any], l
     assert texts == {"system": ours.system, "user": ours.user}
 
 
-def test_an_override_changes_only_what_it_names() -> None:
+def test_override_changes_only_its_fields() -> None:
     changed = Library({"judge_relevance": AgentOverride(temperature=0.0, model="small", reasoning_effort="low")})
     sample = next(one for one in SAMPLES if isinstance(one, JudgeRelevance))
     rendered = changed.render(sample)
@@ -133,7 +133,7 @@ def test_an_override_changes_only_what_it_names() -> None:
     assert changed.version("judge_relevance") == Library().version("judge_relevance")
 
 
-def test_max_tokens_follow_the_request_and_the_text(library: Library) -> None:
+def test_max_tokens_follow_request_and_text(library: Library) -> None:
     assert (
         library.render(AnswerStructured(question="q", contexts=EVIDENCE, language="en", max_tokens=77)).max_tokens == 77
     )
@@ -142,7 +142,7 @@ def test_max_tokens_follow_the_request_and_the_text(library: Library) -> None:
     assert library.render(GuardLanguage(text="x" * 9000, target_language="en")).max_tokens == 2000
 
 
-def test_a_prompts_version_changes_with_what_it_includes(tmp_path: Path) -> None:
+def test_version_changes_with_included_files(tmp_path: Path) -> None:
     for path in FOLDER.glob("*.prompt"):
         (tmp_path / path.name).write_text(path.read_text("utf-8"), encoding="utf-8")
     before = Library(folder=tmp_path)
@@ -152,7 +152,7 @@ def test_a_prompts_version_changes_with_what_it_includes(tmp_path: Path) -> None
     assert changed == {"answer_simple", "answer_report", "answer_synthesis", "answer_structured", "answer_hint"}
 
 
-def test_passages_are_numbered_as_the_reply_counts_them(library: Library) -> None:
+def test_passages_are_numbered_like_the_reply(library: Library) -> None:
     sample = next(one for one in SAMPLES if one.name == "select_evidence")
     assert re.findall(r'<passage n="(\d)" source="([^"]*)"', library.render(sample).user) == [
         ("1", CHUNKS[0].source_file),
@@ -163,7 +163,7 @@ def test_passages_are_numbered_as_the_reply_counts_them(library: Library) -> Non
 @pytest.mark.parametrize(
     "first", [one for one in SAMPLES if one.name.startswith("answer") or one.name == "select_evidence"], ids=by_name
 )
-def test_two_questions_over_the_same_evidence_share_all_that_comes_before(first: Prompt[Any], library: Library) -> None:
+def test_questions_with_equal_evidence_share_a_prefix(first: Prompt[Any], library: Library) -> None:
     """What a prefix cache can keep: the instructions, and every word of the evidence."""
     asked = next(field for field in ("original_query", "query", "question") if hasattr(first, field))
     second = msgspec.structs.replace(first, **{asked: "？"})
@@ -190,13 +190,13 @@ def test_templates_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(compiled) == len(PROMPTS)
 
 
-def test_a_source_without_a_title_is_named_by_its_id(library: Library) -> None:
+def test_source_without_a_title_shows_its_id(library: Library) -> None:
     evidence = Evidence(n=1, source_id="notes.md", title="", text="x")
     user = library.render(AnswerSynthesis(query="q", evidence=(evidence,), language="en")).user
     assert user.startswith('<evidence n="1" title="notes.md">')
 
 
-def test_an_unknown_language_is_left_to_the_model(library: Library) -> None:
+def test_unknown_language_is_left_to_the_model(library: Library) -> None:
     rendered = library.render(AnswerStructured(question="Was?", contexts=EVIDENCE, language="de"))
     assert "Answer in the language of the question" in rendered.user
 

@@ -72,7 +72,7 @@ def picoschema(wanted: inspect.Type) -> object:
 
 
 @pytest.mark.parametrize("prompt", WITH_SCHEMA)
-def test_the_reply_struct_and_the_output_schema_agree(prompt: type[Prompt[Any]], library: Library) -> None:
+def test_reply_struct_matches_the_output_schema(prompt: type[Prompt[Any]], library: Library) -> None:
     schema = library.schema(prompt.name)
     assert schema is not None
     assert list(disagreements(inspect.type_info(prompt.reply_type()), schema)) == []
@@ -89,7 +89,7 @@ def test_a_disagreement_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("prompt", ALL)
-def test_the_variables_struct_and_the_input_schema_agree(prompt: type[Prompt[Any]], library: Library) -> None:
+def test_variables_struct_matches_the_input_schema(prompt: type[Prompt[Any]], library: Library) -> None:
     assert library.file(prompt.name).input == picoschema(inspect.type_info(prompt))
 
 
@@ -100,7 +100,7 @@ def test_the_grammar_compiles(prompt: type[Prompt[Any]], library: Library) -> No
 
 
 @pytest.mark.parametrize("prompt", WITH_SCHEMA)
-def test_the_examples_in_the_prompt_are_replies_of_its_schema(prompt: type[Prompt[Any]], library: Library) -> None:
+def test_prompt_examples_match_their_schema(prompt: type[Prompt[Any]], library: Library) -> None:
     """An example that breaks the schema would teach the model to."""
     system = library.file(prompt.name).system
     examples = [line.partition("-> ")[2] for line in system.splitlines() if "-> {" in line]
@@ -109,7 +109,7 @@ def test_the_examples_in_the_prompt_are_replies_of_its_schema(prompt: type[Promp
     assert examples or "(statement and focus only)" in system or "of a choice" in system or "of a decision" in system
 
 
-def test_the_documentation_has_a_row_for_every_agent(library: Library) -> None:
+def test_documentation_has_a_row_for_every_agent(library: Library) -> None:
     table = documentation(library)
     rows = table.strip().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [prompt.name for prompt in PROMPTS]

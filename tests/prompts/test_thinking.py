@@ -49,7 +49,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize("text", ROWS)
-def test_what_is_left(text: str) -> None:
+def test_remaining_text(text: str) -> None:
     assert without_thinking(text) == ROWS[text]
 
 
@@ -85,12 +85,12 @@ def test_every_cut_gives_the_same(text: str, data: st.DataObject) -> None:
 
 @settings(max_examples=200)
 @given(st.lists(PARTS, max_size=12).map("".join), st.sampled_from(["<think>", "[think]", "◁think▷", "<|think|>"]))
-def test_nothing_after_an_open_mark_is_left(before: str, mark: str) -> None:
+def test_text_after_an_open_mark_is_dropped(before: str, mark: str) -> None:
     if "`" not in before:
         assert "SECRET" not in without_thinking(f"{before}{mark}SECRET")
 
 
-def test_a_long_thought_takes_time_in_proportion() -> None:
+def test_long_thought_takes_linear_time() -> None:
     thinking = Thinking()
     thinking.feed("<think>")
     for _ in range(20_000):

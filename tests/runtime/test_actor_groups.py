@@ -32,7 +32,7 @@ def test_an_unknown_actor_is_refused(processes: str, remedy: str) -> None:
         spread(processes, NAMES)
 
 
-def test_one_process_unless_told_otherwise() -> None:
+def test_default_is_one_process() -> None:
     assert actor_processes(Settings()) == {"actors": ()}
     settings = Settings(actors=ActorsSettings(processes="retrieve"))
     rest = tuple(actor.name for actor in ACTORS if actor.name != "retrieve")

@@ -101,7 +101,7 @@ def backup(old: Place, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     return folder, run_id
 
 
-def test_it_is_restored_elsewhere_and_an_old_run_replays(backup: tuple[Path, str], tmp_path: Path) -> None:
+def test_restored_run_replays_elsewhere(backup: tuple[Path, str], tmp_path: Path) -> None:
     folder, run_id = backup
     new = Place(tmp_path / "new")
     in_the_way = new.run("restore", folder, "--index", new.index, "--config", folder / LIST / "groundwire.toml")
@@ -139,7 +139,7 @@ def test_a_damaged_backup_restores_nothing(backup: tuple[Path, str], tmp_path: P
     assert not new.config.exists()
 
 
-def test_only_its_owner_reads_it_and_a_full_folder_is_left_alone(backup: tuple[Path, str], tmp_path: Path) -> None:
+def test_backup_is_private_and_needs_an_empty_folder(backup: tuple[Path, str], tmp_path: Path) -> None:
     folder, _ = backup
     assert folder.stat().st_mode & 0o077 == 0
     new = Place(tmp_path / "new")
@@ -149,7 +149,7 @@ def test_only_its_owner_reads_it_and_a_full_folder_is_left_alone(backup: tuple[P
     assert "is not empty" in done.stderr
 
 
-def test_what_is_there_stays_while_a_build_writes(backup: tuple[Path, str], tmp_path: Path) -> None:
+def test_restore_during_a_build_changes_nothing(backup: tuple[Path, str], tmp_path: Path) -> None:
     new = Place(tmp_path / "new")
     (new.state / "keys.json").parent.mkdir()
     (new.state / "keys.json").write_text("{}", encoding="utf-8")
@@ -173,12 +173,12 @@ def written(folder: Path, name: str = "s000001-00000000", streams: tuple[str, ..
 @pytest.mark.parametrize(
     ("name", "streams"), [("../../outside", ()), ("s000001-00000000", ("../x",)), ("s000001-00000000", ("RUNS",))]
 )
-def test_a_list_that_names_what_no_backup_holds_is_refused(tmp_path: Path, name: str, streams: tuple[str, ...]) -> None:
+def test_list_with_foreign_files_is_refused(tmp_path: Path, name: str, streams: tuple[str, ...]) -> None:
     with pytest.raises(BackupProblem, match="is not what `groundwire backup` writes"):
         read(written(tmp_path / "backup", name, streams))
 
 
-def test_what_the_list_does_not_name_is_not_restored(tmp_path: Path) -> None:
+def test_unlisted_files_are_not_restored(tmp_path: Path) -> None:
     folder = written(tmp_path / "backup")
     assert read(folder).files
     stray = folder / "state" / "profiles" / "stray.toml"
@@ -202,7 +202,7 @@ def held(*folders: Path) -> dict[Path, bytes]:
     }
 
 
-def test_what_is_there_stays_when_the_disk_fills_up(backup: tuple[Path, str], tmp_path: Path) -> None:
+def test_full_disk_keeps_existing_data(backup: tuple[Path, str], tmp_path: Path) -> None:
     """In its index, in its journal."""
     folder, run_id = backup
     with disk(tmp_path / "small", 128_000_000) as mounted:
@@ -237,7 +237,7 @@ def fill(path: Path, *, leave: int) -> None:
             file.write(bytes(min(room, 1 << 20)))
 
 
-def test_what_was_put_aside_by_others_is_not_lost(tmp_path: Path) -> None:
+def test_files_set_aside_by_others_are_kept(tmp_path: Path) -> None:
     place = tmp_path / "jetstream"
     place.mkdir()
     place.with_name(f"jetstream{OLD}").mkdir()
@@ -246,7 +246,7 @@ def test_what_was_put_aside_by_others_is_not_lost(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["jetstream", f"jetstream{OLD}"]
 
 
-def test_whoever_comes_after_a_kill_finds_all_of_the_old_or_all_of_the_new(tmp_path: Path) -> None:
+def test_interrupted_restore_is_atomic(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.runtime.killed_replacing", tmp_path / "place"],
         cwd=ROOT, capture_output=True, text=True, check=False,
@@ -272,7 +272,7 @@ runpy.run_module("runtime", run_name="__main__", alter_sys=True)
 """
 
 
-def test_a_restore_that_was_killed_is_undone_by_the_next_command(backup: tuple[Path, str], tmp_path: Path) -> None:
+def test_next_command_undoes_a_killed_restore(backup: tuple[Path, str], tmp_path: Path) -> None:
     folder, run_id = backup
     place = Place(tmp_path / "place")
     assert place.run("restore", folder, "--index", place.index).returncode == 0

@@ -23,7 +23,7 @@ def tried(count: int, told: float) -> list[Tried]:
 
 
 @pytest.mark.parametrize("told", [1.5, 3.0])
-def test_of_what_is_shown_as_much_is_right_as_is_promised(told: float) -> None:
+def test_promised_share_of_answers_is_right(told: float) -> None:
     found = [Tried(each.collection, each.signs | {"lacking": 0.0}, each.right, 1.0) for each in tried(4000, told)]
     fitted = calibrate(found)
     for least, promised in ((0.5, RIGHT_OF_SHOWN), (HIGH, RIGHT_OF_HIGH)):
@@ -31,7 +31,7 @@ def test_of_what_is_shown_as_much_is_right_as_is_promised(told: float) -> None:
         assert sum(shown) / len(shown) == pytest.approx(promised, abs=0.02)
 
 
-def test_hidden_passages_do_not_move_what_is_promised() -> None:
+def test_hidden_passages_do_not_change_the_promise() -> None:
     found = [Tried(each.collection, each.signs | {"lacking": 0.0}, each.right, 1.0) for each in tried(2000, 2.0)]
     hidden = [
         Tried(each.collection, each.signs | {"shown": each.signs["shown"] - 1}, False, 0.25, hidden=True)
@@ -42,7 +42,7 @@ def test_hidden_passages_do_not_move_what_is_promised() -> None:
     assert sum(shown) / len(shown) == pytest.approx(RIGHT_OF_SHOWN, abs=0.02)
 
 
-def test_a_sign_never_speaks_the_wrong_way() -> None:
+def test_sign_weights_have_the_right_sign() -> None:
     against = calibrate(
         [Tried(e.collection, e.signs | {"score": -float(e.right)}, e.right, 1.0) for e in tried(800, 1.0)]
     )
@@ -50,6 +50,6 @@ def test_a_sign_never_speaks_the_wrong_way() -> None:
     assert all(weight <= 0 if name in AGAINST else weight >= 0 for name, weight in against.calibration.items())
 
 
-def test_where_no_choice_is_sure_nothing_is_stretched() -> None:
+def test_uncertain_choices_are_not_stretched() -> None:
     never = [Tried(each.collection, each.signs, False, 1.0) for each in tried(200, 1.0)]
     assert all(probability(each.signs, calibrate(never)) < 0.5 for each in never[:5])

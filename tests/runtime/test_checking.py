@@ -17,7 +17,7 @@ async def test_nats_is_ready_when_it_greets(bus_settings: BusSettings) -> None:
     assert (await why_not_ready("nats", nobody)).startswith("nats: ")
 
 
-async def test_a_process_says_itself_whether_it_is_ready(bus_settings: BusSettings) -> None:
+async def test_check_reports_readiness(bus_settings: BusSettings) -> None:
     assert await why_not_ready("edge", bus_settings) == "edge: no answer"
     client = await connect(bus_settings, name="test-checking")
     state: dict[str, object] = {"ready": False, "detail": "opening"}

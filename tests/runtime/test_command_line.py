@@ -53,7 +53,7 @@ def test_demo_answers_in_three_languages_with_sources(demo: subprocess.Completed
     assert "Traceback" not in demo.stderr
 
 
-def test_ask_prints_the_events_of_the_stream(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+def test_ask_prints_stream_events(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
     index = str(home / "demo-index")
     done = groundwire(home, "ask", "--index", index, "--json", "What must everyone wear in the laboratory?")
     assert done.returncode == 0, done.stderr
@@ -64,7 +64,7 @@ def test_ask_prints_the_events_of_the_stream(home: Path, demo: subprocess.Comple
     assert tokens[-1] == {"type": "token", "content": "", "status": "end"}
 
 
-def test_search_and_ask_keep_to_the_documents_asked_for(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+def test_search_and_ask_obey_the_filter(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
     index = str(home / "demo-index")
     found = groundwire(home, "search", "--index", index, "--in-path", "myopia-zh", "--json", "-k", "20", "镜片 safety")
     assert found.returncode == 0, found.stderr
@@ -77,7 +77,7 @@ def test_search_and_ask_keep_to_the_documents_asked_for(home: Path, demo: subpro
 NEAR = "镜片是谁发明的？"
 
 
-def test_the_closest_passages_are_printed_with_their_places(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+def test_closest_passages_are_printed_with_addresses(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
     done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--voice", "strict", NEAR)
     assert done.returncode == 3, done.stdout + done.stderr
     told, _, passages = done.stdout.partition("\n\n1. ")
@@ -91,7 +91,7 @@ def test_the_closest_passages_are_printed_with_their_places(home: Path, demo: su
     assert "closest: " in done.stderr
 
 
-def test_the_closest_passages_are_events_with_what_matches(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+def test_closest_passages_events_mark_matches(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
     done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--json", NEAR)
     assert done.returncode == 3, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -100,7 +100,7 @@ def test_the_closest_passages_are_events_with_what_matches(home: Path, demo: sub
     assert marked == {"镜片"}
 
 
-def test_words_that_match_are_bold_and_a_document_cannot_steer_the_terminal() -> None:
+def test_matching_words_are_bold_and_terminal_is_safe() -> None:
     near = NearPassage(
         source_id="a.md",
         title="A",
@@ -180,7 +180,7 @@ def test_refused_and_declined_exit_with_three(
         (["nothing"], 2, "No such command 'nothing'"),
     ],
 )
-def test_what_is_wrong_is_one_line(
+def test_error_is_one_line(
     home: Path, demo: subprocess.CompletedProcess[str], arguments: list[str], status: int, words: str
 ) -> None:
     done = groundwire(home, *(a.replace("{index}", str(home / "demo-index")) for a in arguments))
@@ -218,21 +218,21 @@ def test_addresses_and_folders_that_are_none(arguments: list[str], words: str) -
     assert words in done.stderr
 
 
-def test_a_group_alone_says_what_it_can_do_line_by_line(home: Path) -> None:
+def test_command_group_lists_its_commands(home: Path) -> None:
     done = groundwire(home, "keys")
     assert done.returncode == 2
     assert "\n  revoke  Revoke the key" in done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_refuses_a_variable_that_sets_nothing(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_variable_is_refused_by_every_command(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_EDGE_PROT", "1")
     done = CliRunner().invoke(groundwire_group, [command])
     assert done.exit_code == 2
     assert "GROUNDWIRE_EDGE_PROT in the environment sets nothing; did you mean 'GROUNDWIRE_EDGE_PORT'?" in done.stderr
 
 
-def test_a_profile_of_the_settings_file_is_found(
+def test_profile_folder_comes_from_the_settings_file(
     home: Path, demo: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
     (tmp_path / "own").mkdir()
@@ -264,7 +264,7 @@ def test_doctor_and_graph(home: Path) -> None:
     assert groundwire(home, "graph").stdout.startswith("flowchart TD")
 
 
-def test_a_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> None:
         raise languages.LanguageProblem("xx: has no notices.toml, which every language has")
 

@@ -85,9 +85,7 @@ async def test_so_many_tokens_are_shown(stack: tuple[Whole, Endless], release: s
     ("stop", "shown"),
     [((" on",), "The shop opens at nine"), (("x", "].", "["), "The shop opens at nine on weekdays "), (("zzz",), "")],
 )
-async def test_what_is_shown_ends_before_a_stop(
-    stack: tuple[Whole, Endless], release: str, stop: Any, shown: str
-) -> None:
+async def test_text_ends_before_a_stop(stack: tuple[Whole, Endless], release: str, stop: Any, shown: str) -> None:
     events, record = await cut(stack, "".join(SENTENCES), Constraints(stop=stop), release=release)
     assert (record.outcome, record.cut) == ("answered", "stop" if shown else None)
     assert text_of(events) == record.answer
@@ -109,7 +107,7 @@ async def test_every_style_is_cut(stack: tuple[Whole, Endless], style: str) -> N
 
 
 @pytest.mark.parametrize("release", ["sentence", "token"])
-async def test_the_model_stops_when_there_is_enough(stack: tuple[Whole, Endless], release: str) -> None:
+async def test_model_stops_at_the_limit(stack: tuple[Whole, Endless], release: str) -> None:
     run, engine = stack
     engine.said, engine.hold, engine.more = (lambda _: []), True, {}
     engine.left.clear()
@@ -121,7 +119,7 @@ async def test_the_model_stops_when_there_is_enough(stack: tuple[Whole, Endless]
     assert (await replay(trace, pipeline())).divergence is None
 
 
-async def test_fixed_texts_and_what_is_no_answer_are_cut(stack: tuple[Whole, Endless]) -> None:
+async def test_fixed_texts_and_refusals_are_cut(stack: tuple[Whole, Endless]) -> None:
     run, engine = stack
     engine.hold, engine.more = False, {}
     events, record = await run.ask("Hello?", contexts=(), constraints=Constraints(max_tokens=1))
@@ -131,7 +129,7 @@ async def test_fixed_texts_and_what_is_no_answer_are_cut(stack: tuple[Whole, End
     assert (record.outcome, record.cut, len(record.answer.split())) == ("closest", "length", 2)
 
 
-async def test_without_a_model_it_is_the_same(tmp_path: Any) -> None:
+async def test_extractive_engine_obeys_limits(tmp_path: Any) -> None:
     async with whole(tmp_path, ExtractiveEngine(), cache_entries=10) as run:
         for release in RELEASES:
             question = "How many days until refunds are paid?"

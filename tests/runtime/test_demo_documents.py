@@ -100,21 +100,21 @@ def text(path: Path) -> str:
     return re.sub(r"\s+", " ", raw_text(path))
 
 
-def test_there_are_enough_documents_of_every_kind() -> None:
+def test_every_kind_has_enough_documents() -> None:
     kinds = Counter(path.suffix for path in FILES)
     assert len(FILES) >= 25
     assert kinds.keys() == SUFFIXES.keys()
     assert {kind: kinds[kind] for kind, least in SUFFIXES.items() if kinds[kind] < least} == {}
 
 
-def test_every_language_has_at_least_four_documents() -> None:
+def test_every_language_has_four_documents() -> None:
     languages = Counter(path.parent.name.rpartition("-")[2] for path in FILES)
     assert languages.keys() == set(LANGUAGES)
     assert min(languages.values()) >= 4
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(DOCUMENTS).as_posix())
-def test_a_document_is_small_plainly_named_and_titled(path: Path) -> None:
+def test_documents_are_small_named_and_titled(path: Path) -> None:
     assert re.fullmatch(r"[a-z]+-[a-z]{2}/[a-z0-9-]+\.[a-z]+", path.relative_to(DOCUMENTS).as_posix())
     assert path.stat().st_size < 60_000
     if path.suffix == ".md":
@@ -128,12 +128,12 @@ def test_a_document_is_small_plainly_named_and_titled(path: Path) -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
-def test_an_answer_stands_in_the_document_it_names(question: Question) -> None:
+def test_answer_is_in_its_named_document(question: Question) -> None:
     missing = [answer for answer in question.answers if answer.contains not in text(DOCUMENTS / answer.file)]
     assert missing == []
 
 
-def test_each_language_has_four_plain_questions_a_complex_one_and_one_without_answer() -> None:
+def test_every_language_has_its_six_questions() -> None:
     kinds = Counter((question.language, question.kind) for question in QUESTIONS)
     assert kinds == {
         (language, kind): count
@@ -146,14 +146,14 @@ def test_each_language_has_four_plain_questions_a_complex_one_and_one_without_an
         assert fits[question.kind], question.id
 
 
-def test_the_demo_asks_three_plain_questions_in_three_languages() -> None:
+def test_demo_asks_three_questions_in_three_languages() -> None:
     asked = [question for question in QUESTIONS if question.demo]
     assert [question.kind for question in asked] == ["single"] * 3
     assert len({question.language for question in asked}) == 3
 
 
 @pytest.mark.parametrize("pair", CONTRADICTIONS, ids=lambda pair: pair.sides[0].file)
-def test_a_contradiction_stands_in_both_documents(pair: Contradiction) -> None:
+def test_contradiction_is_in_both_documents(pair: Contradiction) -> None:
     first, second = pair.sides
     assert first.file != second.file
     assert first.value not in second.sentence
@@ -165,7 +165,7 @@ def test_a_contradiction_stands_in_both_documents(pair: Contradiction) -> None:
         assert pair.in_force.file in {first.file, second.file}
 
 
-def test_no_demo_question_hangs_on_a_contradiction() -> None:
+def test_demo_questions_avoid_contradictions() -> None:
     """The demo must show one clear answer; a person who asks about a contradiction sees what happens then."""
     disputed = {(side.file, side.sentence) for pair in CONTRADICTIONS for side in pair.sides}
     asked = {(answer.file, answer.contains) for question in QUESTIONS if question.demo for answer in question.answers}
@@ -173,7 +173,7 @@ def test_no_demo_question_hangs_on_a_contradiction() -> None:
     assert not asked & disputed
 
 
-def test_the_office_files_hold_the_text_they_are_made_from(tmp_path: Path) -> None:
+def test_office_files_match_their_text(tmp_path: Path) -> None:
     make_office_files(tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*"))
     assert [path.suffix for path in made] == [".pdf", ".docx"]

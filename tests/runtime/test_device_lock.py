@@ -37,7 +37,7 @@ def test_one_owner_at_a_time(path):
     second.release()
 
 
-async def test_standby_takes_over_when_the_owner_dies(path):
+async def test_standby_takes_over_a_dead_owner(path):
     command = [sys.executable, "-c", OWNER, str(path)]
     owner = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
     try:

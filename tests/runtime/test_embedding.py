@@ -23,7 +23,7 @@ def groundwire(environ: dict[str, str], *arguments: str) -> subprocess.Completed
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **environ}, capture_output=True, text=True, check=False)
 
 
-async def test_an_mlx_model_embeds_passages_and_queries(tmp_path: Path) -> None:
+async def test_mlx_model_embeds_passages_and_queries(tmp_path: Path) -> None:
     model = await asyncio.to_thread(build, tmp_path / "model")
     documents = tmp_path / "documents.jsonl"
     texts = {"refund": "Refunds are paid within 14 days.", "ladder": "Ladders are checked every six months."}

@@ -55,7 +55,7 @@ def test_figures_of_answers() -> None:
     assert result.milliseconds == pytest.approx(1.2)
 
 
-def test_figures_without_anything_to_count_are_none() -> None:
+def test_figures_without_a_count_are_none() -> None:
     result = figures([question(1, answers=())], [Answered(id="1", refused=False, cited=(RIGHT,))])
     assert (result.gold_in_cited, result.refusal_f1, result.refusal_precision) == (None, None, None)
 
@@ -63,11 +63,11 @@ def test_figures_without_anything_to_count_are_none() -> None:
 @pytest.mark.parametrize(
     ("gold", "held"), [("OPENED IN 1964", True), ("１９６４", True), ("1965", False), ("see", False), ("", False)]
 )
-def test_gold_is_looked_for_word_for_word(gold: str, held: bool) -> None:
+def test_gold_is_matched_word_by_word(gold: str, held: bool) -> None:
     assert holds_gold(question(1, answers=(gold,)), Answered(id="1", refused=False, cited=(RIGHT,))) is held
 
 
-def test_the_passage_of_a_question_without_a_source_is_near_its_neighbours() -> None:
+def test_question_without_source_uses_its_neighbours() -> None:
     passages = [
         EvalPassage(source_id="a", text="The tower is high."),
         EvalPassage(source_id="b", text="The ferry is slow."),
@@ -141,7 +141,7 @@ def test_eval_rewriting(tmp_path: Path) -> None:
     assert (found["with_a_topic"], found["lost_a_content_word"]) == (2, 0)
 
 
-def test_eval_rewriting_measures_what_each_form_finds(tmp_path: Path) -> None:
+def test_eval_rewriting_measures_each_form(tmp_path: Path) -> None:
     passages = write(
         tmp_path / "p.jsonl",
         [
@@ -176,6 +176,6 @@ def test_a_file_without_histories_is_refused(tmp_path: Path) -> None:
     assert "no question with a history" in result.output
 
 
-def test_nothing_left_to_close_counts_as_closed() -> None:
+def test_empty_gap_counts_as_closed() -> None:
     line = FollowUp(id="1", question="Is hay fever rare?", rewrite="Is hay fever rare?")
     assert rewriting_figures([rewrite(line)]).closed == 1.0

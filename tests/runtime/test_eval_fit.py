@@ -29,7 +29,7 @@ ITEMS = [
 ]
 
 
-def test_what_is_shown_from_a_probability_on() -> None:
+def test_answers_from_a_probability_on() -> None:
     found = shown_from(ITEMS, 0.5)
     assert (found.right_of_shown.found, found.right_of_shown.of) == (2, 4)
     assert (found.right.found, found.right.of) == (2, 5)
@@ -39,7 +39,7 @@ def test_what_is_shown_from_a_probability_on() -> None:
     assert shown_from([], 0.5).right.share is None
 
 
-def test_bands_part_what_is_shown() -> None:
+def test_bands_partition_the_answers() -> None:
     found = {band.name: (band.right.found, band.right.of, band.of_shown.found) for band in bands(ITEMS)}
     assert found == {"high": (1, 1, 1), "medium": (0, 1, 1), "low": (1, 2, 2)}
 
@@ -53,7 +53,7 @@ def test_tenths_and_their_distance_from_the_diagonal() -> None:
     assert calibration_error(both) == pytest.approx(0.15)
 
 
-def test_the_diagram_has_a_dot_a_tenth() -> None:
+def test_diagram_has_a_dot_a_tenth() -> None:
     groups = [Tenth(0.25, share([True] * 4, bool)), Tenth(0.95, share([True] * 16, bool))]
     drawn = ElementTree.fromstring(diagram(groups))
     dots = [one for one in drawn.iter() if one.tag.endswith("circle")]
@@ -65,7 +65,7 @@ def test_the_diagram_has_a_dot_a_tenth() -> None:
     assert "prefers-color-scheme: dark" in diagram(groups)
 
 
-def test_the_page_has_only_tables_whose_rows_are_whole() -> None:
+def test_report_tables_have_complete_rows() -> None:
     text = page(Fitted((), tuple(ITEMS), (), ()), "a.svg")
     assert "| high, from 0.9 | 1 | 1.00 (0.21 to 1.00) | 0.25 (0.05 to 0.70) |" in text
     assert "| bank | 0 of 1 | - | 1 of 2 | - |" in text
@@ -140,7 +140,7 @@ def run_command(*arguments: object) -> Result:
     return CliRunner().invoke(eval_fit_command, [str(argument) for argument in arguments])
 
 
-def test_the_command_fits_and_reports_twice_the_same(indexes: Path, tmp_path: Path) -> None:
+def test_eval_fit_is_reproducible(indexes: Path, tmp_path: Path) -> None:
     both = write(tmp_path / "both" / "questions.jsonl", lines("shop", "library"))
     passages = write(tmp_path / "passages.jsonl", [{**one, "collection": ""} for one in lines("shop", gold="answers")])
     held = write(tmp_path / "held.jsonl", lines("library"))

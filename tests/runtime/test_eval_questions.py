@@ -40,7 +40,7 @@ from tests.whole import whole
         ("anything", "**", False),
     ],
 )
-def test_gold_is_held_whatever_the_markup(text: str, gold: str, held: bool) -> None:
+def test_gold_matches_despite_markup(text: str, gold: str, held: bool) -> None:
     assert holds(text, gold) is held
 
 
@@ -99,7 +99,7 @@ def test_grades(question: GoldQuestion, seen: Seen, grade: str, helped: bool) ->
     assert (item.grade, item.helped) == (grade, helped)
 
 
-def test_what_introduces_a_span_is_shown_with_it() -> None:
+def test_introduction_is_part_of_the_shown_span() -> None:
     cited = Cited(n=1, source_id="a", cited_text="- 14 days", intro="Refunds are paid after:")
     question = asked(gold_also=("refunds",))
     assert graded(question, Seen(outcome="answered", answer="14 days [1]", citations=(cited,))).grade == "right"
@@ -114,7 +114,7 @@ def test_two_rows_are_not_one() -> None:
         assert graded(asked(gold_also=(also,)), seen).grade == grade
 
 
-def test_a_long_answer_is_told_by_its_text_without_markers_and_marks() -> None:
+def test_long_answer_is_measured_without_markers() -> None:
     link = "[see](https://example.org/a/long/way)"
     assert graded(asked(), answered("x", text=f"**{'x' * 596}** {link} [1]")).weight == 600
     assert graded(asked(), answered("x", text=f"**{'x' * 597}** {link} [1]")).too_long
@@ -180,7 +180,7 @@ def test_the_interval_of_a_share(found: int, of: int, low: float, high: float) -
     assert wilson(found, of) == pytest.approx((low, high), abs=5e-5)
 
 
-async def test_questions_go_through_the_pipeline_with_their_history(tmp_path: Path) -> None:
+async def test_questions_use_the_pipeline_with_history(tmp_path: Path) -> None:
     weekdays = Exchange(q="When does the shop open on weekdays?", a="The shop opens at nine.")
     questions = [
         asked(1, question="How many days until refunds are paid?"),
@@ -210,7 +210,7 @@ def run_command(*arguments: object) -> Result:
     return CliRunner().invoke(eval_questions_command, [str(argument) for argument in arguments])
 
 
-def test_the_command_over_an_index_per_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eval_questions_over_several_indexes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     pages = tmp_path / "pages"
     pages.mkdir()
@@ -248,7 +248,7 @@ def test_the_command_over_an_index_per_collection(tmp_path: Path, monkeypatch: p
         ([], "has no lines"),
     ],
 )
-def test_what_cannot_be_asked_is_one_line(tmp_path: Path, lines: list[dict[str, object]], says: str) -> None:
+def test_bad_question_is_one_line(tmp_path: Path, lines: list[dict[str, object]], says: str) -> None:
     result = run_command("--file", write(tmp_path / "questions.jsonl", lines), "--index", tmp_path)
     assert result.exit_code in (1, 2)
     assert says in result.stderr.splitlines()[-1]

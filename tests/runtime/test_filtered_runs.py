@@ -68,7 +68,7 @@ async def traced(run: Whole, run_id: str, **request: Any) -> Trace:
 
 
 @pytest.mark.parametrize("town", ["oslo", "lima", "rome"])
-async def test_what_the_conversation_is_about_decides_among_equals(index: Threads, town: str) -> None:
+async def test_topic_decides_among_equals(index: Threads, town: str) -> None:
     asked = SearchRequest(query="How many days until refunds are paid?", language="en", k=3)
     found = await index.find(msgspec.structs.replace(asked, topic=f"the shop in {town}"))
     assert found.passages[0].source_id == f"{town}/refunds.md"
@@ -93,7 +93,7 @@ async def test_an_answer_cites_only_what_passes(run: Whole, wanted: dict[str, ob
     assert record.references[0].about.author == "Kim"
 
 
-async def test_every_sub_query_obeys_and_replay_and_fork_are_exact(run: Whole, index: Threads) -> None:
+async def test_sub_queries_obey_the_filter_in_replay_and_fork(run: Whole, index: Threads) -> None:
     wanted = Filter(path="lima/**", language="en")
     trace = await traced(run, "complex-lima", question=COMPLEX, filter=wanted)
     searches = hits_of(trace)
@@ -115,7 +115,7 @@ async def test_every_sub_query_obeys_and_replay_and_fork_are_exact(run: Whole, i
     assert (await replay(forked, pipeline())).divergence is None
 
 
-async def test_a_filter_that_nothing_passes_says_so(run: Whole) -> None:
+async def test_filter_without_matches_is_reported(run: Whole) -> None:
     for run_id, question in (("none-simple", SIMPLE), ("none-complex", COMPLEX)):
         trace = await traced(run, run_id, question=question, filter={"path": "paris/**"})
         ended = next(r.message for r in trace.records if isinstance(r.message, RunFinished))
@@ -124,7 +124,7 @@ async def test_a_filter_that_nothing_passes_says_so(run: Whole) -> None:
         assert (await replay(trace, pipeline())).divergence is None
 
 
-async def test_a_wrong_filter_over_nats_is_an_error_that_ends_the_run(run: Whole) -> None:
+async def test_wrong_filter_over_nats_ends_the_run(run: Whole) -> None:
     await traced(run, "wrong-after", question=SIMPLE, filter={"after": "May"})
     record = await run.runs.record("wrong-after")
     assert record is not None

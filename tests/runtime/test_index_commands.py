@@ -52,7 +52,7 @@ def test_show_prints_passages(page: Path) -> None:
     assert "    list_item: - The valve is open." in output
 
 
-def test_show_prints_json_whose_blocks_are_slices(page: Path) -> None:
+def test_show_prints_json_with_sliced_blocks(page: Path) -> None:
     shown = json.loads(run("show", "--json", "--passages", page).output)
     assert "pump --start\n  pump --check" in [shown["text"][block[0] : block[1]] for block in shown["blocks"]][-1]
     assert shown["passages"][0][1] == "pumps.md"
@@ -69,7 +69,7 @@ def test_show_prints_json_whose_blocks_are_slices(page: Path) -> None:
         ("empty.txt", b"", "no text in it"),
     ],
 )
-def test_show_says_in_one_line_why_nothing_is_read(tmp_path: Path, name: str, data: bytes | None, says: str) -> None:
+def test_show_explains_an_unread_file_in_one_line(tmp_path: Path, name: str, data: bytes | None, says: str) -> None:
     if data is not None:
         (tmp_path / name).write_bytes(data)
     done = run("show", tmp_path / name)
@@ -105,7 +105,7 @@ def test_a_wrong_option_is_one_line(tmp_path: Path, page: Path) -> None:
     assert (done.exit_code, "rules are written as in a .gitignore" in done.output) == (1, True)
 
 
-def test_an_older_index_says_what_to_run(tmp_path: Path, page: Path) -> None:
+def test_older_index_names_the_command_to_run(tmp_path: Path, page: Path) -> None:
     index = tmp_path / "index"
     run("build", page, "--out", index)
     manifest = index / "snapshots" / snapshot.current(index) / "manifest.json"
@@ -118,7 +118,7 @@ def test_an_older_index_says_what_to_run(tmp_path: Path, page: Path) -> None:
     assert (done.exit_code, "format 2 is of an older version; everything is read again" in done.output) == (0, True)
 
 
-def test_the_commands_show_who_sees_what(tmp_path: Path) -> None:
+def test_commands_show_the_groups(tmp_path: Path) -> None:
     docs, index = tmp_path / "docs", tmp_path / "index"
     (docs / "pay").mkdir(parents=True)
     (docs / "gate.md").write_text("# Gate\n\nThe gate opens at six.\n")

@@ -34,14 +34,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
     ids=" ".join,
 )
-def test_a_url_where_a_folder_is_needed_is_refused(here: Path, arguments: tuple[str, ...]) -> None:
+def test_url_instead_of_a_folder_is_refused(here: Path, arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(groundwire, arguments)
     assert done.exit_code == 2, done.output
     assert f"{URL} is no folder, which this command needs" in " ".join(done.output.split())
     assert sorted(path.name for path in here.iterdir()) == [QUESTIONS]
 
 
-def test_the_bus_of_a_stack_over_a_url_is_told(here: Path) -> None:
+def test_stack_over_a_url_reports_its_bus(here: Path) -> None:
     folder = state_folder(over_index(Settings(state=str(here / "state")), URL))
     folder.mkdir(parents=True)
     made = nats_users.make(folder, "nats://127.0.0.1:4567")

@@ -21,7 +21,7 @@ def file(tmp_path: Path) -> KeyFile:
     return KeyFile(tmp_path / "state" / "keys.json")
 
 
-def test_a_key_is_shown_once_and_kept_hashed(file: KeyFile) -> None:
+def test_key_is_printed_once_and_stored_hashed(file: KeyFile) -> None:
     token = file.add("ann", ("ask", "read"), now=NOW, groups=("sales",), expires_at=NOW + 90)
     text = file.path.read_text()
     secret = token.removeprefix(PREFIX).partition("_")[2]
@@ -33,14 +33,14 @@ def test_a_key_is_shown_once_and_kept_hashed(file: KeyFile) -> None:
     assert key.digest in text
 
 
-def test_nobody_else_may_read_it_and_nothing_else_is_left(file: KeyFile) -> None:
+def test_keys_file_is_private_and_leaves_no_rest(file: KeyFile) -> None:
     file.add("ann", ("ask",), now=NOW)
     modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in file.path.parent.iterdir()}
     assert modes == {"keys.json": 0o600, "keys.json.lock": 0o600}
     assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
 
 
-def test_what_is_no_key_is_none(file: KeyFile, tmp_path: Path) -> None:
+def test_invalid_key_is_not_accepted(file: KeyFile, tmp_path: Path) -> None:
     token = file.add("ann", ("ask",), now=NOW, expires_at=NOW + 90)
     other = KeyFile(tmp_path / "other.json").add("ann", ("ask",), now=NOW)
     keys = file.read()
@@ -61,7 +61,7 @@ def test_what_is_no_key_is_none(file: KeyFile, tmp_path: Path) -> None:
     assert keys.find(token, NOW + 90) is None
 
 
-def test_a_revoked_key_is_gone_and_its_name_free(file: KeyFile) -> None:
+def test_revoked_key_frees_its_name(file: KeyFile) -> None:
     first = file.add("ann", ("ask",), now=NOW)
     with pytest.raises(KeysProblem, match="there is a key 'ann' already"):
         file.add("ann", ("admin",), now=NOW)
@@ -86,7 +86,7 @@ def test_writers_do_not_undo_each_other(file: KeyFile) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"secret": "00"}', '{"secret": "zz"}', '{"keys": []}', "\x00", "[" * 90_000]
 )
-def test_a_broken_file_is_said_in_one_line(file: KeyFile, text: str) -> None:
+def test_broken_file_is_one_line(file: KeyFile, text: str) -> None:
     file.read()
     file.path.write_text(text)
     for act in (file.read, lambda: file.revoke("ann")):
@@ -95,7 +95,7 @@ def test_a_broken_file_is_said_in_one_line(file: KeyFile, text: str) -> None:
         assert "\n" not in str(raised.value)
 
 
-def test_a_folder_that_may_not_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+def test_unwritable_folder_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     with pytest.raises(KeysProblem, match="cannot be used"):
         KeyFile(tmp_path / "state" / "keys.json").read()
@@ -129,7 +129,7 @@ def test_durations_days_and_rates() -> None:
         ({"expires_at": 10**18}, "limits"),
     ],
 )
-def test_a_file_that_would_mean_two_things_is_refused(tmp_path: Path, changed: dict[str, object], why: str) -> None:
+def test_ambiguous_file_is_refused(tmp_path: Path, changed: dict[str, object], why: str) -> None:
     file = KeyFile(tmp_path / "keys.json")
     for name in ("ann", "eve"):
         file.add(name, ("ask",), now=time.time())
@@ -140,13 +140,13 @@ def test_a_file_that_would_mean_two_things_is_refused(tmp_path: Path, changed: d
         file.read()
 
 
-def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_instead_of_the_file_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "keys.json")
     with pytest.raises(KeysProblem, match="no file"):
         KeyFile(tmp_path / "keys.json").read()
 
 
 @pytest.mark.parametrize("name", ["", " ", "a,b", "a\x1b[0m", "a\u202eb"])
-def test_a_group_that_no_setting_could_name(name: str) -> None:
+def test_invalid_group_name_is_refused(name: str) -> None:
     with pytest.raises(BadId):
         check_group(name)

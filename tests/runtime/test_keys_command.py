@@ -20,7 +20,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(keys_group, arguments)
 
 
-def test_a_key_is_made_listed_and_revoked(state: Path) -> None:
+def test_key_is_made_listed_and_revoked(state: Path) -> None:
     made = run(
         "add", "ann", "--scope", "ask,read", "--group", "sales", "--group", "영업", "--expires", "90d", "--rate", "5/s"
     )
@@ -38,7 +38,7 @@ def test_a_key_is_made_listed_and_revoked(state: Path) -> None:
     assert "there are no keys" in run("list").stderr
 
 
-def test_admin_sees_every_document_unless_groups_are_named(state: Path) -> None:
+def test_admin_sees_all_documents_without_groups(state: Path) -> None:
     for name, more in (
         ("a", ["--scope", "admin"]),
         ("b", ["--scope", "admin", "--group", "x"]),
@@ -63,14 +63,14 @@ def test_admin_sees_every_document_unless_groups_are_named(state: Path) -> None:
         (["revoke", "nobody"], "there is no key 'nobody'"),
     ],
 )
-def test_what_is_wrong_is_one_line(state: Path, arguments: list[str], says: str) -> None:
+def test_error_is_one_line(state: Path, arguments: list[str], says: str) -> None:
     done = run(*arguments)
     assert done.exit_code != 0
     assert says in done.output
     assert "Traceback" not in done.output
 
 
-def test_up_on_another_address_is_refused_without_a_key(state: Path, tmp_path: Path) -> None:
+def test_public_address_without_a_key_is_refused(state: Path, tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "current").write_text("x")
     done = CliRunner().invoke(groundwire, ["up", "--index", str(tmp_path / "index"), "--host", "0.0.0.0"])

@@ -38,14 +38,14 @@ HEAVY = {
         (["ask", "--index", "/nowhere", "hi"], 2),
     ],
 )
-def test_help_and_wrong_arguments_load_nothing_that_takes_long(arguments: list[str], status: int) -> None:
+def test_help_and_errors_load_no_heavy_module(arguments: list[str], status: int) -> None:
     assert HEAVY & loaded_by(arguments, status) == set()
 
 
 @pytest.mark.parametrize(
     ("arguments", "status"), [(["build", "--help"], 0), (["list", "--index", "/nowhere"], 1), (["push", "--help"], 0)]
 )
-def test_the_commands_of_an_index_load_no_bus(arguments: list[str], status: int) -> None:
+def test_index_commands_load_no_bus(arguments: list[str], status: int) -> None:
     assert {"nats", "faststream"} & loaded_by(["index", *arguments], status) == set()
 
 
@@ -70,7 +70,7 @@ def loaded_by(arguments: list[str], status: int) -> set[str]:
     return set(found)
 
 
-def test_the_roles_of_a_question_load_no_web_server_and_no_parser_of_prompts() -> None:
+def test_question_roles_load_no_web_server() -> None:
     code = (
         "import sys, runtime.processes.actors, runtime.processes.search, runtime.processes.inference\n"
         "print(*sys.modules)\n"

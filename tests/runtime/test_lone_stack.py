@@ -34,7 +34,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings(state=str(folder / "state"), index=IndexSettings(dir=str(folder / "index"), threads=1))
 
 
-async def test_a_lone_question_is_answered_in_this_process(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_single_question_runs_in_this_process(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     users: dict[str, str] = {}
     start = RoleTasks.start
 
@@ -62,14 +62,14 @@ async def test_a_lone_question_is_answered_in_this_process(settings: Settings, m
     assert set(psutil.Process().children(recursive=True)) <= before, "nothing is left"
 
 
-async def test_an_index_that_cannot_be_opened_is_told_as_by_a_process(settings: Settings, tmp_path: Path) -> None:
+async def test_unopenable_index_is_reported_alike(settings: Settings, tmp_path: Path) -> None:
     empty = Settings(state=str(tmp_path / "state"), index=IndexSettings(dir=str(tmp_path / "none")))
     with pytest.raises(Unavailable, match="none"):
         async with stack_for(empty, say=lambda line: None, alone=True):
             pass
 
 
-async def test_a_role_that_breaks_is_started_again_and_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_role_is_restarted_and_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served = asyncio.Event()
     tries: list[int] = []
 
@@ -92,7 +92,7 @@ async def test_a_role_that_breaks_is_started_again_and_logged(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("reached", ["nats.pid", "stack.json"])
-async def test_ctrl_c_at_any_time_of_the_start_leaves_nothing(settings: Settings, tmp_path: Path, reached: str) -> None:
+async def test_ctrl_c_during_the_start_leaves_nothing(settings: Settings, tmp_path: Path, reached: str) -> None:
     state = state_folder(msgspec.structs.replace(settings, state=str(tmp_path)))
     asking = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "runtime", "ask", "--index", settings.index.dir, "When are refunds paid?"),

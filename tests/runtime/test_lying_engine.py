@@ -30,7 +30,7 @@ PAGES = {
 }
 
 
-async def test_lies_about_the_demo_are_not_shown_and_truths_are() -> None:
+async def test_lies_are_withheld_and_truths_shown() -> None:
     told = await tell(list(answers(demo_passages(), 150, seed=11)))
     lies = [shown for said, shown in told if said.kind in LIES]
     truths = [shown for said, shown in told if said.kind in ("true", "true_quote")]
@@ -41,7 +41,7 @@ async def test_lies_about_the_demo_are_not_shown_and_truths_are() -> None:
     assert truths.count(False) <= len(truths) * 0.02
 
 
-async def test_without_the_gate_the_same_lies_would_be_shown(tmp_path: Path) -> None:
+async def test_lies_are_shown_without_the_gate(tmp_path: Path) -> None:
     """Under `token` all is shown at once: the test above would notice a gate that lets everything through."""
     (answer,) = list(answers(demo_passages(), 10, seed=3))[:1]
     liar = Liar()
@@ -59,7 +59,7 @@ async def test_without_the_gate_the_same_lies_would_be_shown(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
-async def test_an_admission_is_told_as_it_is(tmp_path: Path, release: str) -> None:
+async def test_admission_is_shown_verbatim(tmp_path: Path, release: str) -> None:
     def script(request: Request) -> str | list[str]:
         if isinstance(request.variables, contracts.AnswerSimple):
             return ADMISSIONS[request.variables.language][1]
@@ -75,7 +75,7 @@ async def test_an_admission_is_told_as_it_is(tmp_path: Path, release: str) -> No
             assert told.types == ["token", "DONE"]
 
 
-async def test_an_answer_that_cites_nothing_becomes_the_safe_reply_with_what_was_found(tmp_path: Path) -> None:
+async def test_uncited_answer_becomes_the_safe_reply(tmp_path: Path) -> None:
     def script(request: Request) -> str | list[str]:
         if request.variables.name == "answer_simple":
             return "The library opens at nine on weekdays."

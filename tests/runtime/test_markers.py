@@ -166,7 +166,7 @@ async def test_numbers_run_in_reading_order(stack: tuple[Whole, Engine], notatio
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_whatever_a_model_says(stack: tuple[Whole, Engine], seed: int) -> None:
+async def test_any_model_output_is_numbered(stack: tuple[Whole, Engine], seed: int) -> None:
     choice = random.Random(seed)
     release = choice.choice(["sentence", "draft", "token"])
     style = choice.choice(["simple", "report", "synthesis", "structured"])
@@ -202,7 +202,7 @@ async def test_what_was_withheld_takes_no_number(stack: tuple[Whole, Engine]) ->
     assert text_of(events).endswith("[2].")
 
 
-async def test_a_number_of_no_evidence_is_not_shown(stack: tuple[Whole, Engine]) -> None:
+async def test_number_without_evidence_is_removed(stack: tuple[Whole, Engine]) -> None:
     def said(evidence: dict[int, str]) -> Iterable[str]:
         yield f"{evidence[2]} [77]. {evidence[3]} [3, 88]."
 
@@ -212,7 +212,7 @@ async def test_a_number_of_no_evidence_is_not_shown(stack: tuple[Whole, Engine])
     assert check(text, record, None) == [1]
 
 
-async def test_an_answer_that_is_taken_back_leads_somewhere(stack: tuple[Whole, Engine]) -> None:
+async def test_withdrawn_answer_keeps_its_sources(stack: tuple[Whole, Engine]) -> None:
     def said(evidence: dict[int, str]) -> Iterable[str]:
         yield f"{evidence[3]} [3]. {LIE} [1]. {LIE} [1]."
 
@@ -226,7 +226,7 @@ async def test_an_answer_that_is_taken_back_leads_somewhere(stack: tuple[Whole, 
 
 @pytest.mark.parametrize("release", ["sentence", "token"])
 @pytest.mark.parametrize("end", ["cancel", "deadline"])
-async def test_an_answer_that_is_stopped_leads_somewhere(stack: tuple[Whole, Engine], release: str, end: str) -> None:
+async def test_stopped_answer_keeps_its_sources(stack: tuple[Whole, Engine], release: str, end: str) -> None:
     run, engine = stack
     engine.said = lambda evidence: [f"{evidence[4]} [4]. ", f"{evidence[2]} [2]. "]
     engine.hold, engine.more = True, {}
@@ -280,7 +280,7 @@ async def test_a_kept_answer_is_numbered_again(stack: tuple[Whole, Engine]) -> N
     )
 
 
-async def test_an_answer_that_is_translated_back_is_numbered(stack: tuple[Whole, Engine]) -> None:
+async def test_retranslated_answer_is_numbered(stack: tuple[Whole, Engine]) -> None:
     run, engine = stack
     engine.said, engine.hold = (
         lambda _: [
@@ -296,7 +296,7 @@ async def test_an_answer_that_is_translated_back_is_numbered(stack: tuple[Whole,
     assert sources(record) == ["doc4.md", "doc3.md"]
 
 
-async def test_a_notice_of_conflict_goes_on_with_the_numbers(stack: tuple[Whole, Engine]) -> None:
+async def test_conflict_notice_continues_the_numbers(stack: tuple[Whole, Engine]) -> None:
     run, engine = stack
     old = Context(
         content="Refunds are paid within 30 days of the return.",
@@ -324,7 +324,7 @@ async def test_a_notice_of_conflict_goes_on_with_the_numbers(stack: tuple[Whole,
         assert conflict.second in by_n[conflict.second_n]
 
 
-async def test_personal_data_that_is_masked_moves_no_marker(stack: tuple[Whole, Engine]) -> None:
+async def test_masking_moves_no_marker(stack: tuple[Whole, Engine]) -> None:
     def said(evidence: dict[int, str]) -> Iterable[str]:
         yield f"{evidence[4]} [4]. "
         yield f"Kim at kim.minsu@example.org says so: {evidence[2]} [2]. {evidence[3]} [3]."

@@ -145,7 +145,7 @@ STAGES = {
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("style", STAGES)
-async def test_every_stage_parses_what_a_model_writes(runs: Runs, style: str) -> None:
+async def test_every_stage_parses_model_output(runs: Runs, style: str) -> None:
     asked = msgspec.convert(
         {
             "question": "How long do refunds take" + (f", and what does {COMPLEX} cost?" if style == "report" else "?"),

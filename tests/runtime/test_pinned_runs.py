@@ -60,9 +60,7 @@ def told(reply: SearchReply) -> str:
     return reply.snapshot
 
 
-async def test_a_run_goes_on_in_the_snapshot_of_its_first_search(
-    index: Path, kept: KeptIndex, threads: Threads
-) -> None:
+async def test_run_keeps_its_first_snapshot(index: Path, kept: KeptIndex, threads: Threads) -> None:
     first = told(await threads.find(asked("one")))
     second = update(index, pages("seven")).snapshot
     assert kept.look()
@@ -74,9 +72,7 @@ async def test_a_run_goes_on_in_the_snapshot_of_its_first_search(
     assert told(await threads.find(asked("three"))) == second
 
 
-async def test_a_snapshot_that_is_not_here_any_more_is_answered_from_the_newest_which_is_named(
-    index: Path, kept: KeptIndex, threads: Threads
-) -> None:
+async def test_missing_snapshot_is_replaced_by_the_newest(index: Path, kept: KeptIndex, threads: Threads) -> None:
     first = told(await threads.find(asked("one")))
     for hour in range(EARLIER + 1):
         assert told(await threads.find(asked("one"))) == first
@@ -86,7 +82,7 @@ async def test_a_snapshot_that_is_not_here_any_more_is_answered_from_the_newest_
     assert told(await threads.find(asked("two", named="s000099-00000000"))) == kept.snapshot
 
 
-def test_what_nobody_asked_for_is_closed_and_may_be_pruned(index: Path, kept: KeptIndex) -> None:
+def test_unused_snapshot_is_closed_and_prunable(index: Path, kept: KeptIndex) -> None:
     first = kept.snapshot
     for hour in range(snapshot.KEEP):
         update(index, pages(str(hour)))
@@ -104,9 +100,7 @@ def test_what_nobody_asked_for_is_closed_and_may_be_pruned(index: Path, kept: Ke
         assert searcher.snapshot == kept.snapshot != held
 
 
-async def test_a_run_of_groups_does_not_go_on_in_a_snapshot_that_shows_more(
-    index: Path, kept: KeptIndex, threads: Threads
-) -> None:
+async def test_group_run_avoids_a_more_permissive_snapshot(index: Path, kept: KeptIndex, threads: Threads) -> None:
     first = told(await threads.find(asked("one", groups=())))
     update(index, pages("six", "board"))
     assert kept.look()
@@ -116,9 +110,7 @@ async def test_a_run_of_groups_does_not_go_on_in_a_snapshot_that_shows_more(
     assert told(await threads.find(asked("one"))) == first
 
 
-async def test_lanes_of_one_run_see_one_snapshot_though_another_is_published_between_them(
-    index: Path, kept: KeptIndex, threads: Threads, tmp_path: Path
-) -> None:
+async def test_lanes_of_a_run_share_a_snapshot(index: Path, kept: KeptIndex, threads: Threads, tmp_path: Path) -> None:
     began = kept.snapshot
     swapping = asyncio.Lock()
     searches: list[SearchRequest] = []

@@ -23,7 +23,7 @@ def test_list_has_a_row_for_each() -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_show_prints_a_file_that_reads_back_to_the_same(name: str, tmp_path: Path) -> None:
+def test_show_output_reads_back_unchanged(name: str, tmp_path: Path) -> None:
     result = run("show", name)
     assert result.exit_code == 0
     assert tomllib.loads(result.stdout)["default_language"] == load(name).default_language
@@ -32,14 +32,14 @@ def test_show_prints_a_file_that_reads_back_to_the_same(name: str, tmp_path: Pat
     assert result.stdout == to_toml(load(name))
 
 
-def test_an_unknown_name_is_refused_with_the_nearest() -> None:
+def test_unknown_name_suggests_the_nearest() -> None:
     result = run("show", "tutr")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "did you mean 'tutor'?" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_check_says_good_or_one_line_a_problem(tmp_path: Path) -> None:
+def test_check_prints_one_line_a_problem(tmp_path: Path) -> None:
     assert run("check").exit_code == 0
     (tmp_path / "mine.toml").write_text('extends = "general"\nrelase = "draft"\nverfy = true\n', encoding="utf-8")
     result = run("check", str(tmp_path / "mine.toml"), "tutor")

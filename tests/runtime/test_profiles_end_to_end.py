@@ -73,7 +73,7 @@ def golden(profile: str) -> Path:
 
 
 @pytest.mark.parametrize("profile", ASKED)
-async def test_a_profile_tells_its_golden_stream(running: Stack, profile: str) -> None:
+async def test_profile_matches_its_golden_stream(running: Stack, profile: str) -> None:
     told = await running.ask(question(profile, *ASKED[profile]))
     assert told.types == ["token", "references", "DONE"]
     assert told.record.outcome == "answered"
@@ -83,7 +83,7 @@ async def test_a_profile_tells_its_golden_stream(running: Stack, profile: str) -
     assert "\n".join(told.lines) + "\n" == golden(profile).read_text(encoding="utf-8")
 
 
-async def test_library_keeps_to_400_characters_and_tells_both_sides_of_a_conflict(running: Stack) -> None:
+async def test_library_keeps_400_characters_and_both_sides(running: Stack) -> None:
     told = await running.ask(question("library", *ASKED["library"]))
     assert len(told.shown) <= 400
     (conflict,) = told.record.conflicts
@@ -95,7 +95,7 @@ async def test_library_keeps_to_400_characters_and_tells_both_sides_of_a_conflic
     }
 
 
-async def test_myopia_writes_a_report_with_its_advice(running: Stack) -> None:
+async def test_myopia_writes_a_report_with_advice(running: Stack) -> None:
     told = await running.ask(question("myopia", *ASKED["myopia"]))
     assert "TL;DR" in told.shown
     assert "不能代替医生的诊断" in told.shown
@@ -109,7 +109,7 @@ async def test_support_answers_with_summary_details_and_citations(running: Stack
 
 
 @pytest.mark.parametrize("style", [None, "simple", "structured"])
-async def test_tutor_gives_an_exercise_a_hint_whatever_style_is_asked_for(running: Stack, style: str | None) -> None:
+async def test_tutor_hints_at_exercises_in_every_style(running: Stack, style: str | None) -> None:
     exercise = "Calcule combien coûte un livre rendu avec 7 jours de retard."
     asked = question("tutor", exercise, "handbook-fr/bibliotheque.md")
     told = await running.ask(msgspec.structs.replace(asked, constraints=msgspec.convert({"style": style}, Constraints)))
@@ -118,7 +118,7 @@ async def test_tutor_gives_an_exercise_a_hint_whatever_style_is_asked_for(runnin
     assert "?" in told.shown
 
 
-async def test_support_gives_policy_words_to_a_person_and_masks_what_is_private(running: Stack) -> None:
+async def test_support_uses_policy_words_and_masks(running: Stack) -> None:
     declined = await running.ask(
         question("support", "법적 대응을 하기 전에 환불해 주세요.", "support-ko/refund-policy.md")
     )

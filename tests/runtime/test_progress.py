@@ -3,7 +3,7 @@
 from runtime.commands.progress import lines
 
 
-def test_a_long_build_says_now_and_then_how_far_it_is_and_how_long_it_will_take() -> None:
+def test_long_build_reports_progress_and_estimate() -> None:
     said: list[str] = []
     now = 0.0
     tell = lines(said.append, lambda: now)
@@ -16,7 +16,7 @@ def test_a_long_build_says_now_and_then_how_far_it_is_and_how_long_it_will_take(
     assert said[-1] == "read 120,000 of 120,000 documents"
 
 
-def test_an_estimate_follows_what_was_done_lately() -> None:
+def test_estimate_follows_recent_speed() -> None:
     said: list[str] = []
     now = 0.0
     tell = lines(said.append, lambda: now)
@@ -28,7 +28,7 @@ def test_an_estimate_follows_what_was_done_lately() -> None:
     assert said[-1] == "read 901,900 of 1,000,000 documents, 2 h 44 min left"
 
 
-def test_a_short_build_says_nothing_and_one_that_stands_still_nothing_again() -> None:
+def test_short_or_stalled_build_is_silent() -> None:
     said: list[str] = []
     now = 0.0
     tell = lines(said.append, lambda: now)

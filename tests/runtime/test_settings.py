@@ -19,7 +19,7 @@ def test_the_environment_goes_above_the_file(tmp_path: Path) -> None:
     assert (settings.log, settings.index.embed_api_key) == ("INFO", "own")
 
 
-def test_variables_of_others_are_read_where_ours_say_nothing() -> None:
+def test_foreign_variables_are_used_as_defaults() -> None:
     environ = {"OPENAI_API_KEY": "common", "XDG_STATE_HOME": "/var", "VERIFIER_NUMERIC_PROMOTE": "1"}
     settings = load(environ=environ)
     assert (settings.index.embed_api_key, settings.state) == ("common", "/var/groundwire")
@@ -68,7 +68,7 @@ def test_the_voice_is_strict_unless_set() -> None:
         ({}, "=", "cannot be read"),
     ],
 )
-def test_what_is_unknown_is_refused(environ: dict[str, str], file: str, words: str, tmp_path: Path) -> None:
+def test_unknown_setting_is_refused(environ: dict[str, str], file: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "g.toml").write_text(file)
     with pytest.raises(SettingsError, match=words) as refused:
         load(tmp_path / "g.toml", environ)
@@ -76,7 +76,7 @@ def test_what_is_unknown_is_refused(environ: dict[str, str], file: str, words: s
 
 
 @pytest.mark.parametrize("name", [name for name, place in variables().items() if len(place) == 2])
-def test_a_slip_is_told_its_name(name: str) -> None:
+def test_misspelled_setting_is_corrected(name: str) -> None:
     section, _, key = name.removeprefix(PREFIX).partition("_")
     slips = {key[1] + key[0] + key[2:], key[:-1], key + key[-1], key.replace("_", "")} if len(key) > 2 else {key * 2}
     for slip in {f"{PREFIX}{section}_{slip}" for slip in slips} - {*variables()}:
@@ -84,7 +84,7 @@ def test_a_slip_is_told_its_name(name: str) -> None:
             refuse_unknown_variables({slip: "1"})
 
 
-def test_a_child_gets_the_settings_and_nothing_else_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_child_gets_only_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_CONFIG", "/nowhere")
     settings = load(environ={"GROUNDWIRE_INDEX_THREADS": "7", "GROUNDWIRE_VERIFIER_NUMERIC_PROMOTE": "1"})
     environ = child_environ(settings)
@@ -92,7 +92,7 @@ def test_a_child_gets_the_settings_and_nothing_else_of_ours(monkeypatch: pytest.
     assert load(environ=environ) == settings != Settings()
 
 
-def test_a_folder_of_profiles_is_used_when_a_process_is_told(tmp_path: Path) -> None:
+def test_profile_folder_reaches_the_processes(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('extends = "library"\nmax_answer_chars = 77\n')
     with pytest.raises(Poison, match="there is no profile 'mine'"):
         profile_of("mine")

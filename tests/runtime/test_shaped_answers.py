@@ -66,14 +66,14 @@ async def test_the_answer_has_the_shape(stack: tuple[Whole, Engine], release: st
 
 @pytest.mark.parametrize("lie", [LIE + " [1].", LIE + ".", f"{TEXTS[0]} {LIE}.", "See https://evil.example/now [1]."])
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
-async def test_a_lie_in_a_shape_is_never_shown(stack: tuple[Whole, Engine], release: str, lie: str) -> None:
+async def test_lie_inside_json_is_never_shown(stack: tuple[Whole, Engine], release: str, lie: str) -> None:
     events, record = await shaped(stack, lie, release=release)
     assert record.outcome in ("closest", "refused")
     assert "99" not in text_of(events) + record.answer
     assert "evil" not in text_of(events) + record.answer
 
 
-async def test_without_a_model_it_is_refused_by_name(tmp_path: Path) -> None:
+async def test_schema_without_a_model_is_refused(tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine(), cache_entries=0) as run:
         events, record = await run.ask(QUESTION, contexts=CONTEXTS, constraints=SHAPED)
     assert (record.outcome, record.unrun, record.detail) == ("failed", "invalid", NEEDS_MODEL)
@@ -92,7 +92,7 @@ class OnDevice(Answering):
             yield part
 
 
-async def test_the_grammar_of_the_device_keeps_the_shape(tmp_path: Path) -> None:
+async def test_device_grammar_follows_the_schema(tmp_path: Path) -> None:
     build(tmp_path / "model")
     mlx = MlxEngine(str(tmp_path / "model"), settings=DeviceSettings())
     await mlx.start()
@@ -127,12 +127,12 @@ async def test_the_grammar_of_the_device_keeps_the_shape(tmp_path: Path) -> None
         ({"type": "object", "description": "x" * 9000}, "longer than 8000 bytes"),
     ],
 )
-def test_a_schema_that_cannot_be_kept_is_refused_by_name(schema: dict[str, object], says: str) -> None:
+def test_unsupported_schema_is_refused_by_name(schema: dict[str, object], says: str) -> None:
     with pytest.raises(Invalid, match="response_schema") as invalid:
         check_question(QuestionAsked(question="When?", constraints=Constraints(response_schema=schema)))
     assert says in str(invalid.value)
     assert "\n" not in str(invalid.value)
 
 
-def test_a_schema_that_can_be_kept_passes() -> None:
+def test_supported_schema_passes() -> None:
     check_question(QuestionAsked(question="When?", constraints=SHAPED))

@@ -37,7 +37,7 @@ def stack(nats_url: str, tmp_path: Path, said: list[str]) -> Stack:
     return made
 
 
-async def test_a_process_that_loads_a_model_is_waited_for(nats_url: str, stack: Stack, said: list[str]) -> None:
+async def test_slow_model_start_is_awaited(nats_url: str, stack: Stack, said: list[str]) -> None:
     client = await connect(nats_url, name="played")
     state = {"ready": False, "detail": "loading a large model"}
     await answer_health(client, "inference", lambda: state)
@@ -52,12 +52,12 @@ async def test_a_process_that_loads_a_model_is_waited_for(nats_url: str, stack: 
     await client.close()
 
 
-async def test_a_process_that_says_nothing_is_given_up(stack: Stack) -> None:
+async def test_silent_process_is_given_up(stack: Stack) -> None:
     with pytest.raises(Unavailable, match=r"inference has reported nothing for 0 s; see .*inference.log"):
         await stack.ready(patience_s=0.1)
 
 
-async def test_a_stack_at_work_is_found_and_keeps_others_out(tmp_path: Path) -> None:
+async def test_running_stack_is_detected_and_exclusive(tmp_path: Path) -> None:
     stack = Stack(Settings(), tmp_path, (), sync_always=False)
     await stack.start()
     try:
@@ -71,14 +71,14 @@ async def test_a_stack_at_work_is_found_and_keeps_others_out(tmp_path: Path) -> 
     assert running(tmp_path) is None
 
 
-async def test_the_address_of_a_killed_stack_is_not_believed(tmp_path: Path) -> None:
+async def test_address_of_a_killed_stack_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "lock").touch()
     (tmp_path / "stack.json").write_bytes(STALE)
     assert running(tmp_path) is None
 
 
 @pytest.mark.parametrize("differs", ["", "started", "command"])
-async def test_only_the_nats_server_that_was_noted_is_killed_as_an_orphan(tmp_path: Path, differs: str) -> None:
+async def test_only_the_recorded_nats_server_is_killed(tmp_path: Path, differs: str) -> None:
     config = nats_server.write_config(tmp_path, port=nats_server.free_port(), sync_always=False)
     command = nats_server.command(config)
     orphan = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
@@ -100,14 +100,14 @@ async def test_only_the_nats_server_that_was_noted_is_killed_as_an_orphan(tmp_pa
 
 
 @pytest.mark.parametrize("written", [b"", b"1", b"not a number", b'{"pid":-5,"started":0,"command":[]}'])
-async def test_a_pid_file_of_anything_else_is_no_order_to_kill(tmp_path: Path, written: bytes) -> None:
+async def test_pid_file_of_another_program_is_ignored(tmp_path: Path, written: bytes) -> None:
     (tmp_path / "nats.pid").write_bytes(written)
     stack = Stack(Settings(), tmp_path, (), sync_always=False)
     await stack.start()
     await stack.stop()
 
 
-async def test_what_is_in_the_state_folder_is_its_owners_alone(tmp_path: Path) -> None:
+async def test_state_folder_is_private(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         stack = Stack(Settings(), tmp_path / "state", (), sync_always=False)
@@ -125,7 +125,7 @@ async def test_what_is_in_the_state_folder_is_its_owners_alone(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("where", ["file/state", "file", "/proc/1/nothing"])
-async def test_a_state_folder_that_cannot_be_made_is_one_line(tmp_path: Path, where: str) -> None:
+async def test_impossible_state_folder_is_one_line(tmp_path: Path, where: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(
         Unavailable, match=r"the state folder .* cannot be used \(.*\); set another as GROUNDWIRE_STATE"
@@ -140,7 +140,7 @@ def test_no_home_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         state_folder.state_home(Settings())
 
 
-async def test_nats_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+async def test_nats_server_ends_with_its_parent(tmp_path: Path) -> None:
     """Also when that is killed, so that nothing of it is left behind."""
     starts = (
         "import asyncio, sys; from pathlib import Path; from runtime.processes.supervisor import Stack;"

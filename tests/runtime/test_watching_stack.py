@@ -17,7 +17,7 @@ from tests.polling import until
 ROOT = Path(__file__).parent.parent.parent
 
 
-async def test_a_changed_file_is_served_by_itself(tmp_path: Path) -> None:
+async def test_changed_file_is_served(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
@@ -66,7 +66,7 @@ async def test_a_changed_file_is_served_by_itself(tmp_path: Path) -> None:
             await up.wait()
 
 
-def test_watching_ends_cleanly_when_it_is_interrupted(tmp_path: Path) -> None:
+def test_interrupted_watch_ends_cleanly(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "gate.md").write_text("The gate opens at six.")
     watch = subprocess.Popen(

@@ -76,7 +76,7 @@ def check_citations(record: RunRecord) -> None:
 
 
 @pytest.mark.parametrize("language", ASKED)
-async def test_a_question_is_answered_in_its_language_from_its_page(run: Whole, language: str) -> None:
+async def test_question_gets_its_language_and_page(run: Whole, language: str) -> None:
     question, source, fact = ASKED[language]
     events, record = await run.ask(question)
     text = check_stream(events, record)
@@ -111,7 +111,7 @@ async def test_every_style_answers(run: Whole, style: str) -> None:
     assert [draft.style for draft in drafts] == [style]
 
 
-async def test_a_synthesis_has_at_most_400_characters(run: Whole) -> None:
+async def test_synthesis_has_400_characters_at_most(run: Whole) -> None:
     many = tuple(
         Context(content=f"Rule {n}: refunds are paid within {n} days of the return of item number {n} to the shop. " * 3,
                 metadata=ContextMetadata(source_id=f"r{n}"))
@@ -123,7 +123,7 @@ async def test_a_synthesis_has_at_most_400_characters(run: Whole) -> None:
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 @pytest.mark.parametrize("style", ["simple", "report", "synthesis"])
-async def test_every_release_tells_the_same_answer(run: Whole, release: str, style: str) -> None:
+async def test_every_release_gives_the_same_answer(run: Whole, release: str, style: str) -> None:
     events, record = await run.ask(EN, release=release, style=style)
     assert check_stream(events, record) == record.answer
     _, usual = await run.ask(EN, style=style)
@@ -131,7 +131,7 @@ async def test_every_release_tells_the_same_answer(run: Whole, release: str, sty
     assert record.first_shown_s is not None
 
 
-async def test_a_complex_question_opens_a_lane_for_each_part(run: Whole) -> None:
+async def test_complex_question_opens_a_lane_a_part(run: Whole) -> None:
     events, record = await run.ask(TWO_PARTS)
     text = check_stream(events, record)
     check_citations(record)
@@ -146,7 +146,7 @@ async def test_a_complex_question_opens_a_lane_for_each_part(run: Whole) -> None
     assert record.rounds == 1
 
 
-async def test_what_a_round_missed_is_searched_once_more_and_only_once(run: Whole) -> None:
+async def test_missing_part_is_searched_once_more(run: Whole) -> None:
     _, record = await run.ask(HALF_THERE)
     trace = await run.messages(record.run_id)
     assert record.rounds == 2
@@ -167,7 +167,7 @@ async def test_given_contexts_replace_retrieval(run: Whole) -> None:
     assert not [s for s in record.stages if s.stage == "retrieve" and s.fallback]
 
 
-async def test_a_follow_up_leans_on_what_was_said(run: Whole) -> None:
+async def test_follow_up_uses_the_conversation(run: Whole) -> None:
     history = (Turn(role="user", content=EN), Turn(role="assistant", content="Within 14 days."))
     events, record = await run.ask("Is the shipping fee refunded?", conversation_history=history)
     check_stream(events, record)
@@ -175,7 +175,7 @@ async def test_a_follow_up_leans_on_what_was_said(run: Whole) -> None:
     assert record.outcome == "answered"
 
 
-async def test_all_events_show_the_stages_the_sources_and_the_verdict(run: Whole) -> None:
+async def test_all_events_include_stages_sources_and_verdict(run: Whole) -> None:
     events, record = await run.ask(TWO_PARTS, events="all")
     kinds = {e["type"] for e in events}
     assert {"stage", "sources", "verdict", "token", "references", "DONE"} <= kinds
@@ -206,7 +206,7 @@ CONTEXT = (Context(content="Refunds are paid within 14 days.", metadata=ContextM
         ("Who painted the ceiling?", {"contexts": CONTEXT}, "refused", "no_evidence", notices.reason_text("no_evidence", "en")),
     ],
 )  # fmt: skip
-async def test_what_is_not_answered_is_told_in_tokens_without_references(
+async def test_refusal_streams_tokens_without_references(
     run: Whole, question: str, fields: dict[str, Any], outcome: str, reason: str | None, told: str | None
 ) -> None:
     events, record = await run.ask(question, **fields)
@@ -230,7 +230,7 @@ NEAR = {
 
 @pytest.mark.parametrize("language", NEAR)
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
-async def test_what_is_only_near_is_shown_as_the_closest_passages(run: Whole, language: str, release: str) -> None:
+async def test_near_passages_are_shown_as_closest(run: Whole, language: str, release: str) -> None:
     question, source, word = NEAR[language]
     events, record = await run.ask(question, release=release)
     assert check_stream(events, record) == record.answer
@@ -244,21 +244,21 @@ async def test_what_is_only_near_is_shown_as_the_closest_passages(run: Whole, la
     assert (record.references, record.citations, record.confidence) == ((), (), None)
 
 
-async def test_all_events_have_the_closest_passages_too(run: Whole) -> None:
+async def test_all_events_include_the_closest_passages(run: Whole) -> None:
     events, record = await run.ask(NEAR["fr"][0], events="all")
     assert record.outcome == "closest"
     assert [event["type"] for event in events][-2:] == ["passages", "DONE"]
 
 
 @pytest.mark.parametrize("voice", [None, "strict", "helpful"])
-async def test_the_stages_know_how_sure_an_answer_must_be(run: Whole, voice: str | None) -> None:
+async def test_stages_receive_the_voice(run: Whole, voice: str | None) -> None:
     _, record = await run.ask(EN, voice=voice)
     questions = {m.question.voice for m in await run.messages(record.run_id) if isinstance(m, PassagesReady)}
     assert questions == {voice or "strict"}
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
-async def test_an_unknown_profile_is_an_error_that_ends_the_run(run: Whole, release: str) -> None:
+async def test_unknown_profile_ends_the_run(run: Whole, release: str) -> None:
     events, record = await run.ask(EN, profile="librray", release=release)
     assert check_stream(events, record) == ""
     assert record.outcome == "failed"
@@ -266,7 +266,7 @@ async def test_an_unknown_profile_is_an_error_that_ends_the_run(run: Whole, rele
     assert [(e["type"], e.get("code")) for e in events] == [("error", "no_such_profile"), ("DONE", None)]
 
 
-async def test_a_run_past_its_deadline_ends_with_a_timeout(run: Whole) -> None:
+async def test_run_past_its_deadline_times_out(run: Whole) -> None:
     events, record = await run.ask(EN, deadline_s=0.000_001)
     assert (record.outcome, record.reason) == ("failed", "timeout")
     assert [(e["type"], e.get("code"), e.get("content")) for e in events] == [
@@ -275,7 +275,7 @@ async def test_a_run_past_its_deadline_ends_with_a_timeout(run: Whole) -> None:
     ]
 
 
-async def test_the_record_holds_what_the_run_was_made_of(run: Whole) -> None:
+async def test_record_has_all_inputs(run: Whole) -> None:
     _, record = await run.ask(EN)
     assert record.status == "finished"
     assert record.model == "extractive"

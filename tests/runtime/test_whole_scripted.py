@@ -91,7 +91,7 @@ def kinds(events: Events) -> list[str]:
     return [e["type"] for e in events if e.get("status") != "in_progress"]
 
 
-async def test_a_lie_in_the_middle_is_withheld_and_recorded(ask: Ask) -> None:
+async def test_lie_in_the_middle_is_withheld_and_recorded(ask: Ask) -> None:
     events, record = await ask({"answer_simple": f"{GOOD} {LIE} {FEES}"})
     assert text_of(events) == record.answer == f"{GOOD} {FEES}"
     assert (record.outcome, record.re_gate, record.confidence) == ("answered", "low_confidence", "low")
@@ -109,9 +109,7 @@ async def test_a_lie_in_the_middle_is_withheld_and_recorded(ask: Ask) -> None:
         ("sentence", f"{LIE} {LIE2}", notices.reason_text("grounding_failed", "en"), ["token", "DONE"]),
     ],
 )
-async def test_an_answer_of_two_lies_is_refused_and_withdrawn_if_some_was_shown(
-    ask: Ask, release: str, answer: str, shown: str, end: list[str]
-) -> None:
+async def test_answer_of_two_lies_is_refused(ask: Ask, release: str, answer: str, shown: str, end: list[str]) -> None:
     events, record = await ask({"answer_simple": answer}, release=release)
     assert (record.outcome, record.reason, record.re_gate) == ("refused", "grounding_failed", "refuse(grounding)")
     assert text_of(events).strip() == shown.strip()
@@ -121,7 +119,7 @@ async def test_an_answer_of_two_lies_is_refused_and_withdrawn_if_some_was_shown(
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
-async def test_an_answer_that_cites_nothing_is_replaced(ask: Ask, release: str) -> None:
+async def test_uncited_answer_is_replaced(ask: Ask, release: str) -> None:
     events, record = await ask(
         {"answer_simple": "Refunds are paid within 14 days of the return. The fee is not refunded."}, release=release
     )
@@ -158,14 +156,14 @@ def raises(failure: Exception) -> Callable[[Request], AsyncIterator[Delta | Fini
         (NoReply("late"), "timeout"),
     ],
 )
-async def test_without_a_model_for_the_answer_the_run_fails(ask: Ask, failure: Exception, reason: Any) -> None:
+async def test_missing_answer_model_fails_the_run(ask: Ask, failure: Exception, reason: Any) -> None:
     events, record = await ask({"answer_simple": raises(failure)})
     assert (record.outcome, record.reason) == ("failed", reason)
     assert [(e["type"], e.get("code")) for e in events] == [("error", reason), ("DONE", None)]
     assert events[0]["content"] == notices.reason_text(reason, "en")
 
 
-async def test_without_a_model_for_the_judges_the_answer_is_given_still(ask: Ask) -> None:
+async def test_missing_judge_model_still_answers(ask: Ask) -> None:
     judges = ("classify_intent", "classify_query", "select_evidence", "verify_answer")
     script = {name: raises(Unavailable("no model is loaded")) for name in judges}
     events, record = await ask({**script, "answer_simple": GOOD})
@@ -173,21 +171,21 @@ async def test_without_a_model_for_the_judges_the_answer_is_given_still(ask: Ask
     assert {s.stage for s in record.stages if s.fallback} >= set(judges[:3])
 
 
-async def test_a_reply_outside_its_schema_is_asked_again(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+async def test_reply_outside_its_schema_is_retried(ask: Ask, stack: tuple[Whole, Engine]) -> None:
     _, engine = stack
     events, _ = await ask({"select_evidence": "nonsense", "answer_simple": GOOD})
     assert engine.asked.count("select_evidence") == 2
     assert text_of(events) == GOOD
 
 
-async def test_a_pick_that_is_made_up_gives_a_window(ask: Ask) -> None:
+async def test_invented_pick_gives_a_window(ask: Ask) -> None:
     pick = EvidencePick(spans=(PickedSpan(passage=1, text="Refunds are paid within 99 years."),))
     events, record = await ask({"select_evidence": told(pick), "answer_simple": GOOD})
     assert text_of(events) == GOOD
     assert record.citations[0].cited_text in CONTEXTS[0].content
 
 
-async def test_cancelling_stops_the_device_and_the_stream(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+async def test_cancelling_stops_device_and_stream(ask: Ask, stack: tuple[Whole, Engine]) -> None:
     run, _ = stack
     begun, freed = asyncio.Event(), asyncio.Event()
 
@@ -218,7 +216,7 @@ async def shown(run: Whole, run_id: str) -> bool:
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
-async def test_an_answer_whose_device_dies_goes_on_and_no_word_comes_twice(ask: Ask, goes_on: bool) -> None:
+async def test_dead_device_repeats_no_word(ask: Ask, goes_on: bool) -> None:
     """Whether the next device goes on after what was shown or says everything again."""
     seen: list[str] = []
 
@@ -237,7 +235,7 @@ async def test_an_answer_whose_device_dies_goes_on_and_no_word_comes_twice(ask: 
     assert [w.text.strip() for w in record.withheld] == [LIE]
 
 
-async def test_many_questions_at_once_each_end_once(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+async def test_concurrent_questions_each_end_once(ask: Ask, stack: tuple[Whole, Engine]) -> None:
     run, engine = stack
     engine.script = {"answer_simple": f"{GOOD} {FEES}"}
     limit = asyncio.Semaphore(16)
@@ -270,7 +268,7 @@ async def twice(run: Whole, engine: Engine, script: dict[str, Any], question: st
     return texts, cached
 
 
-async def test_the_same_question_over_the_same_evidence_is_told_the_same(stack: tuple[Whole, Engine]) -> None:
+async def test_same_question_and_evidence_give_the_same_answer(stack: tuple[Whole, Engine]) -> None:
     run, engine = stack
     texts, cached = await twice(run, engine, {"answer_simple": f"{GOOD} {FEES}"}, "How long do kept answers take?")
     assert texts == [f"answered {GOOD} {FEES}"] * 2

@@ -129,7 +129,7 @@ def test_what_the_evidence_does_not_have(sentence: str) -> None:
 
 
 @pytest.mark.parametrize("sentence", FINE)
-def test_what_the_evidence_has_or_is_none(sentence: str) -> None:
+def test_address_is_in_the_evidence_or_withheld(sentence: str) -> None:
     assert list(made_up(f"{sentence} [1].", EVIDENCE)) == []
 
 
@@ -143,7 +143,7 @@ def test_an_address_of_a_source_passes() -> None:
     assert list(made_up("See https://a.example/y [1].", ["Nothing."], urls=["https://a.example/x"]))
 
 
-def test_a_source_line_may_name_a_file_and_no_address() -> None:
+def test_source_line_names_files_but_no_address() -> None:
     item = Evidence(n=1, source_id="a", title="", text="Nothing.")
     assert not withholds(check_sentence("Source: handbook.pdf, p. 12", [item]))
     assert withholds(check_sentence("Source: evil.example", [item]))

@@ -175,7 +175,7 @@ def test_what_comes_first(text: str, sentence: str) -> None:
     assert held(sentence, text)
 
 
-def test_the_same_sentence_is_copied_before_a_longer_one() -> None:
+def test_equal_sentence_wins_over_a_longer_one() -> None:
     text = (
         "The old mill by the river belongs to the town of Orta. The new mill by the river belongs to the monks of Orta."
     )

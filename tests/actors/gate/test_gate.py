@@ -178,13 +178,13 @@ def test_one_sentence_against_one(text: str, sentence: str, kind: str | None) ->
     assert found == ({kind} if kind else set())
 
 
-def test_a_flag_says_which_words_which_evidence_and_why() -> None:
+def test_flag_names_words_evidence_and_reason() -> None:
     (found,) = check_sentence("Refunds must be requested within 9 days of purchase [1].", evidence("en"))
     assert (found.kind, found.strength, found.words, found.evidence_n) == ("fabricated_number", "strong", "9", (1,))
     assert found.why == "9: the evidence says 7 there"
 
 
-def test_only_what_is_cited_counts() -> None:
+def test_only_cited_spans_count() -> None:
     assert "fabricated_number" in strong("The shop was opened in 1998 [2].", "en")
     assert strong("There are 99 [2].", "en") == set()
 
@@ -224,32 +224,32 @@ def test_weak_flags(sentence: str, kinds: set[str]) -> None:
     assert kinds or {one.kind for one in found if one.strength == "weak"} == set()
 
 
-def test_without_evidence_nothing_is_uncited_and_every_citation_is_out_of_range() -> None:
+def test_without_evidence_every_citation_is_out_of_range() -> None:
     assert check_sentence("The shop was opened in Seoul.", []) == ()
     assert [one.kind for one in check_sentence("The shop was opened in Seoul [1].", [])] == ["citation_out_of_range"]
 
 
-def test_a_range_covers_what_lies_in_it_but_not_other_bounds() -> None:
+def test_range_covers_its_inside_but_no_other_bounds() -> None:
     items = [Evidence(n=1, source_id="a", title="", text="The treatment takes 4 to 6 weeks.")]
     assert not withholds(check_sentence("The treatment takes 5 weeks.", items))
     assert withholds(check_sentence("The treatment takes 5 to 6 weeks.", items))
     assert withholds(check_sentence("The treatment takes 7 weeks.", items))
 
 
-def test_the_same_number_elsewhere_does_not_excuse_a_wrong_one() -> None:
+def test_equal_number_elsewhere_excuses_no_wrong_one() -> None:
     text = "Adults take 2 tablets a day. Children under 12 years take 1 tablet a day for 5 days."
     items = [Evidence(n=1, source_id="a", title="", text=text)]
     assert withholds(check_sentence("Adults take 5 tablets a day.", items))
     assert not withholds(check_sentence("Adults take 2 tablets a day.", items))
 
 
-def test_other_languages_compare_numbers_but_not_terms() -> None:
+def test_other_languages_compare_only_numbers() -> None:
     items = evidence("en")
     assert not withholds(check_sentence("환불은 7일이 지나면 되지 않는다 [1].", items))
     assert withholds(check_sentence("환불은 9일이 지나면 되지 않는다 [1].", items))
 
 
-def test_a_multi_sentence_quotation_is_checked_in_each_sentence() -> None:
+def test_long_quotation_is_checked_in_each_sentence() -> None:
     answer = "She said “we are glad to help. We are always open” [1]."
     assert [one.words for one in check_answer(answer, evidence("en")) if one.kind == "fabricated_quote"] == [
         "We are always open"
@@ -257,7 +257,7 @@ def test_a_multi_sentence_quotation_is_checked_in_each_sentence() -> None:
 
 
 @given(st.sampled_from(sorted(PASSAGES)), st.integers(0, 5), st.sampled_from("\u200b\u202e\u2069\ufeff"))
-def test_verbatim_sentences_pass_even_with_invisible_characters(language: str, at: int, hidden: str) -> None:
+def test_verbatim_sentence_passes_with_invisible_characters(language: str, at: int, hidden: str) -> None:
     from index.text.sentences import split
 
     passage = PASSAGES[language]
@@ -272,7 +272,7 @@ def test_any_text_can_be_checked(text: str) -> None:
         assert (one.strength == "strong") == (one.kind in STRONG)
 
 
-def test_long_evidence_is_read_once_and_not_for_each_sentence() -> None:
+def test_long_evidence_is_read_once() -> None:
     long = " ".join(PASSAGES["en"].replace("Seoul", f"Seoul {number}") for number in range(60))
     items = [Evidence(n=1, source_id="a", title="", text=long)]
     took = []
@@ -291,7 +291,7 @@ def test_what_leads_in_is_layout(lead: str) -> None:
     assert withholds(check_sentence(f"{lead}L'inscription coûte 35 euros pour la session [1].", evidence))
 
 
-def test_what_introduces_the_evidence_supports_a_sentence() -> None:
+def test_introduction_of_the_evidence_supports_a_sentence() -> None:
     item = Evidence(n=1, source_id="a", title="", text="- the keys of 12 rooms", intro="On 4 May every guest gets:")
     assert not check_sentence("On 4 May every guest gets the keys of 12 rooms [1].", [item])
     assert withholds(check_sentence("On 5 May every guest gets the keys of 12 rooms [1].", [item]))
@@ -300,6 +300,6 @@ def test_what_introduces_the_evidence_supports_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("code", "strong"), [("x = a[7]\nmust not wait 30", False), ("x = a[7]\nmust not wait 31", True)]
 )
-def test_code_is_held_against_the_code_of_the_evidence(code: str, strong: bool) -> None:
+def test_code_is_compared_with_evidence_code(code: str, strong: bool) -> None:
     item = Evidence(n=1, source_id="a", title="", text="Run this:\n\nx = a[7]\nmust not wait 30")
     assert withholds(check_sentence(f"Run this [1]:\n\n```\n{code}\n```", [item])) == strong

@@ -81,7 +81,7 @@ def test_score() -> None:
     assert score([]).f1 == 0.0
 
 
-def test_word_overlap_is_held_to_what_the_gate_may_withhold() -> None:
+def test_word_overlap_is_measured_at_equal_cost() -> None:
     def one(label: str, overlap: float) -> Outcome:
         return Outcome(id="", label=label, kinds=(), withheld=False, overlap=overlap)
 

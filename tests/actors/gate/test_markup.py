@@ -39,7 +39,7 @@ def test_a_quotation_is_compared_without_markup(said: str, written: str) -> None
     assert "fabricated_quote" in {one.kind for one in flags}
 
 
-def test_a_footnote_that_is_copied_cites_nothing() -> None:
+def test_copied_footnote_cites_nothing() -> None:
     said = "The text says “the rule holds[^7] for all” [1]."
     assert not withholds(
         check_sentence(said, [Evidence(n=1, source_id="a", title="", text="the rule holds[^7] for all")])
@@ -47,7 +47,7 @@ def test_a_footnote_that_is_copied_cites_nothing() -> None:
     assert withholds(check_sentence(said, [Evidence(n=1, source_id="a", title="", text="the rule holds for all")]))
 
 
-def test_a_title_of_a_link_is_no_quotation() -> None:
+def test_link_title_is_no_quotation() -> None:
     item = Evidence(n=1, source_id="a", title="", text="Press the key.")
     assert not withholds(
         check_sentence('See ["Press the key"](https://e.org/7 "The title") [1].', [item], urls=["https://e.org/7"])

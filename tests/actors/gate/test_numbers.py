@@ -144,7 +144,7 @@ def test_digits_of_every_script_are_one_number(number: int) -> None:
 
 
 @given(st.text(alphabet="0123456789 ,.-~%만억千万年월 to et الف", max_size=24))
-def test_values_are_in_order_inside_the_text_and_ranges_go_up(text: str) -> None:
+def test_values_are_ordered_slices_and_ranges_go_up(text: str) -> None:
     form = normal(text)
     found, intervals = values(form)
     for left, right in pairwise(found):
@@ -155,7 +155,7 @@ def test_values_are_in_order_inside_the_text_and_ranges_go_up(text: str) -> None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_words_of_a_language_stand_in_normal_form(language: str) -> None:
+def test_table_words_are_in_normal_form(language: str) -> None:
     """Else they would never be found: the gate reads every text in that form."""
     table = (FOLDER / language / "numbers.toml").read_text(encoding="utf-8")
     words = re.findall(r"^(?!place|gap|#)\S+ = [\"'](.*)[\"']$", table, re.MULTILINE)

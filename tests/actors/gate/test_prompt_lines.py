@@ -15,7 +15,7 @@ MARKS = [
 
 
 @pytest.mark.parametrize("line", LONG)
-def test_an_instruction_is_recognised_word_for_word_and_nearly(line: str) -> None:
+def test_instruction_is_recognised_exactly_and_nearly(line: str) -> None:
     assert prompt_lines(line, ["Refunds are paid within 14 days."])
     words = line.split()
     words[len(words) // 2] = "something"

@@ -20,14 +20,14 @@ def page(name: str, text: str, *groups: str, url: str = "") -> Document:
     return Document(source_id=name, title="", text=text, language="en", url=url, metadata=Metadata(groups=groups))
 
 
-def test_an_index_without_a_snapshot_is_not_opened(index: Index) -> None:
+def test_index_without_a_snapshot_is_not_opened(index: Index) -> None:
     assert not index.exists()
     assert index.names() == []
     with pytest.raises(IndexProblem, match="index build"):
         Searcher.open(index)
 
 
-def test_a_build_without_documents_is_a_snapshot_in_which_nothing_is_found(index: Index) -> None:
+def test_empty_build_is_a_snapshot_without_hits(index: Index) -> None:
     manifest = update(index)
     assert (manifest.documents, manifest.passages) == (0, 0)
     with closing(Searcher.open(index)) as searcher:
@@ -38,7 +38,7 @@ def test_a_build_without_documents_is_a_snapshot_in_which_nothing_is_found(index
         assert ids(searcher, "apple") == ["a"]
 
 
-def test_what_is_put_changed_and_removed_is_in_the_next_snapshot(index: Index) -> None:
+def test_changes_are_in_the_next_snapshot(index: Index) -> None:
     first = update(index, [*DOCUMENTS, page("guide", "The kettle is red.")])
     assert (first.parent, first.documents) == ("", len(DOCUMENTS) + 1)
     second = update(index, [page("guide", "The kettle is violet."), page("new", "A new trumpet.")], remove=["ship"])
@@ -52,13 +52,13 @@ def test_what_is_put_changed_and_removed_is_in_the_next_snapshot(index: Index) -
         assert searcher.languages() == {name: n for name, n in second.languages.items() if n}
 
 
-def test_the_same_documents_again_make_no_snapshot(index: Index) -> None:
+def test_unchanged_documents_make_no_snapshot(index: Index) -> None:
     first = update(index, DOCUMENTS)
     assert update(index, DOCUMENTS).snapshot == first.snapshot
     assert index.names() == [first.snapshot]
 
 
-def test_a_document_put_and_removed_in_one_build_was_never_there(index: Index) -> None:
+def test_document_added_and_removed_at_once_never_appears(index: Index) -> None:
     update(index, DOCUMENTS)
     with index.writing(), closing(Build(index.sink())) as build:
         build.put(page("brief", "A brief comet."))
@@ -70,7 +70,7 @@ def test_a_document_put_and_removed_in_one_build_was_never_there(index: Index) -
         assert "brief" not in ids(searcher, "comet")
 
 
-def test_moved_documents_keep_their_passages_and_are_found_by_their_old_ids(index: Index) -> None:
+def test_moved_documents_keep_passages_and_old_ids(index: Index) -> None:
     update(index, [page("a", "An apple fell."), page("b", "A bell rang."), page("c", "A cat slept.")])
     update(index, move={"a": "b", "b": "a", "c": "deep/c"})
     with closing(Searcher.open(index)) as searcher:
@@ -84,14 +84,14 @@ def test_moved_documents_keep_their_passages_and_are_found_by_their_old_ids(inde
         assert [entry.source_id for entry in searcher.sources("", 9)[0]] == ["a", "b", "deep/c"]
 
 
-def test_another_url_is_that_of_every_hit(index: Index) -> None:
+def test_changed_url_applies_to_every_hit(index: Index) -> None:
     update(index, [page("a", "An apple fell.", url="https://example.org/old")])
     update(index, [page("a", "An apple fell.", url="https://example.org/new")])
     with closing(Searcher.open(index)) as searcher:
         assert searcher.search("apple")[0].url == "https://example.org/new"
 
 
-def test_who_sees_a_document_changes_without_reading_it_again(index: Index) -> None:
+def test_changed_groups_need_no_new_reading(index: Index) -> None:
     update(index, [page("a", "An apple fell."), page("b", "A bell rang.", "staff")])
     before = update(index, access={"a": ("board",)})
     with closing(Searcher.open(index)) as searcher:
@@ -105,7 +105,7 @@ def test_who_sees_a_document_changes_without_reading_it_again(index: Index) -> N
         assert len(searcher.entries()) == 2
 
 
-def test_a_search_goes_on_in_its_snapshot_until_it_reloads(index: Index) -> None:
+def test_search_keeps_its_snapshot_until_reload(index: Index) -> None:
     first = update(index, [page("a", "An apple fell."), page("b", "A bell rang.")])
     with closing(Searcher.open(index)) as searcher, closing(Searcher.open(index, first.snapshot)) as pinned:
         assert not searcher.maybe_reload()
@@ -121,7 +121,7 @@ def test_a_search_goes_on_in_its_snapshot_until_it_reloads(index: Index) -> None
         assert ids(searcher, "apple") == ["a"]
 
 
-def test_nothing_half_is_seen_of_a_build_that_is_not_published(index: Index) -> None:
+def test_unpublished_build_is_invisible(index: Index) -> None:
     first = update(index, [page("a", "An apple fell."), page("b", "A bell rang.")])
     with closing(Searcher.open(index)) as searcher:
         with index.writing(), closing(Build(index.sink())) as build:
@@ -139,7 +139,7 @@ def test_only_one_writes(index: Index) -> None:
         pass
 
 
-def test_a_refit_makes_vectors_anew_and_keeps_the_documents(index: Index) -> None:
+def test_refit_replaces_vectors_and_keeps_documents(index: Index) -> None:
     first = update(index, DOCUMENTS)
     added = update(index, [page("guide", "The kettle is red and boils in two minutes.")])
     assert (added.embedder, added.folded_in, added.fitted_on) == (first.embedder, 1, first.passages)
@@ -150,7 +150,7 @@ def test_a_refit_makes_vectors_anew_and_keeps_the_documents(index: Index) -> Non
         assert searcher.search("red kettle", bm25_k=0)[0].source_id == "guide"
 
 
-def test_an_index_that_doubles_is_fitted_again(index: Index) -> None:
+def test_doubled_index_is_fitted_again(index: Index) -> None:
     update(index, DOCUMENTS)
     more = [msgspec.structs.replace(one, source_id=f"{n}/{one.source_id}") for n in range(2) for one in DOCUMENTS]
     grown = update(index, more)
@@ -169,7 +169,7 @@ def test_numbers_are_never_used_twice(index: Index) -> None:
     assert all(max(before) < max(after) for before, after in pairwise(seen))
 
 
-def test_what_could_not_be_read_is_kept_beside_the_index(index: Index) -> None:
+def test_unread_files_are_recorded_with_the_index(index: Index) -> None:
     update(index, [page("a", "An apple fell.")])
     assert index.skipped() == Skipped()
     kept = Skipped(read_at="2026-01-01T00:00:00+00:00", count=1, files=[Skip("bad.pdf", "is damaged", failed=True)])

@@ -33,7 +33,7 @@ def test_each_language_finds_its_document_first(reader: Searcher, query: str, la
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_each_side_alone_ranks_by_its_own_score(reader: Searcher) -> None:
+def test_each_side_ranks_by_its_own_score(reader: Searcher) -> None:
     terms, vectors = (
         reader.search("a helmet for every visitor", bm25_k=bm25_k, vector_k=vector_k, threshold=-1)
         for bm25_k, vector_k in ((5, 0), (0, 5))
@@ -46,7 +46,7 @@ def test_each_side_alone_ranks_by_its_own_score(reader: Searcher) -> None:
     assert reader.search("a helmet for every visitor", bm25_k=0, vector_k=0) == []
 
 
-def test_a_hit_of_both_sides_names_its_places_and_an_exact_cosine(reader: Searcher) -> None:
+def test_hit_of_both_sides_has_ranks_and_cosine(reader: Searcher) -> None:
     fused = {hit.source_id: hit for hit in reader.search("a helmet for every visitor", threshold=-1, k=10)}
     alone = reader.search("a helmet for every visitor", bm25_k=0, vector_k=20, threshold=-1, k=20)
     cosines = {hit.source_id: hit.score for hit in alone}
@@ -62,18 +62,18 @@ def test_the_threshold_holds_for_vectors_alone(reader: Searcher) -> None:
     assert reader.search("helmet", threshold=1.1)[0].source_id == "helmet"
 
 
-def test_a_topic_counts_less_than_the_question(reader: Searcher) -> None:
+def test_topic_counts_less_than_the_question(reader: Searcher) -> None:
     assert reader.search("when is it replaced", topic="helmet of the foundry")[0].source_id == "helmet"
     assert reader.search("reading room hours", topic="helmet")[0].source_id == "library"
 
 
-def test_a_near_duplicate_is_merged_into_the_first(reader: Searcher) -> None:
+def test_near_duplicate_is_merged_into_the_first(reader: Searcher) -> None:
     hits = reader.search("who signs the register at the east gate", k=10)
     assert (hits[0].source_id, hits[0].also_in) == ("guard/a.md", ("guard/b.md",))
     assert "guard/b.md" not in [hit.source_id for hit in hits]
 
 
-def test_the_names_of_a_question_are_looked_for_as_other_languages_write_them(reader: Searcher) -> None:
+def test_names_are_translated_for_the_search(reader: Searcher) -> None:
     variants = reader.variants("Switzerland", "en")
     assert set(variants) <= set(reader.languages())
     assert variants["ko"] != variants["fr"] != "Switzerland"
@@ -94,7 +94,7 @@ def test_the_names_of_a_question_are_looked_for_as_other_languages_write_them(re
         (Filter(path="guard/*", after=date(2024, 1, 1)), {"guard/b.md"}),
     ],
 )
-def test_a_filter_lets_through_what_fits_it(reader: Searcher, wanted: Filter, passing: set[str]) -> None:
+def test_filter_passes_matching_documents(reader: Searcher, wanted: Filter, passing: set[str]) -> None:
     assert reader.passing(wanted) == len(passing)
     assert reader.passing(wanted, ()) == len(passing & PUBLIC)
     for sides in ({"bm25_k": 50}, {"vector_k": 50}, {"bm25_k": 0, "vector_k": 50}):
@@ -115,7 +115,7 @@ def test_a_filter_lets_through_what_fits_it(reader: Searcher, wanted: Filter, pa
         ((), {"board/salary.md", "board/plan.md"}),
     ],
 )
-def test_who_sees_what(reader: Searcher, groups: Groups, hidden: set[str]) -> None:
+def test_visibility_by_group(reader: Searcher, groups: Groups, hidden: set[str]) -> None:
     seen = {document.source_id for document in LIBRARY} - hidden
     assert {entry.source_id for entry in reader.entries(groups)} == seen
     for query in ("zirconium bonus of the directors", "the directors close the foundry"):
@@ -130,7 +130,7 @@ def test_who_sees_what(reader: Searcher, groups: Groups, hidden: set[str]) -> No
     assert all(reader.source(name, groups) is not None for name in seen)
 
 
-def test_no_figure_tells_of_a_hidden_document(reader: Searcher, index: Index) -> None:
+def test_figures_exclude_hidden_documents(reader: Searcher, index: Index) -> None:
     update(index, [document for document in LIBRARY if not document.metadata.groups])
     words = ["zirconium", "directors", "helmet", "gate", "환불", "近视"]
     with closing(Searcher.open(index)) as without:
@@ -140,25 +140,25 @@ def test_no_figure_tells_of_a_hidden_document(reader: Searcher, index: Index) ->
         assert reader.rarity(words)[0] != reader.rarity(words, ())[0]
 
 
-def test_vectors_that_hidden_documents_went_into_are_not_told(reader: Searcher) -> None:
+def test_vectors_fitted_on_hidden_documents_are_refused(reader: Searcher) -> None:
     spec, rows = reader.embed(["helmet"], groups=())
     assert (spec.name, rows) == ("lsa", None)
     assert reader.embed(["helmet"], groups=("board",))[1] is not None
 
 
-def test_rarity_is_none_for_no_word_and_highest_for_an_unknown_one(reader: Searcher) -> None:
+def test_rarity_of_no_word_and_unknown_word(reader: Searcher) -> None:
     nothing, common, unknown = reader.rarity(["...", "the", "xylophone"])
     assert nothing == 0 < common < unknown <= 1
 
 
-def test_documents_are_listed_by_id_page_after_page(reader: Searcher) -> None:
+def test_documents_are_listed_by_id_in_pages(reader: Searcher) -> None:
     names: list[str] = []
     while page := reader.sources(names[-1] if names else "", 4)[0]:
         names += [entry.source_id for entry in page]
     assert names == sorted(document.source_id for document in LIBRARY)
 
 
-def test_the_beginnings_of_documents_are_their_first_passages(reader: Searcher) -> None:
+def test_document_beginnings_are_first_passages(reader: Searcher) -> None:
     (entry,) = (entry for entry in reader.entries() if entry.source_id == "long.md")
     assert entry.count > 3
     first = reader.beginnings([entry], 2)
@@ -168,7 +168,7 @@ def test_the_beginnings_of_documents_are_their_first_passages(reader: Searcher) 
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 50), (1700, 4000), (9_000, 10**9), (10**9, 2 * 10**9)])
-def test_any_stretch_is_that_of_the_document(reader: Searcher, start: int, end: int) -> None:
+def test_any_stretch_matches_the_document(reader: Searcher, start: int, end: int) -> None:
     (document,) = (one for one in LIBRARY if one.source_id == "long.md")
     found = reader.stretch("long.md", start, end)
     assert found is not None

@@ -76,7 +76,7 @@ class Furnace:
         ("a.sh", "#!/bin/sh\n# Starts it.\n./start\n", [("prose", "Starts it.")]),
     ],
 )  # fmt: skip
-def test_comments_and_what_they_tell_about(name: str, text: str, kept: list[tuple[str, str]]) -> None:
+def test_comments_and_their_definitions(name: str, text: str, kept: list[tuple[str, str]]) -> None:
     assert blocks(text, name) == kept
 
 
@@ -93,7 +93,7 @@ def test_data_is_code_with_its_comments() -> None:
     assert blocks('{"a": 1} // broken', "a.json") == [("code", '{"a": 1} // broken')]
 
 
-def test_an_api_is_told_as_its_documentation() -> None:
+def test_api_reads_like_its_documentation() -> None:
     api = {
         "openapi": "3.1.0",
         "info": {"title": "Bells", "version": "2.1", "description": "All *bells*."},
@@ -130,12 +130,12 @@ def test_what_programs_wrote_is_left_out(name: str, text: str, reason: str) -> N
     assert not caught.value.failed
 
 
-def test_a_known_format_that_is_not_read_has_its_remedy() -> None:
+def test_unread_format_has_its_remedy() -> None:
     assert str(unsupported("plans.XPS")) == "not read: XPS; print it as PDF"
     assert "asciidoctor" in str(unsupported("guide.adoc"))
     assert unsupported("a.py") is None
 
 
-def test_json_nested_deeper_than_can_be_formatted_is_shown_as_it_is() -> None:
+def test_deeply_nested_json_is_kept_unformatted() -> None:
     text = '{"pump": ' + "[" * 5000 + "1" + "]" * 5000 + "}"
     assert blocks(text, "deep.json") == [("code", text)]

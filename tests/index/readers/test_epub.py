@@ -64,6 +64,6 @@ def test_epub() -> None:
         (b"PK", "damaged"),
     ],
 )
-def test_what_is_not_read_says_why(data: bytes, reason: str) -> None:
+def test_unread_file_has_a_reason(data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
         book(data)

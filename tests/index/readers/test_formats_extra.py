@@ -55,7 +55,7 @@ def test_org() -> None:
 
 
 @pytest.mark.parametrize(("suffix", "library"), [(".doc", "kreuzberg"), (".hwp", "rhwp"), (".hwpx", "rhwp")])
-def test_rubbish_says_why(suffix: str, library: str) -> None:
+def test_rubbish_has_a_reason(suffix: str, library: str) -> None:
     if find_spec(library) is None:
         pytest.skip("the extra is not installed")
     for data in (b"rubbish", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 2000, b"PK\x03\x04" + b"\0" * 200):
@@ -64,7 +64,7 @@ def test_rubbish_says_why(suffix: str, library: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", sorted(suffix for suffix, one in by_suffix().items() if one.extra == "formats"))
-def test_without_the_extra_a_file_is_named_with_the_remedy(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_named_with_the_remedy(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("kreuzberg", "rhwp"):
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(Unreadable, match=r"install groundwire\[formats\] to read it") as caught:

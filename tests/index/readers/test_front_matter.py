@@ -43,7 +43,7 @@ JSON = """{
 
 
 @pytest.mark.parametrize("text", [YAML, TOML, TOML.replace("+++", "---toml", 1).replace("+++", "---"), JSON])
-def test_what_a_document_says_of_itself(text: str) -> None:
+def test_metadata_of_a_document(text: str) -> None:
     front, rest = split(text + "\n# Text\n")
     assert rest.strip() == "# Text"
     assert (front.title, front.url, front.language) == ("Rates: 2024", "https://example.org/rates", "ko")
@@ -82,12 +82,12 @@ def test_broken_front_matter_is_read_line_by_line(text: str, title: str, rest: s
         "Text\n---\ntitle: x\n---\n",
     ],
 )
-def test_what_is_no_front_matter_stays_text(text: str) -> None:
+def test_other_text_is_no_front_matter(text: str) -> None:
     front, rest = split(text)
     assert (front.title, rest) == ("", text)
 
 
-def test_a_relative_address_and_an_unknown_language_are_none() -> None:
+def test_relative_address_and_unknown_language_are_dropped() -> None:
     front, _ = split("---\nurl: /rates/\nlang: tlh\n---\n")
     assert (front.url, front.language) == ("", None)
 

@@ -21,7 +21,7 @@ def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
-def test_a_page_is_what_a_reader_sees() -> None:
+def test_page_has_its_visible_text() -> None:
     document = page(
         """<html><head><title> Rates &amp; dates </title><link rel="canonical" href="https://example.org/r">
         <style>p{}</style></head><body><nav>Home</nav><h1>Rates</h1><p>One <b>bold</b> wo<wbr>rd.<script>x()</script></p>
@@ -196,7 +196,7 @@ def test_language_of_code(html: str, syntax: str) -> None:
     assert [block.syntax for block in page(html).blocks] == [syntax]
 
 
-def test_depth_of_an_item_and_what_introduces_it() -> None:
+def test_item_depth_and_introduction() -> None:
     document = page("<p>Bring:<ul><li>tools<ol><li>hammer</ol><li>gloves</ul>")
     found = [
         (block.level, document.text[slice(*block.intro)])
@@ -259,7 +259,7 @@ def test_encodings(text: str, head: str, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("html", ["<html><script>x</script></html>", "<!-- -->", "<p hidden>x"])
-def test_a_page_without_text_says_so(html: str) -> None:
+def test_page_without_text_has_a_reason(html: str) -> None:
     with pytest.raises(Unreadable, match="no text"):
         page(html)
 
@@ -267,11 +267,11 @@ def test_a_page_without_text_says_so(html: str) -> None:
 @pytest.mark.parametrize(
     "around", ["<div>", "<ul><li>", "<table><tr><th>a<th>b<tr><td>1<td>", "<table><tr><td>", "<blockquote>"]
 )
-def test_html_deeper_than_pythons_stack_is_read(around: str) -> None:
+def test_very_deep_html_is_read(around: str) -> None:
     assert "deep down" in page(around * 500 + "deep down").text
 
 
-def test_a_fragment_inside_another_format_becomes_its_blocks() -> None:
+def test_embedded_fragment_becomes_blocks() -> None:
     builder = TextBuilder()
     builder.add("Before")
     read_fragment(builder, "<details><summary>More</summary><p>Hidden at <b>first</b></p></details>")
@@ -309,7 +309,7 @@ def trees(draw: st.DrawFn) -> str:
 
 @given(trees())
 @settings(max_examples=100)
-def test_no_visible_word_is_lost_and_blocks_lie_in_order(html: str) -> None:
+def test_every_visible_word_is_in_ordered_blocks(html: str) -> None:
     document = page(html)
     ends = [0, *(block.end for block in document.blocks)]
     assert all(end <= block.start < block.end for end, block in zip(ends, document.blocks, strict=False))

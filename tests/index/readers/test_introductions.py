@@ -17,17 +17,17 @@ def _intro(document: Document, block: Block) -> str:
     return document.text[slice(*block.intro)] if block.intro else ""
 
 
-def test_a_table_after_code_does_not_take_the_introduction_of_the_table_before() -> None:
+def test_table_after_code_has_no_earlier_introduction() -> None:
     text = "Fees:\n\n| A |\n|--|\n| 1 |\n\n```\nls\n```\n\n| B |\n|--|\n| 2 |\n"
     assert intros(text) == [("A", "Fees:"), ("A: 1", "Fees:"), ("ls", ""), ("B", ""), ("B: 2", "")]
 
 
-def test_tables_with_nothing_between_share_their_introduction() -> None:
+def test_adjacent_tables_share_their_introduction() -> None:
     text = "<p>Fees:</p><table><tr><th>A<tr><td>1</table><table><tr><th>B<tr><td>2</table>"
     assert {intro for _, intro in intros(text, ".html")} == {"Fees:"}
 
 
-def test_items_after_code_in_an_item_keep_the_introduction_of_their_list() -> None:
+def test_items_after_code_keep_the_list_introduction() -> None:
     markdown = "Do:\n\n- one\n\n  ```\n  ls\n  ```\n\n  More.\n- two\n"
     html = "<p>Do:</p><ul><li>one<pre>ls</pre>More.<li>two</ul>"
     expected = [("- one", "Do:"), ("ls", "- one"), ("- two", "Do:")]
@@ -37,6 +37,6 @@ def test_items_after_code_in_an_item_keep_the_introduction_of_their_list() -> No
     assert intros(nested, ".html") == [("- one", "Do:"), ("- in", "- one"), ("- two", "Do:")]
 
 
-def test_a_very_short_sentence_takes_the_one_before_it_along() -> None:
+def test_very_short_sentence_takes_its_predecessor() -> None:
     assert intros("Hello. Send its number. For example:\n\n- 117\n") == [("- 117", "Send its number. For example:")]
     assert intros(f"{'Long ' * 80}end. For example:\n\n- 117\n") == [("- 117", "For example:")]

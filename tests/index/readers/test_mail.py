@@ -87,7 +87,7 @@ def test_a_message() -> None:
     assert document.metadata == Metadata(author="Ada L.", date="2024-03-04T10:00:00+01:00")
 
 
-def test_a_box_is_a_section_for_each_message() -> None:
+def test_mailbox_has_a_section_for_each_message() -> None:
     one = b"From a@example.org Mon Mar  4 10:00:00 2024\nFrom: a@example.org\nSubject: %s\n\nHello\n>From here\n\n"
     document = mail(one % b"first" + one % b"second", ".mbox")
     assert [text for kind, text in blocks(document) if kind == "heading"] == ["first", "second"]
@@ -95,7 +95,7 @@ def test_a_box_is_a_section_for_each_message() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "euc-kr"])
-def test_text_in_an_encoding_that_is_named_wrongly(encoding: str) -> None:
+def test_wrongly_declared_encoding_is_corrected(encoding: str) -> None:
     text = "환불은 구매일로부터 14일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요."
     data = b"From: a@example.org\nContent-Type: text/plain; charset=nonsense\n\n" + text.encode(encoding)
     assert text in mail(data).text
@@ -109,7 +109,7 @@ def test_text_in_an_encoding_that_is_named_wrongly(encoding: str) -> None:
         (".mbox", b"Subject: x\n\ny", "no readable MBOX"),
     ],
 )
-def test_what_is_not_read_says_why(suffix: str, data: bytes, reason: str) -> None:
+def test_unread_file_has_a_reason(suffix: str, data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
         mail(data, suffix)
 

@@ -69,7 +69,7 @@ def test_a_page_is_its_blocks() -> None:
     ]
 
 
-def test_the_title_is_the_first_heading_without_marks() -> None:
+def test_title_is_the_first_heading_without_marks() -> None:
     assert markdown("text\n\n# Rules of *the* `house` #\n").title == "Rules of the house"
     assert markdown("## Second\n\n# First\n").title == "First"
     assert markdown("---\ntitle: <StrictMode>\n---\n## Use").title == "<StrictMode>"
@@ -77,7 +77,7 @@ def test_the_title_is_the_first_heading_without_marks() -> None:
     assert markdown("---\ntitle: The `init` command\n---\ntext").title == "The init command"
 
 
-def test_items_are_blocks_of_their_own() -> None:
+def test_items_are_separate_blocks() -> None:
     text = """Steps:
 
 1. one
@@ -134,7 +134,7 @@ def test_items_are_blocks_of_their_own() -> None:
         ("<div markdown=\"1\">\nSome *text*\n</div>", "Some text"),
     ],
 )  # fmt: skip
-def test_text_is_what_is_seen(source: str, text: str) -> None:
+def test_text_is_the_visible_text(source: str, text: str) -> None:
     assert markdown(source).text == text
 
 
@@ -204,7 +204,7 @@ def test_the_syntax_is_the_first_word(info: str, syntax: str) -> None:
         ("## رُسوم الدراسة", "رُسوم-الدراسة"),
     ],
 )
-def test_headings_open_where_they_stand(heading: str, anchor: str) -> None:
+def test_headings_have_their_anchors(heading: str, anchor: str) -> None:
     document = markdown(heading)
     assert document.blocks[0].anchor == anchor
     assert not re.search(r"[#{}*]", document.text)
@@ -408,7 +408,7 @@ _LINE_PIECES += [" ", "  ", "\n", "\t", "\u00a0", "\\", "\U000f0000", "**bold**"
 
 @given(st.lists(st.sampled_from(_LINE_PIECES), max_size=14).map("".join))
 @settings(max_examples=600)
-def test_a_line_that_is_quickly_read_is_read_as_the_parser_reads_it(line: str) -> None:
+def test_quick_path_matches_the_parser(line: str) -> None:
     line = line.strip()
     quick, slow = Token("inline", "", 0, content=line), Token("inline", "", 0, content=line)
     if line and is_quick(line):
@@ -432,7 +432,7 @@ def test_most_lines_are_quickly_read() -> None:
     )
 )
 @settings(max_examples=300)
-def test_a_plain_paragraph_is_what_all_rules_together_say_it_is(text: str) -> None:
+def test_plain_paragraph_matches_the_full_rules(text: str) -> None:
     markdown = parser(text, mdx=False)
     quick = markdown.parse(text, {"original": {}})
     with markdown.reset_rules():

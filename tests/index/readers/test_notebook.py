@@ -36,6 +36,6 @@ def test_cells_and_what_they_wrote() -> None:
 
 
 @pytest.mark.parametrize("data", [b"{}", b"no json", b'{"nbformat": 4, "cells": 3}', b"[1]"])
-def test_what_is_no_notebook_says_so(data: bytes) -> None:
+def test_invalid_notebook_has_a_reason(data: bytes) -> None:
     with pytest.raises(Unreadable, match=r"notebook|no text"):
         read(Source(data, "a.ipynb", "a", ".ipynb"))

@@ -91,6 +91,6 @@ def test_a_flat_file() -> None:
         (odt(content=f"<office:document-content {SPACES}/>"), "no text"),
     ],
 )
-def test_what_is_not_read_says_why(data: bytes, reason: str) -> None:
+def test_unread_file_has_a_reason(data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
         read_odt(data)

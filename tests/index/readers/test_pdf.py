@@ -71,7 +71,7 @@ def lines(
         canvas.drawString(x, y - 1.2 * size * number, text)
 
 
-def test_columns_are_read_one_after_the_other() -> None:
+def test_columns_are_read_in_turn() -> None:
     story: list[object] = [Paragraph("Foundry rules", STYLES["Title"])]
     story += [Paragraph(prose(number), STYLES["BodyText"]) for number in range(1, 9)]
     document = laid_out(story, columns=2)
@@ -82,7 +82,7 @@ def test_columns_are_read_one_after_the_other() -> None:
     assert document.title == "Foundry rules"
 
 
-def test_a_title_over_two_columns_and_a_note_under_them() -> None:
+def test_title_over_columns_and_note_below() -> None:
     def page(canvas: Canvas) -> None:
         lines(canvas, ["The casting of bells in the north"], size=20, x=120)
         left = [f"Left line {number} about bells, metal and sand" for number in range(8)]
@@ -98,7 +98,7 @@ def test_a_title_over_two_columns_and_a_note_under_them() -> None:
     assert places == sorted(places)
 
 
-def test_a_paragraph_goes_on_over_columns_and_pages() -> None:
+def test_paragraph_continues_over_columns_and_pages() -> None:
     document = laid_out([Paragraph(prose(0, 2000), STYLES["BodyText"])], columns=2)
     assert blocks(document) == [("prose", prose(0, 2000))]
     assert [number for _, number in document.pages] == [1, 2]
@@ -107,7 +107,7 @@ def test_a_paragraph_goes_on_over_columns_and_pages() -> None:
     assert not document.text[second].isspace()
 
 
-def test_what_repeats_on_the_pages_is_left_out() -> None:
+def test_repeated_page_text_is_left_out() -> None:
     def furniture(canvas: Canvas, page: int) -> None:
         canvas.setFont("Helvetica", 9)
         canvas.drawString(60, 810, "Foundry handbook, edition 3")
@@ -140,7 +140,7 @@ def test_headings_by_size_and_weight() -> None:
     ]
 
 
-def test_bookmarks_make_headings_of_the_lines_they_name() -> None:
+def test_bookmarks_turn_their_lines_into_headings() -> None:
     def page(canvas: Canvas) -> None:
         canvas.bookmarkPage("one")
         canvas.addOutlineEntry("Before the work", "one", 0)
@@ -186,7 +186,7 @@ ROWS = [
 ]
 
 
-def test_a_ruled_table_with_a_cell_of_two_lines() -> None:
+def test_ruled_table_with_a_two_line_cell() -> None:
     rows = [*TABLE, [Paragraph("Forging of large and very large parts", STYLES["BodyText"]), "3 weeks", ""]]
     story = [
         Paragraph("The fees are:", STYLES["BodyText"]),
@@ -204,7 +204,7 @@ def test_a_ruled_table_with_a_cell_of_two_lines() -> None:
 GRID = ("GRID", (0, 0), (-1, -1), 0.5, colors.black)
 
 
-def test_merged_cells_stand_in_each_row_and_name_they_cover() -> None:
+def test_merged_cells_repeat_in_rows_and_headers() -> None:
     rows = [
         ["Fees of the foundry", "", ""],
         ["Course", "Fee", ""],
@@ -242,7 +242,7 @@ def test_a_table_goes_on_over_pages(repeated: int) -> None:
     ]
 
 
-def test_the_corner_of_a_table_may_be_empty() -> None:
+def test_table_corner_may_be_empty() -> None:
     rows = [["", "May", "June"], ["Sand", "3", "4"], ["Ore", "few", "many"]]
     assert blocks(laid_out([Table(rows, colWidths=[90, 70, 60], style=[GRID])])) == [
         ("table_header", "| May | June"),
@@ -251,7 +251,7 @@ def test_the_corner_of_a_table_may_be_empty() -> None:
     ]
 
 
-def test_boxes_behind_a_text_are_no_table() -> None:
+def test_boxes_behind_text_are_no_table() -> None:
     def page(canvas: Canvas) -> None:
         for left in (50, 150, 250):
             for bottom in (700, 740):
@@ -265,7 +265,7 @@ def test_boxes_behind_a_text_are_no_table() -> None:
     ]
 
 
-def test_raised_numbers_are_marks_of_notes_or_exponents() -> None:
+def test_raised_numbers_are_notes_or_exponents() -> None:
     def page(canvas: Canvas) -> None:
         for number, (text, raised) in enumerate([("It was cast in the north.", "1"), ("Its mouth measures 3 m", "2")]):
             y = 780 - 30 * number
@@ -276,7 +276,7 @@ def test_raised_numbers_are_marks_of_notes_or_exponents() -> None:
     assert drawn(page).text.split("\n\n") == ["It was cast in the north.[1]", "Its mouth measures 3 m²"]
 
 
-def test_a_table_without_rules_by_its_columns() -> None:
+def test_table_without_rules_by_its_columns() -> None:
     rows = [*TABLE, ["Forging", "3 weeks", "500"]]
     assert blocks(laid_out([Table(rows, colWidths=[160, 80, 60])])) == [
         *ROWS,
@@ -284,7 +284,7 @@ def test_a_table_without_rules_by_its_columns() -> None:
     ]
 
 
-def test_two_lines_side_by_side_are_no_table() -> None:
+def test_two_parallel_lines_are_no_table() -> None:
     def page(canvas: Canvas) -> None:
         lines(canvas, ["Paris, 3 May", "Number 17"])
         lines(canvas, ["To the foundry", "Second gate"], x=350)
@@ -300,7 +300,7 @@ def test_code_keeps_its_lines_and_indentation() -> None:
     assert blocks(drawn(page))[-1] == ("code", "def pour(metal):\n    return metal")
 
 
-def test_footnotes_stand_at_the_end_of_their_page() -> None:
+def test_footnotes_follow_their_page() -> None:
     def page(canvas: Canvas) -> None:
         left = [
             "The bell was cast in 1523",
@@ -323,11 +323,11 @@ ARABIC = "\u0633\u0644\u0627\u0645 \u0639\u0644\u064a\u0643\u0645"
 SHAPES = "\ufee2\ufedc\ufef4\ufee0\ufecb \ufee1\ufefc\ufeb3"
 
 
-def test_arabic_from_the_right_in_plain_letters(boxes: str) -> None:
+def test_arabic_is_read_from_right_in_plain_letters(boxes: str) -> None:
     assert drawn(lambda canvas: lines(canvas, [SHAPES] * 3, font=boxes)).text.split() == ARABIC.split() * 3
 
 
-def test_columns_of_arabic_begin_at_the_right(boxes: str) -> None:
+def test_arabic_columns_begin_at_the_right(boxes: str) -> None:
     def page(canvas: Canvas) -> None:
         lines(canvas, [f"{SHAPES} " * 3] * 6, font=boxes)
         lines(canvas, [f"{SHAPES[:6]} " * 5] * 6, x=330, font=boxes)
@@ -374,7 +374,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("angle", [90, 180, 270])
-def test_a_turned_page_is_read_as_a_person_turns_it(angle: int) -> None:
+def test_turned_page_is_read_upright(angle: int) -> None:
     texts = [
         "The furnace is opened by the foreman alone, and by nobody else",
         "who works in this house.",
@@ -436,7 +436,7 @@ def test_properties() -> None:
         ("2023", False),
     ],
 )
-def test_a_title_that_is_a_files_name_is_none(title: str, kept: bool) -> None:
+def test_file_name_is_no_title(title: str, kept: bool) -> None:
     assert bool(title_of({"Title": title})) == kept
 
 
@@ -482,7 +482,7 @@ WORD = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_si
 
 @settings(max_examples=40)
 @given(st.lists(st.lists(WORD, min_size=3, max_size=60), min_size=1, max_size=6), st.integers(1, 2))
-def test_every_word_is_read_once_and_stands_in_a_block(paragraphs: list[list[str]], columns: int) -> None:
+def test_every_word_is_in_one_block(paragraphs: list[list[str]], columns: int) -> None:
     story = [Paragraph(" ".join(words) + ".", STYLES["BodyText"]) for words in paragraphs]
     document = laid_out(list(story), columns=columns)
     kept = "".join(document.text[block.start : block.end] for block in document.blocks)

@@ -51,12 +51,12 @@ def test_a_scanned_page_of_a_pdf(page: Image.Image) -> None:
     assert document.text[document.pages[1][0] :].startswith("Rules of the house")
 
 
-def test_what_is_no_picture_says_so() -> None:
+def test_invalid_picture_has_a_reason() -> None:
     with pytest.raises(Unreadable, match="no readable picture"):
         read(Source(b"not a picture", "a.png", "a", ".png"))
 
 
-def test_tesseracts_table_is_read_line_by_line() -> None:
+def test_tesseract_table_is_read_line_by_line() -> None:
     rows = [
         "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext",
         "4\t1\t1\t1\t1\t0\t100\t50\t300\t40\t-1\t",

@@ -9,7 +9,7 @@ from index.model import Document, Metadata
 from index.readers.records import read_records
 
 
-def test_records_name_the_line_that_is_broken() -> None:
+def test_broken_record_line_is_named() -> None:
     lines = [
         b'{"source_id":"a","text":"one"}',
         b"",
@@ -42,13 +42,13 @@ def test_records_name_the_line_that_is_broken() -> None:
     [("👩\u200d💻", True), ("نمی\u200cخواهم", True), ("資料\u3000一", True), ("[/x] :smile:", True), ("❤\ufe0f", True)]
     + [(f"a{mark}b", False) for mark in ("\x1b[2J", "\x9b", "\n", "\t", "\x7f", "\u202e", "\u2067", "\u2028")],
 )
-def test_an_id_is_in_any_script_and_steers_no_terminal(source_id: str, kept: bool) -> None:
+def test_id_allows_any_script_but_no_controls(source_id: str, kept: bool) -> None:
     ((_, found),) = read_records(io.BytesIO(json.dumps({"source_id": source_id, "text": "one"}).encode()))
     assert isinstance(found, Document) is kept
     assert kept or "control character" in str(found)
 
 
-def test_a_record_says_what_it_is() -> None:
+def test_metadata_of_a_record() -> None:
     record = {
         "source_id": "a",
         "text": "one",
@@ -66,7 +66,7 @@ def test_a_record_says_what_it_is() -> None:
     )
 
 
-def test_groups_that_cannot_be_understood_open_no_document() -> None:
+def test_unreadable_groups_hide_the_document() -> None:
     line = b'{"source_id":"a","text":"one","groups":{"staff":true},"tags":{"odd":1}}'
     ((_, found),) = read_records(io.BytesIO(line))
     assert "groups" in str(found)

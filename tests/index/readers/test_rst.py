@@ -14,7 +14,7 @@ def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
-def test_fields_below_the_title_tell_of_the_document() -> None:
+def test_fields_below_the_title_are_metadata() -> None:
     document = rst("Rules\n=====\n\n:Author: M. Osei\n:Date: 2024-03-02\n:Bell: loud\n\nNo noise.\n")
     assert (document.metadata.author, document.metadata.date) == ("M. Osei", "2024-03-02")
     assert blocks(document) == [("heading", "Rules"), ("definition", "Bell: loud"), ("prose", "No noise.")]
@@ -123,7 +123,7 @@ def test_a_table_with_cells_that_span() -> None:
         ("Broken heading\n====\n\n*open", [("heading", "Broken heading"), ("prose", "*open")]),
     ],
 )
-def test_what_is_shown(text: str, shown: list[tuple[str, str]]) -> None:
+def test_visible_text(text: str, shown: list[tuple[str, str]]) -> None:
     assert blocks(rst(text)) == shown
 
 

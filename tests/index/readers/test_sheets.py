@@ -64,7 +64,7 @@ def test_titles_two_header_rows_and_merged_cells() -> None:
     assert document.blocks[4].anchor == "'Fees 2024'!A5:D5"
 
 
-def test_several_tables_below_and_beside_each_other() -> None:
+def test_several_tables_in_a_sheet() -> None:
     rows: list[list[object]] = [
         ["Name", "Age", None, "Town", "Post code"],
         ["Ann", 31, None, "Lyon", 69001],
@@ -92,7 +92,7 @@ def test_several_tables_below_and_beside_each_other() -> None:
     ]
 
 
-def test_a_table_goes_on_after_an_empty_row() -> None:
+def test_table_continues_after_an_empty_row() -> None:
     rows: list[list[object]] = [
         ["Name", "Age"],
         ["Ann", 31],
@@ -112,7 +112,7 @@ def test_a_table_goes_on_after_an_empty_row() -> None:
     ]
 
 
-def test_what_is_hidden_is_left_out_but_not_what_a_filter_or_a_group_hides() -> None:
+def test_hidden_cells_are_left_out_but_filtered_kept() -> None:
     rows: list[list[object]] = [["Name", "Age", "Pay"], ["Ann", 31, 1], ["Bo", 44, 2], ["Cy", 20, 3]]
 
     def hide(page: Any) -> None:
@@ -187,12 +187,12 @@ def test_dates_and_formulas_have_their_results() -> None:
         ([], (), ()),
     ],
 )
-def test_a_header_is_found_where_it_is(rows: list[list[str]], titles: tuple[str, ...], names: tuple[str, ...]) -> None:
+def test_header_is_detected(rows: list[list[str]], titles: tuple[str, ...], names: tuple[str, ...]) -> None:
     found = head(rows)
     assert (found.titles, found.names) == (titles, names)
 
 
-def test_one_cell_at_the_far_corner_and_a_million_declared_rows() -> None:
+def test_distant_cell_among_a_million_declared_rows() -> None:
     document = sheet([["near"]], lambda page: page.cell(1048576, 16384, "far"))
     assert blocks(document) == [("heading", "Fees"), ("prose", "near"), ("prose", "far")]
     changed = io.BytesIO()
@@ -206,7 +206,7 @@ def test_one_cell_at_the_far_corner_and_a_million_declared_rows() -> None:
     assert time.monotonic() - began < 2
 
 
-def test_a_sheet_with_too_many_cells_is_refused() -> None:
+def test_sheet_with_too_many_cells_is_refused() -> None:
     small = Grid(3)
     small.put(1, 1, "a")
     small.put(1, 2, " ")
@@ -281,7 +281,7 @@ def test_an_open_document_sheet() -> None:
     assert document.blocks[-1].anchor == "Fees!A1048006"
 
 
-def test_an_old_workbook_and_what_is_none() -> None:
+def test_old_and_invalid_workbooks() -> None:
     document = given(files.sheet(), ".xls")  # calamine looks at the content, not at the name
     assert blocks(document)[-1] == ("table_row", "Course: Casting | Fee: 410.5")
     assert document.blocks[-1].anchor == "Fees!A3:B3"

@@ -30,7 +30,7 @@ def box(slide: Any, left: float, top: float, *texts: str) -> Any:
     return shape
 
 
-def test_bullets_have_levels_and_a_text_box_has_none() -> None:
+def test_bullets_have_levels_and_text_boxes_none() -> None:
     def fill(slide: Any) -> None:
         slide.shapes.title.text = "Opening\vhours"
         frame = slide.placeholders[1].text_frame
@@ -69,7 +69,7 @@ def test_numbered_paragraphs() -> None:
     assert slides(fill, layout=6).text == "1. one\n2. two\nC) three"
 
 
-def test_shapes_are_read_from_top_to_bottom_and_left_to_right() -> None:
+def test_shapes_are_read_in_reading_order() -> None:
     def fill(slide: Any) -> None:
         box(slide, 5, 3, "fourth")
         box(slide, 5, 1.1, "second")
@@ -111,7 +111,7 @@ def test_tables_charts_and_notes() -> None:
     ]
 
 
-def test_of_a_chart_that_the_library_does_not_know_the_title_is_kept() -> None:
+def test_unknown_chart_keeps_its_title() -> None:
     def fill(slide: Any) -> None:
         slide.shapes.title.text = "Sales"
         data = CategoryChartData()
@@ -127,7 +127,7 @@ def test_of_a_chart_that_the_library_does_not_know_the_title_is_kept() -> None:
     assert blocks(slides(fill, layout=5)) == [("heading", "Sales"), ("prose", "Sales by region")]
 
 
-def test_code_is_what_stands_in_a_monospaced_font() -> None:
+def test_monospaced_text_is_code() -> None:
     def fill(slide: Any) -> None:
         shape = box(slide, 1, 1, "Run it:", "for x in y:", "    go()", "Done.")
         for paragraph in shape.text_frame.paragraphs[1:3]:

@@ -50,7 +50,7 @@ def test_plain_text_is_its_blocks(text: str, blocks: list[tuple[str, int, str]])
     ).map("".join)
 )
 @settings(max_examples=300)
-def test_all_of_a_text_is_in_its_blocks(text: str) -> None:
+def test_every_word_is_in_a_block(text: str) -> None:
     at = 0
     for block in chapters(text):
         assert at <= block.start < block.end

@@ -64,7 +64,7 @@ NUMBERING = (
 )
 
 
-def test_numbered_lists_nest_go_on_and_begin_anew() -> None:
+def test_numbered_lists_nest_continue_and_restart() -> None:
     body = [
         p("The steps:"),
         item("one", 90),
@@ -106,7 +106,7 @@ def test_headings_of_every_language(style: str) -> None:
     assert [(block.kind, block.level) for block in document.blocks] == [("heading", 2), ("prose", 0)]
 
 
-def test_an_outline_level_makes_a_heading_and_the_table_of_contents_is_left_out() -> None:
+def test_outline_levels_are_headings_without_contents_table() -> None:
     toc = '<w:style w:type="paragraph" w:styleId="TOC1"><w:name w:val="toc 1"/></w:style>'
     body = (
         p("Scope 3", "TOC1")
@@ -196,7 +196,7 @@ def test_kinds_by_style() -> None:
     assert document.blocks[-1].intro == (document.blocks[4].start, document.blocks[4].end)
 
 
-def test_merged_cells_stand_in_each_row() -> None:
+def test_merged_cells_repeat_in_each_row() -> None:
     down = '<w:vMerge w:val="restart"/>'
     body = table(
         tr(tc("Region", down), tc("Fee", '<w:gridSpan w:val="2"/>')),
@@ -215,7 +215,7 @@ def test_merged_cells_stand_in_each_row() -> None:
     ]
 
 
-def test_marked_header_rows_nested_tables_and_lists_in_cells() -> None:
+def test_header_rows_nested_tables_and_lists() -> None:
     inner = table(tr("size", "S"), tr("price", "3"))
     body = table(
         tr("3", "4", properties="<w:tblHeader/>"),
@@ -228,7 +228,7 @@ def test_marked_header_rows_nested_tables_and_lists_in_cells() -> None:
     ]
 
 
-def test_notes_stand_behind_the_block_they_belong_to() -> None:
+def test_notes_follow_their_block() -> None:
     def note(kind: str, number: int, text: str) -> str:
         return f'<w:{kind} w:id="{number}">{p(f"<w:r><w:{kind}Ref/></w:r>{run(text)}")}</w:{kind}>'
 
@@ -256,17 +256,17 @@ def test_notes_stand_behind_the_block_they_belong_to() -> None:
     ]
 
 
-def test_a_frame_whose_cell_is_a_control() -> None:
+def test_frame_with_a_control_as_cell() -> None:
     control = f"<w:sdt><w:sdtContent>{tc('The cover.')}</w:sdtContent></w:sdt>"
     assert blocks(word(table(f"<w:tr>{control}</w:tr>"))) == [("prose", "The cover.")]
 
 
-def test_lists_by_the_name_of_their_style() -> None:
+def test_lists_are_recognised_by_style_name() -> None:
     document = word(p("one", "ListBullet") + p("inner", "ListBullet2") + p("deep", "ListBullet3"))
     assert [(block.kind, block.level) for block in document.blocks] == [("list_item", level) for level in (1, 2, 3)]
 
 
-def test_text_boxes_frames_and_controls_are_read_once() -> None:
+def test_boxes_frames_and_controls_are_read_once() -> None:
     box = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
     drawing = (
         '<w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wps:wsp><wps:txbx>'

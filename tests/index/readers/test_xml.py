@@ -177,7 +177,7 @@ LAUGHS = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
         ("<config level='3'/>", "no text"),
     ],
 )
-def test_what_is_not_read_says_why(text: str, reason: str) -> None:
+def test_unread_file_has_a_reason(text: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
         xml(text)
 

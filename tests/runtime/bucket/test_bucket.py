@@ -62,7 +62,7 @@ class Interrupted(Bucket):
         self.left -= 1
 
 
-async def test_what_is_pulled_is_what_was_pushed_and_only_what_changed_travels(
+async def test_push_then_pull_copies_only_changed_files(
     bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
@@ -86,9 +86,7 @@ async def test_what_is_pulled_is_what_was_pushed_and_only_what_changed_travels(
     held.close()
 
 
-async def test_any_client_of_object_stores_reads_what_was_pushed(
-    bucket: Bucket, client: Client, index: Path, snap: Snap
-) -> None:
+async def test_any_object_store_client_reads_a_bucket(bucket: Bucket, client: Client, index: Path, snap: Snap) -> None:
     name = snap(FIRST)
     await push(bucket, index, quiet, keep=3)
     store = await client.jetstream().object_store(bucket.name)
@@ -100,7 +98,7 @@ async def test_any_client_of_object_stores_reads_what_was_pushed(
     assert [len((await store.get(FILES + part)).data or b"") for part in listed.decode().split()] == [PART] * 5 + [1234]
 
 
-async def test_a_push_that_broke_off_goes_on_where_it_was(
+async def test_interrupted_push_continues(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     snap(FIRST)
@@ -127,7 +125,7 @@ def disk_takes_its_time(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("disk_takes_its_time")
-async def test_a_pull_that_broke_off_goes_on_where_it_was(
+async def test_interrupted_pull_continues(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
@@ -149,7 +147,7 @@ def no_lag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bus.journal.bucket, "LAG_S", 0.0)
 
 
-async def test_a_damaged_object_is_named_and_mended_by_sending_it_again(
+async def test_resend_repairs_a_damaged_object(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
@@ -164,7 +162,7 @@ async def test_a_damaged_object_is_named_and_mended_by_sending_it_again(
     assert same(index, cache)
 
 
-async def test_what_no_push_writes_is_named_as_damaged(
+async def test_foreign_object_is_reported_as_damaged(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     snap(FIRST)
@@ -179,9 +177,7 @@ async def test_what_no_push_writes_is_named_as_damaged(
 
 
 @pytest.mark.usefixtures("no_lag")
-async def test_an_object_that_is_gone_is_sent_by_the_next_push(
-    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
-) -> None:
+async def test_next_push_sends_a_missing_object(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path) -> None:
     snap(FIRST)
     await push(bucket, index, quiet, keep=3)
     part = sha256(FIRST["vectors/graph.bin"][:PART])
@@ -194,9 +190,7 @@ async def test_an_object_that_is_gone_is_sent_by_the_next_push(
     assert same(index, tmp_path / "cache")
 
 
-async def test_bytes_that_a_killed_push_left_without_a_name_are_not_sent_again(
-    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
-) -> None:
+async def test_bytes_of_a_killed_push_are_reused(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path) -> None:
     snap(FIRST)
     await push(bucket, index, quiet, keep=3)
     await bucket.forget([FILES + sha256(FIRST["vectors/graph.bin"][:PART])])
@@ -207,9 +201,7 @@ async def test_bytes_that_a_killed_push_left_without_a_name_are_not_sent_again(
 
 @pytest.mark.usefixtures("no_lag")
 @pytest.mark.parametrize("of", ["a part", "the list of the parts"])
-async def test_a_name_whose_bytes_were_pruned_meanwhile_gets_them_again(
-    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path, of: str
-) -> None:
+async def test_pruned_bytes_are_sent_again(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path, of: str) -> None:
     snap(FIRST)
     await push(bucket, index, quiet, keep=3)
     graph = FIRST["vectors/graph.bin"]
@@ -220,9 +212,7 @@ async def test_a_name_whose_bytes_were_pruned_meanwhile_gets_them_again(
     assert same(index, tmp_path / "cache")
 
 
-async def test_a_damaged_file_of_the_folder_is_fetched_again(
-    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
-) -> None:
+async def test_damaged_local_file_is_fetched_again(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     name = snap(FIRST)
     await push(bucket, index, quiet, keep=3)
@@ -243,9 +233,7 @@ async def test_a_changed_file_is_not_pushed(bucket: Bucket, index: Path, snap: S
     assert await bucket.current() is None
 
 
-async def test_a_bucket_keeps_the_newest_snapshots_and_nothing_that_only_older_ones_had(
-    bucket: Bucket, index: Path, snap: Snap
-) -> None:
+async def test_bucket_keeps_only_the_newest_snapshots(bucket: Bucket, index: Path, snap: Snap) -> None:
     names = []
     for round_ in range(4):
         names.append(snap(FIRST | {"vectors/graph.bin": noise(20 + round_, LONG)}))
@@ -261,7 +249,7 @@ async def test_a_bucket_keeps_the_newest_snapshots_and_nothing_that_only_older_o
 
 
 @pytest.mark.usefixtures("no_lag")
-async def test_who_pulls_what_leaves_the_bucket_goes_on_with_the_current_snapshot(
+async def test_pull_of_a_pruned_snapshot_continues_with_the_current(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
@@ -287,9 +275,7 @@ async def test_who_pulls_what_leaves_the_bucket_goes_on_with_the_current_snapsho
     assert same(index, cache)
 
 
-async def test_of_two_pushes_the_one_that_comes_second_does_not_take_the_place_of_the_first(
-    bucket: Bucket, index: Path, snap: Snap
-) -> None:
+async def test_late_push_does_not_replace_a_newer_one(bucket: Bucket, index: Path, snap: Snap) -> None:
     snap(FIRST)
     await push(bucket, index, quiet, keep=3)
     found = await bucket.current()
@@ -301,7 +287,7 @@ async def test_of_two_pushes_the_one_that_comes_second_does_not_take_the_place_o
     assert now.snapshot == "s000002-00000000"
 
 
-async def test_a_server_without_room_is_said_in_one_line_and_what_was_there_stays(
+async def test_full_server_is_one_line_and_keeps_data(
     bucket: Bucket, client: Client, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     name = snap({"passages/1.bin": noise(1, 100)})
@@ -315,9 +301,7 @@ async def test_a_server_without_room_is_said_in_one_line_and_what_was_there_stay
     assert (await pull(bucket, tmp_path / "cache", quiet)).snapshot == name
 
 
-async def test_an_index_that_replaces_another_leaves_none_of_it_in_the_folder(
-    bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
-) -> None:
+async def test_replacing_an_index_removes_the_old_one(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     for round_ in range(3):
         snap({"passages/1.bin": noise(round_, 100)})
@@ -331,7 +315,7 @@ async def test_an_index_that_replaces_another_leaves_none_of_it_in_the_folder(
     assert snapshot.names(cache) == [name]
 
 
-async def test_a_disk_that_is_full_is_said_in_one_line(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path) -> None:
+async def test_full_disk_is_one_line(bucket: Bucket, index: Path, snap: Snap, tmp_path: Path) -> None:
     small = tmp_path / "small"
     with disk(small) as mounted:
         if not mounted:
@@ -366,7 +350,7 @@ async def test_a_disk_that_is_full_is_said_in_one_line(bucket: Bucket, index: Pa
         ({"files": 3}, "a manifest that cannot be read"),
     ],
 )
-async def test_a_manifest_that_cannot_be_used_is_refused_in_one_line(
+async def test_bad_manifest_is_refused_in_one_line(
     bucket: Bucket, index: Path, snap: Snap, tmp_path: Path, change: dict[str, object], says: str
 ) -> None:
     name = snap({"passages/1.bin": b"1"})

@@ -88,7 +88,7 @@ def watched(client: Client, bucket: Bucket, bus_settings: BusSettings, tmp_path:
     return Watched(client, bucket, bus_settings.url, tmp_path)
 
 
-async def test_push_and_pull_go_on_where_they_were_killed(
+async def test_killed_push_and_pull_continue(
     watched: Watched, bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
 ) -> None:
     name = snap({"passages/1.bin": noise(1, 5000), "vectors/graph.bin": noise(2, PARTS * PART)})

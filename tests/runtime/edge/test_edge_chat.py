@@ -88,7 +88,7 @@ async def test_models_are_the_profiles(client: openai.AsyncOpenAI) -> None:
         ("general", [{"role": "user", "content": "x" * 66_000}], openai.APIStatusError, "shorten the conversation"),
     ],
 )
-async def test_mistakes_are_told_in_their_words(
+async def test_errors_use_openai_codes(
     client: openai.AsyncOpenAI, model: str, messages: list[object], error: type[openai.APIError], says: str
 ) -> None:
     with pytest.raises(error) as raised:

@@ -38,22 +38,20 @@ async def stream_of(http: aiohttp.ClientSession, **fields: object) -> tuple[str,
 
 
 @pytest.mark.parametrize("wanted", ["default", "all"])
-async def test_the_stream_has_the_passages_after_the_tokens_and_no_references(
-    http: aiohttp.ClientSession, wanted: str
-) -> None:
+async def test_passages_follow_the_tokens_without_references(http: aiohttp.ClientSession, wanted: str) -> None:
     _, events = await stream_of(http, events=wanted)
     told = [event for _, event in events]
     assert "".join(event["content"] for event in told[:-3]) == TOLD
     assert told[-3:] == [{"type": "token", "content": "", "status": "end"}, json_of(PASSAGES), {"type": "DONE"}]
 
 
-async def test_a_client_that_comes_back_gets_the_passages(http: aiohttp.ClientSession) -> None:
+async def test_resuming_client_gets_the_passages(http: aiohttp.ClientSession) -> None:
     run_id, events = await stream_of(http)
     async with http.get(f"/v1/runs/{run_id}/events", params={"after": str(events[-3][0])}) as response:
         assert [(number, json.loads(data)) for number, data in parse(await response.read())] == events[-2:]
 
 
-async def test_a_json_answer_and_the_record_have_the_passages(http: aiohttp.ClientSession) -> None:
+async def test_json_answer_and_record_have_the_passages(http: aiohttp.ClientSession) -> None:
     async with http.post(
         "/v1/runs", json={"question": "near enough?"}, headers={"Accept": "application/json"}
     ) as response:
@@ -65,7 +63,7 @@ async def test_a_json_answer_and_the_record_have_the_passages(http: aiohttp.Clie
         assert (await response.json())["passages"] == json_of(NEAR)
 
 
-async def test_a_socket_gets_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
+async def test_socket_gets_the_same_events(http: aiohttp.ClientSession) -> None:
     frames: list[dict[str, Any]] = []
     async with http.ws_connect("/v1/ws?envelope=0") as socket:
         await socket.send_json({"question": "near enough?", "voice": "helpful"})
@@ -95,7 +93,7 @@ async def complete(edge: str, *, stream: bool, **fields: object) -> tuple[str, d
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_chat_has_the_passages_as_text_and_as_data(edge: str, stream: bool) -> None:
+async def test_chat_has_passages_as_text_and_data(edge: str, stream: bool) -> None:
     content, extra, _ = await complete(edge, stream=stream)
     assert content == TOLD + markdown(NEAR)
     assert extra["passages"] == json_of(NEAR)
@@ -104,7 +102,7 @@ async def test_a_chat_has_the_passages_as_text_and_as_data(edge: str, stream: bo
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_passages_that_max_tokens_has_no_room_for_are_not_quoted(edge: str, stream: bool) -> None:
+async def test_passages_beyond_max_tokens_are_not_quoted(edge: str, stream: bool) -> None:
     first = TOLD + markdown(NEAR[:1])
     for most, said, why in ((1000, TOLD + markdown(NEAR), "stop"), (len(first.split()), first, "length")):
         async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
@@ -142,7 +140,7 @@ async def in_shape(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> 
     await emitter.events(TokensEnd(), Done())
 
 
-async def test_who_wants_an_object_gets_no_other_text_as_its_content(edge: str, pipeline: Pipeline) -> None:
+async def test_json_schema_refusal_has_null_content(edge: str, pipeline: Pipeline) -> None:
     pipeline.scripts["shape"] = in_shape
     async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
 
@@ -165,7 +163,7 @@ async def test_who_wants_an_object_gets_no_other_text_as_its_content(edge: str, 
         assert (answered.parsed, answered.refusal) == (Days(days=14), None)
 
 
-def test_the_markdown_shows_quotations_under_their_titles_and_nothing_of_a_document_is_markup() -> None:
+def test_markdown_quotes_passages_without_their_markup() -> None:
     shown = MARKDOWN.render(TOLD + markdown(NEAR))
     assert shown == (
         "<p>Nothing is sure:</p>\n"
@@ -186,7 +184,7 @@ def test_the_markdown_shows_quotations_under_their_titles_and_nothing_of_a_docum
         *("<img src=x>", "<https://x.example>", "&lt;", "a\\b", "[a]: https://x.example", "[a][b]"),
     ],
 )  # fmt: skip
-def test_whatever_a_document_says_stays_text(text: str) -> None:
+def test_any_document_text_stays_text(text: str) -> None:
     shown = msgspec.structs.replace(NEAR[1], text=text, marked=())
     page = MARKDOWN.render(markdown([shown]).split("\n\n", 2)[2])
     inside = page.removeprefix("<blockquote>\n").removesuffix("</blockquote>\n")
@@ -204,7 +202,7 @@ def test_whatever_a_document_says_stays_text(text: str) -> None:
         *("a\n\n# b", "a\r# b", "a\u2028# b", "\u202eexe.md", "\x1b[2J", "https://evil.example", "www.evil.example"),
     ],
 )  # fmt: skip
-def test_a_title_and_a_path_stay_text(name: str) -> None:
+def test_title_and_path_stay_text(name: str) -> None:
     """Also in one line, so that nothing of it gets out of the heading."""
     plain = msgspec.structs.replace(NEAR[0], text="text", marked=(), page=None)
     for shown in (
@@ -220,7 +218,7 @@ def test_a_title_and_a_path_stay_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\r# b", "a\u2028\u2029# b", "a\x85# b", "a\x1b[2J\x9b"])
-def test_no_break_of_a_line_gets_out_of_the_quotation(text: str) -> None:
+def test_line_breaks_stay_inside_the_quotation(text: str) -> None:
     shown = msgspec.structs.replace(NEAR[1], text=text, marked=())
     quoted = markdown([shown]).split("\n\n", 2)[2]
     assert len(quoted.splitlines()) == 1
@@ -230,7 +228,7 @@ def test_no_break_of_a_line_gets_out_of_the_quotation(text: str) -> None:
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "https://a.example/\x1b[2J", "https://a.example/> [x](b", "data:text/html,x"]
 )
-def test_an_address_that_is_none_of_the_web_is_no_link(url: str) -> None:
+def test_non_web_address_is_not_a_link(url: str) -> None:
     assert "<a" not in MARKDOWN.render(markdown([msgspec.structs.replace(NEAR[0], url=url)]))
 
 
@@ -250,13 +248,13 @@ async def test_the_voice_travels_with_the_question(http: aiohttp.ClientSession, 
     assert (await asked_as(pipeline, chat)).voice == "helpful"
 
 
-async def test_a_voice_that_is_none_is_told_with_those_there_are(http: aiohttp.ClientSession) -> None:
+async def test_unknown_voice_lists_the_known_ones(http: aiohttp.ClientSession) -> None:
     async with http.post("/v1/runs", json={"question": "near?", "voice": "loud"}) as response:
         assert response.status == 422
         assert (await response.json())["detail"].startswith("voice: ")
 
 
-async def test_the_documents_of_the_interfaces_know_both(http: aiohttp.ClientSession) -> None:
+async def test_interface_documents_describe_both(http: aiohttp.ClientSession) -> None:
     async with http.get("/openapi.json") as response:
         schemas = (await response.json())["components"]["schemas"]
     async with http.get("/asyncapi.json") as response:

@@ -10,7 +10,7 @@ from tests.runtime.edge.conftest import Bus
 VIEW = PageView(pages=1, width=1, height=1)
 
 
-async def test_a_key_waits_for_its_turn_and_is_forgotten_when_it_wants_no_more(bus: Bus) -> None:
+async def test_key_waits_for_its_turn_and_is_forgotten(bus: Bus) -> None:
     drawing = Drawing()
     first, over = asyncio.Event(), asyncio.Event()
     asked: list[str] = []

@@ -66,7 +66,7 @@ async def test_the_vectors_are_the_indexs_own(client: openai.AsyncOpenAI, served
     assert as_numbers.usage.total_tokens == as_numbers.usage.prompt_tokens > 0
 
 
-async def test_what_a_client_leaves_to_us_may_be_null(http: aiohttp.ClientSession, served: Threads) -> None:
+async def test_optional_client_fields_may_be_null(http: aiohttp.ClientSession, served: Threads) -> None:
     """litellm and others send a null for what their caller did not say."""
     asked = {"model": "lsa", "input": "When are refunds paid?"}
     nulls = dict.fromkeys(("encoding_format", "dimensions", "input_type", "user"))
@@ -90,7 +90,7 @@ async def test_a_single_text_and_a_query(http: aiohttp.ClientSession, served: Th
 
 
 @pytest.mark.parametrize("text", ["x" * 1500, "\x01" * 1500, "\U0001f600" * 40_000, "a"])
-async def test_as_much_as_clients_send_at_a_time_fits(http: aiohttp.ClientSession, bus: Bus, text: str) -> None:
+async def test_largest_client_request_fits(http: aiohttp.ClientSession, bus: Bus, text: str) -> None:
     """LangChain a thousand texts, LlamaIndex long ones; characters that JSON writes with six bytes."""
     asked: list[int] = []
 
@@ -145,14 +145,12 @@ async def test_the_right_dimensions_are_no_mistake(client: openai.AsyncOpenAI, s
         await client.embeddings.create(model="lsa", input="refunds", dimensions=count + 1)
 
 
-async def test_who_does_not_see_all_that_it_was_fitted_on_gets_no_vectors(
-    bus: Bus, http: aiohttp.ClientSession, served: Threads
-) -> None:
+async def test_restricted_key_gets_no_vectors(bus: Bus, http: aiohttp.ClientSession, served: Threads) -> None:
     made = [await served.embed(VectorsRequest(texts=("a",), groups=groups)) for groups in ((), ("board",), None)]
     assert [(each.withheld, len(each.rows)) for each in made] == [(True, 0), (False, 1), (False, 1)]
 
 
-async def test_what_is_withheld_is_403_and_nobody_who_answers_is_503(bus: Bus, http: aiohttp.ClientSession) -> None:
+async def test_forbidden_is_403_and_absent_is_503(bus: Bus, http: aiohttp.ClientSession) -> None:
     async def withhold(request: VectorsRequest) -> VectorsReply:
         assert request.groups is None  # the open door
         return VectorsReply(embedder="lsa", version="s1", dimension=4, withheld=True)
@@ -171,7 +169,7 @@ async def test_what_is_withheld_is_403_and_nobody_who_answers_is_503(bus: Bus, h
         assert "no search process answers" in (await response.json())["error"]["message"]
 
 
-async def test_other_requests_go_on_while_many_texts_are_answered(bus: Bus, http: aiohttp.ClientSession) -> None:
+async def test_other_requests_proceed_during_many_texts(bus: Bus, http: aiohttp.ClientSession) -> None:
     """No step of the loop takes more than a small part of what the whole answer does."""
     row = np.random.default_rng(7).standard_normal(1536).astype("<f4").tobytes()
 

@@ -95,7 +95,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-async def test_bad_requests_are_told_what_is_wrong(http: aiohttp.ClientSession, case: Bad) -> None:
+async def test_bad_requests_name_the_problem(http: aiohttp.ClientSession, case: Bad) -> None:
     body = case.body if isinstance(case.body, bytes) else json.dumps(case.body).encode()
     async with http.request(case.method, _raw(case.path), data=body, headers=case.headers) as response:
         problem = await response.json(content_type="application/problem+json")
@@ -110,6 +110,6 @@ def _raw(path: str) -> URL:
     return URL(path, encoded=True)
 
 
-async def test_a_wrong_method_names_the_right_one(http: aiohttp.ClientSession) -> None:
+async def test_wrong_method_names_the_right_one(http: aiohttp.ClientSession) -> None:
     async with http.delete("/v1/runs") as response:
         assert response.headers["Allow"] == "GET, HEAD, POST"

@@ -102,7 +102,7 @@ async def test_a_stream_outlives_the_server(http: aiohttp.ClientSession, server:
     assert [number for number, _ in parse(await response.read())] == [1, 2, 3, 4]
 
 
-async def test_a_server_that_is_away_is_503_at_once(http: aiohttp.ClientSession, server: Server) -> None:
+async def test_absent_server_is_503_at_once(http: aiohttp.ClientSession, server: Server) -> None:
     server.kill()
     calls = [
         http.post("/v1/runs", json={"question": "a"}),
@@ -119,7 +119,7 @@ async def test_a_server_that_is_away_is_503_at_once(http: aiohttp.ClientSession,
         assert alive.status == 200
 
 
-async def test_a_full_journal_is_503_and_loses_nothing(http: aiohttp.ClientSession, journal: Journal) -> None:
+async def test_full_journal_is_503_and_loses_nothing(http: aiohttp.ClientSession, journal: Journal) -> None:
     accepted = []
     for _ in range(20):
         async with http.post("/v1/runs", json={"question": "x" * 4000}) as response:
@@ -136,7 +136,7 @@ async def test_a_full_journal_is_503_and_loses_nothing(http: aiohttp.ClientSessi
         assert await journal.latest([key_of(QuestionAsked, run_id).subject])
 
 
-async def test_stopping_ends_streams_that_another_edge_reads_on(settings: Settings, journal: Journal) -> None:
+async def test_stopped_streams_continue_at_another_edge(settings: Settings, journal: Journal) -> None:
     first = await Edge(settings).start()
     async with aiohttp.ClientSession() as session:
         stream = await session.post(f"{first.address}/v1/runs", json={"question": "a", "on_disconnect": "cancel"})
@@ -160,7 +160,7 @@ async def test_stopping_ends_streams_that_another_edge_reads_on(settings: Settin
         await second.end()
 
 
-async def test_a_port_in_use_is_said_in_one_line(edge: Edge, settings: Settings) -> None:
+async def test_port_in_use_is_one_line(edge: Edge, settings: Settings) -> None:
     taken = int(edge.address.rpartition(":")[2])
     with pytest.raises(Unavailable, match="choose another port with --port") as raised:
         await Edge(Settings(bus=settings.bus, edge=EdgeSettings(port=taken), state=settings.state)).start()

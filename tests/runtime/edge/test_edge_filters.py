@@ -64,7 +64,7 @@ async def test_with_a_search(http: aiohttp.ClientSession, bus: Bus, none_passes:
     assert found == {"hits": [], "snapshot": "s1"} | ({"detail": told} if none_passes else {})
 
 
-async def test_a_source_tells_what_it_says_of_itself(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_source_shows_its_metadata(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     source = msgspec.structs.replace(SOURCE, about=About(author="김", date="2026-01-31", recognized=True))
 
     async def dated(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:

@@ -139,7 +139,7 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
     assert [task for task in asyncio.all_tasks() if task.get_name().startswith(("ask ", "end "))] == []
 
 
-async def test_a_run_is_ended_though_the_connection_is_lost_while_it_is(
+async def test_run_ends_despite_a_lost_connection(
     edge: str, runs: Runs, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A write to a client that has gone breaks first, and aiohttp cancels the handler a moment later."""
@@ -181,7 +181,7 @@ async def test_a_run_is_ended_though_the_connection_is_lost_while_it_is(
         endless.asked.clear()
 
 
-async def test_a_question_that_is_being_written_when_its_client_leaves_is_not_run(
+async def test_question_of_a_leaving_client_is_not_run(
     edge: str, runs: Runs, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = int(edge.rpartition(":")[2])
@@ -214,7 +214,7 @@ async def test_a_question_that_is_being_written_when_its_client_leaves_is_not_ru
 
 
 @pytest.mark.parametrize("body", [RESPONSE, RESPONSE | {"stream": True}])
-async def test_a_question_whose_client_is_told_of_an_error_in_place_of_its_run_is_not_run(
+async def test_question_answered_with_an_error_is_not_run(
     edge: str, runs: Runs, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, body: dict[str, object]
 ) -> None:
     pipeline.scripts[WORD] = endless = Endless(runs)

@@ -17,7 +17,7 @@ from runtime.settings import AccessSettings, EdgeSettings, Settings
     rate=st.tuples(st.integers(1, 20), st.sampled_from([1, 60])),
     waits=st.lists(st.floats(0, 3), max_size=60),
 )
-def test_a_rate_lets_so_many_through_and_its_wait_is_true(rate: tuple[int, int], waits: list[float]) -> None:
+def test_rate_admits_its_number_with_a_true_wait(rate: tuple[int, int], waits: list[float]) -> None:
     now = [0.0]
     limits = Limits(lambda: now[0])
     let: list[float] = []
@@ -63,7 +63,7 @@ def test_so_many_at_a_time() -> None:
         ("", False),
     ],
 )
-def test_what_is_loopback_is_an_address(address: str, loopback: bool) -> None:
+def test_loopback_is_an_address(address: str, loopback: bool) -> None:
     assert is_loopback(address) is loopback
 
 
@@ -79,7 +79,7 @@ def test_what_is_loopback_is_an_address(address: str, loopback: bool) -> None:
         ("::", False),
     ],
 )
-def test_a_key_is_needed_wherever_others_come_in(tmp_path: object, host: str, open_door: bool) -> None:
+def test_public_address_needs_a_key(tmp_path: object, host: str, open_door: bool) -> None:
     settings = Settings(edge=EdgeSettings(host=host), state=str(tmp_path))
     addresses = addresses_of(settings)
     assert needs_key(settings, addresses) is not open_door
@@ -96,24 +96,24 @@ def test_a_key_is_needed_wherever_others_come_in(tmp_path: object, host: str, op
     check_key(settings, addresses)
 
 
-def test_the_address_that_is_told_is_one_that_answers() -> None:
+def test_printed_address_answers() -> None:
     told = [url_of((each,), 80) for each in ("127.0.0.1", "::1", "0.0.0.0", "::", "192.168.1.5")]
     assert told == [f"http://{host}:80" for host in ("127.0.0.1", "[::1]", "localhost", "localhost", "192.168.1.5")]
 
 
-def test_behind_a_proxy_loopback_needs_a_key_too(tmp_path: object) -> None:
+def test_loopback_behind_a_proxy_needs_a_key(tmp_path: object) -> None:
     settings = Settings(access=AccessSettings(required=True), state=str(tmp_path))
     with pytest.raises(Unavailable):
         check_key(settings, addresses_of(settings))
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "a" * 70, "\udcff", "unix:/run/x"])
-def test_a_host_that_is_none_is_said_in_one_line(host: str) -> None:
+def test_invalid_host_is_one_line(host: str) -> None:
     with pytest.raises(Unavailable, match=r"with --host or edge\.host"):
         addresses_of(Settings(edge=EdgeSettings(host=host)))
 
 
-def test_connections_are_counted_by_address_and_in_all() -> None:
+def test_connections_are_counted_by_address_and_total() -> None:
     crowd = Crowd(most=5, most_per_address=2)
     assert [crowd.enter("10.0.0.1") for _ in range(3)] == [True, True, False]
     assert crowd.enter("10.0.0.2")
@@ -124,7 +124,7 @@ def test_connections_are_counted_by_address_and_in_all() -> None:
     assert Crowd(most=9, most_per_address=0).enter("10.0.0.1")
 
 
-def test_a_network_of_ipv6_is_one_address() -> None:
+def test_ipv6_network_counts_as_one_address() -> None:
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") == "2001:db8::/64"
     assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
     assert network_of("::ffff:10.0.0.1") == network_of("10.0.0.1") == "10.0.0.1"
@@ -132,6 +132,6 @@ def test_a_network_of_ipv6_is_one_address() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
-def test_a_detail_is_one_line_of_text(text: str) -> None:
+def test_detail_is_one_line_of_text(text: str) -> None:
     assert one_line(text).isprintable()
     one_line(text).encode()

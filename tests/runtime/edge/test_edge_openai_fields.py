@@ -155,7 +155,7 @@ async def test_it_is_accepted(http: aiohttp.ClientSession, path: str, field: str
         assert (await response.text()).rstrip().endswith("data: [DONE]" if field == "stream" else "}")
 
 
-async def test_all_that_has_no_effect_at_once(http: aiohttp.ClientSession) -> None:
+async def test_all_ineffective_fields_at_once(http: aiohttp.ClientSession) -> None:
     async with http.post(CHAT, json=base(CHAT) | WITHOUT_EFFECT[CHAT]) as response:
         assert response.status == 200, await response.text()
 
@@ -179,7 +179,7 @@ async def test_it_is_refused_by_name(http: aiohttp.ClientSession, path: str, fie
         ({"model": 7, "messages": [USER], "top_p": 1}, {"model"}),
     ],
 )
-async def test_validation_names_the_fields_that_are_wrong_and_no_other(
+async def test_validation_names_only_the_wrong_fields(
     http: aiohttp.ClientSession, body: dict[str, Any], named: set[str]
 ) -> None:
     async with http.post(CHAT, json=body) as response:
@@ -190,7 +190,7 @@ async def test_validation_names_the_fields_that_are_wrong_and_no_other(
 
 @pytest.mark.parametrize("path", [CHAT, TEXT])
 @pytest.mark.parametrize("stream", [False, True])
-async def test_an_answer_that_max_tokens_cut_says_so(
+async def test_answer_cut_by_max_tokens_is_marked(
     http: aiohttp.ClientSession, pipeline: Pipeline, path: str, stream: bool
 ) -> None:
     asked: list[QuestionAsked] = []

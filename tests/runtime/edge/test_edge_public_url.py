@@ -32,7 +32,7 @@ async def proxied(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPat
         ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ASK}),
     ],
 )
-async def test_sources_open_where_clients_reach_the_edge(
+async def test_sources_open_at_the_public_address(
     proxied: str, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, object]
 ) -> None:
     monkeypatch.setitem(pipeline.scripts, "cite", cite)

@@ -86,7 +86,7 @@ async def _leave(asking: "asyncio.Task[aiohttp.ClientResponse]") -> None:
         await asking
 
 
-async def test_an_answer_in_one_piece_may_take_as_long_as_the_run(
+async def test_whole_answer_may_take_the_run_deadline(
     bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path
 ) -> None:
     async with impatient_edge(bus, tmp_path) as address, aiohttp.ClientSession(address) as session:
@@ -122,7 +122,7 @@ async def test_openais_own_retry_joins_the_run(edge: str, slow: Slow, body: dict
 
 
 @pytest.mark.parametrize("said", [True, False])
-async def test_a_retry_after_its_client_left_joins_the_run_whether_it_says_so_or_not(
+async def test_retry_after_leaving_joins_the_run(
     http: aiohttp.ClientSession, runs: Runs, slow: Slow, body: dict[str, object], said: bool
 ) -> None:
     asking = asyncio.create_task(http.post(CHAT, json=body))
@@ -136,7 +136,7 @@ async def test_a_retry_after_its_client_left_joins_the_run_whether_it_says_so_or
     assert (await runs.record(run_id)).outcome == "answered"  # type: ignore[union-attr]
 
 
-async def test_who_asks_the_same_at_the_same_time_asks_a_question_of_their_own(
+async def test_simultaneous_equal_questions_are_separate(
     bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path
 ) -> None:
     """At an edge of its own: one that slow tests have asked before may have learned to do one question at a time."""
@@ -149,9 +149,7 @@ async def test_who_asks_the_same_at_the_same_time_asks_a_question_of_their_own(
     assert len(ids) == 2
 
 
-async def test_a_retry_while_the_first_still_waits_shares_its_run_and_one_may_leave(
-    http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
-) -> None:
+async def test_early_retry_shares_the_run(http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]) -> None:
     """As behind a proxy that keeps the first connection."""
     first = asyncio.create_task(http.post(CHAT, json=body))
     run_id = await slow.runs.get()
@@ -164,7 +162,7 @@ async def test_a_retry_while_the_first_still_waits_shares_its_run_and_one_may_le
     assert (late.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
 
 
-async def test_another_question_or_a_run_that_failed_is_not_joined(
+async def test_other_or_failed_run_is_not_joined(
     http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
 ) -> None:
     slow.fails = True
@@ -187,7 +185,7 @@ async def test_another_question_or_a_run_that_failed_is_not_joined(
         ("/v1/runs", True, None, "answered"),
     ],
 )
-async def test_a_run_ends_with_its_chat_client(
+async def test_run_ends_with_its_chat_client(
     http: aiohttp.ClientSession,
     runs: Runs,
     slow: Slow,
@@ -222,7 +220,7 @@ async def test_a_run_ends_with_its_chat_client(
 
 
 @pytest.mark.parametrize("path", [CHAT, "/v1/completions", "/v1/runs"])
-async def test_a_key_in_the_header_makes_two_requests_one_run(
+async def test_header_key_makes_two_requests_one_run(
     http: aiohttp.ClientSession, slow: Slow, path: str, request: pytest.FixtureRequest
 ) -> None:
     name = request.node.name
@@ -244,7 +242,7 @@ async def test_a_key_in_the_header_makes_two_requests_one_run(
     assert refused.headers.get("X-Should-Retry") == (None if path == "/v1/runs" else "false")
 
 
-async def test_a_key_that_is_an_id_is_the_same_in_the_header_and_in_the_body(
+async def test_key_is_equal_in_header_and_body(
     http: aiohttp.ClientSession, slow: Slow, request: pytest.FixtureRequest
 ) -> None:
     slow.go.set()
@@ -260,7 +258,7 @@ async def test_a_key_that_is_an_id_is_the_same_in_the_header_and_in_the_body(
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\tb"])
-async def test_a_key_that_is_none_is_refused(http: aiohttp.ClientSession, key: str) -> None:
+async def test_invalid_key_is_refused(http: aiohttp.ClientSession, key: str) -> None:
     refused = await http.post("/v1/runs", json={"question": "How long?"}, headers={"Idempotency-Key": key})
     assert refused.status == 400
     assert "printable characters; send a UUID" in (await refused.json(content_type=None))["detail"]

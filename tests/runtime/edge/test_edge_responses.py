@@ -88,15 +88,13 @@ async def test_the_closest_passages_are_sources_too(http: aiohttp.ClientSession)
     assert [each["title"] for each in part["annotations"]] == ["환불 <규정>", "file.txt"]
 
 
-async def test_a_failure_is_an_error_of_its_status(http: aiohttp.ClientSession) -> None:
+async def test_failure_is_an_error_of_its_status(http: aiohttp.ClientSession) -> None:
     async with http.post(CREATE, json={"model": "general", "input": "fail"}) as response:
         error = (await response.json())["error"]
     assert (response.status, error["type"], error["code"]) == (503, "server_error", "model_unavailable")
 
 
-async def test_what_cannot_be_asked_is_told_in_its_words_later_too(
-    http: aiohttp.ClientSession, pipeline: Pipeline
-) -> None:
+async def test_impossible_request_keeps_its_message(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     async def unfit(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         settled = Settled(outcome="failed", unrun="invalid", code="invalid", detail="ask for text", question="unfit")
         await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
@@ -112,7 +110,7 @@ async def test_what_cannot_be_asked_is_told_in_its_words_later_too(
         assert (await response.json())["error"] == {"code": "invalid", "message": "ask for text"}
 
 
-async def test_passages_that_there_is_no_room_for_are_not_quoted(http: aiohttp.ClientSession) -> None:
+async def test_passages_without_room_are_not_quoted(http: aiohttp.ClientSession) -> None:
     response_id, sent = await streamed(http, "near", max_output_tokens=16)
     events = events_of(sent)
     final = events[-1]["response"]
@@ -129,9 +127,7 @@ class Loan(pydantic.BaseModel):
 
 
 @pytest.mark.parametrize("text", ["refuse", "near"])
-async def test_who_wants_an_object_is_refused_in_a_part_that_is_none(
-    http: aiohttp.ClientSession, edge: str, text: str
-) -> None:
+async def test_json_schema_refusal_is_not_json(http: aiohttp.ClientSession, edge: str, text: str) -> None:
     said = (await created(http, text))["output"][0]["content"][0]["text"]
     async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
         whole = await client.responses.parse(model="general", input=text, text_format=Loan)
@@ -150,7 +146,7 @@ async def test_who_wants_an_object_is_refused_in_a_part_that_is_none(
         assert (await response.json())["output"][0]["content"] == [{"type": "refusal", "refusal": said}]
 
 
-async def test_who_wants_an_object_has_it_as_text(edge: str) -> None:
+async def test_json_schema_answer_is_text(edge: str) -> None:
     async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
         whole = await client.responses.parse(model="general", input="shape", text_format=Loan)
         assert whole.output_parsed == Loan(weeks=3)
@@ -159,7 +155,7 @@ async def test_who_wants_an_object_has_it_as_text(edge: str) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 3, 5])
-async def test_a_stream_is_read_again_from_any_number(http: aiohttp.ClientSession, after: int) -> None:
+async def test_stream_is_read_again_from_any_number(http: aiohttp.ClientSession, after: int) -> None:
     response_id, sent = await streamed(http, "cite")
     params = {"stream": "true", "starting_after": str(after)}
     async with http.get(f"{CREATE}/{response_id}", params=params) as response:
@@ -172,7 +168,7 @@ async def test_a_stream_is_read_again_from_any_number(http: aiohttp.ClientSessio
 # ---------------------------------------------------------------- under way
 
 
-async def test_a_stream_that_is_left_ends_its_run(http: aiohttp.ClientSession) -> None:
+async def test_left_stream_ends_its_run(http: aiohttp.ClientSession) -> None:
     async with http.post(CREATE, json={"model": "general", "input": "hang", "stream": True}) as response:
         await response.content.readuntil(b"output_text.delta")
         response_id = f"resp_{response.headers['X-Run-Id']}"
@@ -191,7 +187,7 @@ async def test_a_stream_that_is_left_ends_its_run(http: aiohttp.ClientSession) -
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_in_the_background_it_goes_on_until_it_is_cancelled(http: aiohttp.ClientSession, stream: bool) -> None:
+async def test_background_response_lasts_until_cancelled(http: aiohttp.ClientSession, stream: bool) -> None:
     body = {"model": "general", "input": "hang", "background": True, "stream": stream}
     async with http.post(CREATE, json=body) as response:
         response_id = f"resp_{response.headers['X-Run-Id']}"
@@ -210,7 +206,7 @@ async def test_in_the_background_it_goes_on_until_it_is_cancelled(http: aiohttp.
         assert await response.json() == ended
 
 
-async def test_whoever_waits_is_told_that_it_was_cancelled(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_waiting_client_learns_of_the_cancellation(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     before = set(pipeline.ended)
     waiting = asyncio.create_task(created(http, "hang"))
     (run_id,) = await until(lambda: [each for each in pipeline.ended.keys() - before if not is_canary(each)])
@@ -225,7 +221,7 @@ async def test_whoever_waits_is_told_that_it_was_cancelled(http: aiohttp.ClientS
 
 
 @pytest.mark.parametrize("headers", [{"Idempotency-Key": "one of two"}, {"x-stainless-retry-count": "1"}])
-async def test_a_request_that_is_repeated_is_one_response(
+async def test_repeated_request_is_one_response(
     http: aiohttp.ClientSession, headers: dict[str, str], pipeline: Pipeline
 ) -> None:
     body = {"model": "general", "input": f"환불은 {len(headers)} {next(iter(headers))}", "metadata": {"a": "b"}}
@@ -238,7 +234,7 @@ async def test_a_request_that_is_repeated_is_one_response(
         assert events_of(await response.text())[-1]["response"]["id"] == answer["id"]
 
 
-async def test_what_is_deleted_is_gone(http: aiohttp.ClientSession) -> None:
+async def test_deleted_response_is_gone(http: aiohttp.ClientSession) -> None:
     response_id = (await created(http, "환불은"))["id"]
     async with http.delete(f"{CREATE}/{response_id}") as response:
         assert await response.json() == {"id": response_id, "object": "response", "deleted": True}
@@ -248,7 +244,7 @@ async def test_what_is_deleted_is_gone(http: aiohttp.ClientSession) -> None:
     assert (await refused(http, previous_response_id=response_id))["param"] == "previous_response_id"
 
 
-async def test_what_is_not_stored_is_answered_and_gone(http: aiohttp.ClientSession) -> None:
+async def test_unstored_response_is_answered_and_gone(http: aiohttp.ClientSession) -> None:
     for stream in (False, True):
         if stream:
             response_id, sent = await streamed(http, "환불은", store=False)

@@ -14,7 +14,7 @@ def kinds(pipeline: Pipeline) -> None:
     pipeline.scripts |= KINDS
 
 
-async def test_a_chain_of_responses_is_a_conversation(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_chain_of_responses_is_a_conversation(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     first = await created(http, "cite", model="tutor", instructions="Be a pirate.")
     second = await created(http, "near", previous_response_id=first["id"], model="general")
     third = await created(http, "And then?", previous_response_id=second["id"])
@@ -35,7 +35,7 @@ async def test_a_chain_of_responses_is_a_conversation(http: aiohttp.ClientSessio
     assert inherited["model"] == "tutor"
 
 
-async def test_items_become_the_history_and_the_question(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_items_become_history_and_question(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     earlier = await created(http, "cite")
     items = [
         {"role": "developer", "content": "You are a pirate."},
@@ -73,9 +73,7 @@ async def test_input_items_are_masked(http: aiohttp.ClientSession) -> None:
         assert "anna.kim" not in await response.text()
 
 
-async def test_a_conversation_that_is_too_long_is_cut_or_refused(
-    http: aiohttp.ClientSession, pipeline: Pipeline
-) -> None:
+async def test_too_long_conversation_is_cut_or_refused(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     items = [{"role": ("user", "assistant")[n % 2], "content": f"turn {n}"} for n in range(61)]
     asked = await asked_by(pipeline, (await created(http, "", input=items))["id"])
     assert [asked.conversation_history[n].content for n in (0, -1)] == ["turn 10", "turn 59"]
@@ -83,7 +81,7 @@ async def test_a_conversation_that_is_too_long_is_cut_or_refused(
     assert (error["code"], error["param"]) == ("context_length_exceeded", "input")
 
 
-async def test_a_chain_is_no_longer_than_a_body(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_chain_is_limited_by_the_body_size(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     previous = None
     for n in range(4):
         items = [{"role": "user", "content": f"{n} " + "가" * 3900} for _ in range(2)]
@@ -96,14 +94,14 @@ async def test_a_chain_is_no_longer_than_a_body(http: aiohttp.ClientSession, pip
     assert error["code"] == "context_length_exceeded"
 
 
-async def test_references_that_are_cut_off_are_not_looked_up(http: aiohttp.ClientSession) -> None:
+async def test_truncated_references_are_not_read(http: aiohttp.ClientSession) -> None:
     items: list[object] = [{"type": "item_reference", "id": "msg_gone"}]
     items += [{"role": "user", "content": f"turn {n}"} for n in range(51)]
     assert (await created(http, "", input=items))["status"] == "completed"
     assert (await refused(http, input=items[:51]))["param"] == "input[0].id"
 
 
-async def test_what_has_not_ended_is_not_continued(http: aiohttp.ClientSession) -> None:
+async def test_unfinished_response_is_not_continued(http: aiohttp.ClientSession) -> None:
     going = await created(http, "hang", background=True)
     error = await refused(http, previous_response_id=going["id"])
     assert error["param"] == "previous_response_id"

@@ -70,7 +70,7 @@ NOT_DONE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", [field for field, _, _ in RULES])
-async def test_what_cannot_be_done_is_refused_by_name(http: aiohttp.ClientSession, name: str) -> None:
+async def test_impossible_parameter_is_refused_by_name(http: aiohttp.ClientSession, name: str) -> None:
     error = await refused(http, **NOT_DONE[name])
     assert (error["param"], error["code"], error["type"]) == (name, "unsupported_value", "invalid_request_error")
     assert error["message"].startswith(f"{name}: ")
@@ -97,9 +97,7 @@ async def test_what_cannot_be_done_is_refused_by_name(http: aiohttp.ClientSessio
         ({"previous_response_id": "a.b"}, "previous_response_id"),
     ],
 )
-async def test_mistakes_are_told_with_the_field(
-    http: aiohttp.ClientSession, fields: dict[str, object], param: str
-) -> None:
+async def test_errors_name_the_field(http: aiohttp.ClientSession, fields: dict[str, object], param: str) -> None:
     assert (await refused(http, **fields))["param"] == param
 
 
@@ -127,7 +125,7 @@ async def test_what_has_no_effect_is_accepted(http: aiohttp.ClientSession) -> No
     assert (answer["prompt_cache_key"], answer["safety_identifier"], answer["user"]) == ("k", "s", "u")
 
 
-def test_every_parameter_of_the_openai_client_is_known() -> None:
+def test_every_openai_parameter_is_known() -> None:
     known = set(ResponseAsked.__struct_fields__)
     for params in (
         response_create_params.ResponseCreateParamsNonStreaming,
@@ -152,7 +150,7 @@ async def test_a_bad_query_names_its_parameter(http: aiohttp.ClientSession, path
         assert (response.status, (await response.json())["error"]["param"]) == (400, list(params)[-1])
 
 
-def test_the_routes_are_those_of_the_protocol() -> None:
+def test_routes_are_those_of_the_protocol() -> None:
     assert {(each.method, each.path, each.scope) for each in all_routes() if each.path.startswith(CREATE)} == {
         ("POST", CREATE, "ask"),
         ("GET", f"{CREATE}/{{response_id}}", "read"),

@@ -31,7 +31,7 @@ async def test_healthz(http: aiohttp.ClientSession) -> None:
         assert (response.status, await response.json()) == (200, {"status": "ok"})
 
 
-async def test_readyz_names_what_is_missing_until_all_answer(http: aiohttp.ClientSession, bus: Bus) -> None:
+async def test_readyz_names_missing_parts(http: aiohttp.ClientSession, bus: Bus) -> None:
     async with http.get("/readyz") as response:
         found = await response.json()
         assert response.status == 503
@@ -52,7 +52,7 @@ async def test_readyz_names_what_is_missing_until_all_answer(http: aiohttp.Clien
     await until(ready, within_s=30.0, what="an edge whose own question was answered")
 
 
-async def test_search_gives_the_hits_as_they_are(http: aiohttp.ClientSession, bus: Bus) -> None:
+async def test_search_returns_the_hits_unchanged(http: aiohttp.ClientSession, bus: Bus) -> None:
     hit = Passage(
         source_id="refunds",
         title="환불 규정",
@@ -100,14 +100,14 @@ async def test_search_gives_the_hits_as_they_are(http: aiohttp.ClientSession, bu
     }
 
 
-async def test_search_without_anybody_to_search_is_503(http: aiohttp.ClientSession) -> None:
+async def test_search_without_a_search_process_is_503(http: aiohttp.ClientSession) -> None:
     async with http.post("/v1/search", json={"query": "환불"}) as response:
         problem = await response.json(content_type="application/problem+json")
         assert (response.status, response.headers["Retry-After"]) == (503, "2")
         assert "no search process answers" in problem["detail"]
 
 
-async def test_the_served_index_says_what_could_not_be_read(http: aiohttp.ClientSession, bus: Bus) -> None:
+async def test_served_index_lists_unread_files(http: aiohttp.ClientSession, bus: Bus) -> None:
     async with http.get("/v1/index") as response:
         problem = await response.json(content_type="application/problem+json")
         assert response.status == 503
@@ -172,7 +172,7 @@ def _refs(value: object) -> Iterator[str]:
             yield from _refs(inner)
 
 
-def test_the_router_has_the_declared_routes_and_no_others() -> None:
+def test_router_has_exactly_the_declared_routes() -> None:
     router = make_app(EdgeSettings(), cast(Runs, None)).router
     served = {(each.method, each.resource.canonical) for each in router.routes() if each.resource}
     assert {route for route in served if route[0] != "HEAD"} == {(each.method, each.path) for each in all_routes()}
@@ -184,7 +184,7 @@ def test_every_module_with_routes_is_served() -> None:
     assert declared == {each.path for each in all_routes()}
 
 
-def test_every_struct_of_the_document_belongs_to_a_route() -> None:
+def test_every_documented_struct_belongs_to_a_route() -> None:
     document = openapi_document(all_routes())
     assert set(document["paths"]) == {each.path for each in all_routes()}
     reached, waiting = set(), list(_refs(document["paths"]))
@@ -195,7 +195,7 @@ def test_every_struct_of_the_document_belongs_to_a_route() -> None:
     assert reached == {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
 
 
-def test_a_route_without_a_summary_is_refused() -> None:
+def test_route_without_a_summary_is_refused() -> None:
     async def silent(request: web.Request) -> web.Response:
         return web.Response()
 

@@ -40,7 +40,7 @@ async def pages(http: aiohttp.ClientSession, **params: object) -> AsyncIterator[
         page = await listed(http, **params, before=page["next"])
 
 
-async def test_runs_are_listed_newest_first_a_page_at_a_time(http: aiohttp.ClientSession) -> None:
+async def test_runs_are_listed_newest_first_in_pages(http: aiohttp.ClientSession) -> None:
     asked = [await ask(http, f"Is it listed {n}?") for n in range(5)]
     found = [run async for run in pages(http, limit=2)]
     ids = [run["run_id"] for run in found]
@@ -51,9 +51,7 @@ async def test_runs_are_listed_newest_first_a_page_at_a_time(http: aiohttp.Clien
     assert isinstance(newest["finished_at"], float)
 
 
-async def test_the_list_is_whole_however_little_is_read_at_once(
-    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_list_is_complete_with_small_reads(http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:
     await ask(http, "Small steps?")
     whole = [run["run_id"] async for run in pages(http, limit=100)]
     monkeypatch.setattr(run_list, "STRETCH", 3)
@@ -62,7 +60,7 @@ async def test_the_list_is_whole_however_little_is_read_at_once(
     assert [run["run_id"] async for run in pages(http, limit=100)] == whole
 
 
-async def test_the_runs_of_a_conversation_are_listed_alone(http: aiohttp.ClientSession) -> None:
+async def test_conversation_filter_lists_its_runs(http: aiohttp.ClientSession) -> None:
     first = await ask(http, "Begin?")
     await ask(http, "Another?")
     second = await ask(http, "Go on?", conversation=first)
@@ -72,7 +70,7 @@ async def test_the_runs_of_a_conversation_are_listed_alone(http: aiohttp.ClientS
     assert [run async for run in pages(http, conversation="there-is-none")] == []
 
 
-async def test_what_is_personal_in_a_question_is_masked(http: aiohttp.ClientSession) -> None:
+async def test_personal_data_in_questions_is_masked(http: aiohttp.ClientSession) -> None:
     run_id = await ask(http, "Is ann@example.org right?")
     found = next(run for run in (await listed(http))["runs"] if run["run_id"] == run_id)  # type: ignore[attr-defined]
     assert "ann@example.org" not in found["question"]
@@ -83,17 +81,17 @@ async def test_what_is_personal_in_a_question_is_masked(http: aiohttp.ClientSess
 @pytest.mark.parametrize(
     "query", ["limit=0", "limit=101", "limit=x", "before=-1", "before=0", "conversation=a.b", "limit=1&limit=2"]
 )
-async def test_a_bad_parameter_is_told(http: aiohttp.ClientSession, query: str) -> None:
+async def test_bad_parameter_is_reported(http: aiohttp.ClientSession, query: str) -> None:
     async with http.get(f"/v1/runs?{query}") as response:
         assert response.status == 400
 
 
-async def test_a_page_of_nobody_is_empty(bus: Bus, http: aiohttp.ClientSession) -> None:
+async def test_list_without_runs_is_empty(bus: Bus, http: aiohttp.ClientSession) -> None:
     await ask(http, "Whose?")
     assert (await runs_before(bus.journal, 0, 10, lambda access: False)).runs == ()
 
 
-async def test_a_key_lists_and_traces_its_own_runs_alone(pipeline: Pipeline, tmp_path: Path) -> None:
+async def test_key_lists_and_traces_its_own_runs(pipeline: Pipeline, tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys.json")
     tokens = {name: keys.add(name, ("ask", "read"), now=0) for name in ("lister", "stranger")}
     tokens["asker"] = keys.add("asker", ("ask",), now=0)
@@ -137,7 +135,7 @@ async def test_a_key_lists_and_traces_its_own_runs_alone(pipeline: Pipeline, tmp
     await edge
 
 
-async def test_the_trace_says_what_each_stage_took(http: aiohttp.ClientSession) -> None:
+async def test_trace_has_the_time_of_each_stage(http: aiohttp.ClientSession) -> None:
     run_id = await ask(http, "Traced?")
     async with http.get(f"/v1/runs/{run_id}/trace") as response:
         trace = await response.json()

@@ -21,7 +21,7 @@ GOLDEN = (
 ).encode()
 
 
-async def test_the_stream_is_byte_for_byte_the_specified_one(http: aiohttp.ClientSession) -> None:
+async def test_stream_matches_the_specification_bytes(http: aiohttp.ClientSession) -> None:
     async with http.post("/v1/runs", json=KOREAN) as response:
         assert response.status == 200
         assert response.headers["Content-Type"] == "text/event-stream; charset=utf-8"
@@ -43,7 +43,7 @@ async def test_json_by_accept(http: aiohttp.ClientSession) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 3, 5])
-async def test_resuming_gives_the_rest_byte_for_byte(http: aiohttp.ClientSession, after: int) -> None:
+async def test_resumed_stream_has_the_same_bytes(http: aiohttp.ClientSession, after: int) -> None:
     async with http.post("/v1/runs", json=KOREAN) as response:
         run_id = response.headers["X-Run-Id"]
         whole = parse(await response.read())
@@ -70,7 +70,7 @@ CLIENTS = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     [(CLIENTS, CLIENTS), ("", None), ("00-" + "0" * 32 + "-00f067aa0ba902b7-01", None), ("ff" + CLIENTS[2:], None)],
     ids=["valid", "none", "zeros", "no version"],
 )
-async def test_the_clients_trace_and_its_way_in_reach_the_record(
+async def test_client_trace_and_interface_reach_the_record(
     http: aiohttp.ClientSession, bus: Bus, sent: str, kept: str | None
 ) -> None:
     async with http.post("/v1/runs", json=KOREAN, headers={"traceparent": sent} if sent else {}) as response:

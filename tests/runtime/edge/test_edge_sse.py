@@ -78,7 +78,7 @@ READ = {
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
 @pytest.mark.parametrize(("text", "received"), READ.values(), ids=READ.keys())
-def test_the_browsers_reader_reads_as_the_standard_says(text: str, received: list[Received], size: int) -> None:
+def test_browser_reader_follows_the_standard(text: str, received: list[Received], size: int) -> None:
     """Our judge is judged as well."""
     stream, data = EventStream(), text.encode()
     for at in range(0, len(data), size):
@@ -91,6 +91,6 @@ def test_the_browsers_reader_reads_as_the_standard_says(text: str, received: lis
     "stream",
     [b"data: {}\n\n", b"id: 0\ndata: {}\n\n", b"id: 1\r\ndata: {}\n\n", b"id: 1\ndata: {}\n", b"id: 1\ndata: x\n\n"],
 )
-def test_the_strict_reader_refuses_what_is_not_our_form(stream: bytes) -> None:
+def test_strict_reader_refuses_other_forms(stream: bytes) -> None:
     with pytest.raises(AssertionError):
         parse(stream)

@@ -58,9 +58,7 @@ async def read_events(content: aiohttp.StreamReader, count: int) -> bytes:
     return found
 
 
-async def test_a_cut_stream_goes_on_where_it_was(
-    http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
-) -> None:
+async def test_cut_stream_continues(http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest) -> None:
     """One client never loses its connection, another loses it after every event: both have the same bytes."""
     steady = await http.post("/v1/runs", json={"question": request.node.name})
     run_id = steady.headers["X-Run-Id"]
@@ -74,7 +72,7 @@ async def test_a_cut_stream_goes_on_where_it_was(
     assert [number for number, _ in parse(pieces)] == [1, 2, 3, 4, 5]
 
 
-async def test_what_events_all_adds_is_numbered_along(
+async def test_additional_events_are_numbered_too(
     http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
 ) -> None:
     for word in ["stage", "a", "stage", " b", None]:
@@ -91,7 +89,7 @@ async def test_what_events_all_adds_is_numbered_along(
             assert parse(await response.read()) == whole[after:]
 
 
-async def test_a_silent_stream_says_that_it_is_alive(
+async def test_silent_stream_sends_keepalives(
     http: aiohttp.ClientSession, paced: Paced, request: pytest.FixtureRequest
 ) -> None:
     async with http.post("/v1/runs", json={"question": request.node.name}) as response:
@@ -101,7 +99,7 @@ async def test_a_silent_stream_says_that_it_is_alive(
 
 
 @pytest.mark.parametrize(("on_disconnect", "outcome"), [("continue", "answered"), ("cancel", "cancelled")])
-async def test_disconnect_is_cancel_only_for_those_who_asked(
+async def test_disconnect_cancels_only_on_request(
     http: aiohttp.ClientSession, pipeline: Pipeline, bus: Bus, on_disconnect: str, outcome: str
 ) -> None:
     pipeline.scripts[f"leave-{on_disconnect}"] = script = Paced()
@@ -140,7 +138,7 @@ async def test_cancel_ends_a_run_once(
     assert b'"type":"DONE"' in await response.read()
 
 
-async def test_a_client_that_does_not_read_is_let_go_and_resumes(
+async def test_client_that_does_not_read_is_dropped_and_resumes(
     bus: Bus, http: aiohttp.ClientSession, pipeline: Pipeline, tmp_path: Path
 ) -> None:
     """By its stream, which counts it; its connection would be ended some time later, and is not, here."""
@@ -196,7 +194,7 @@ async def _slow(http: aiohttp.ClientSession) -> str:
     return next(line for line in lines if line.startswith("groundwire_edge_slow_total"))
 
 
-async def test_a_repeated_key_is_the_same_run(http: aiohttp.ClientSession) -> None:
+async def test_repeated_key_is_the_same_run(http: aiohttp.ClientSession) -> None:
     asked = {"question": "한 번만", "idempotency_key": "once"}
     streams = []
     for _ in range(2):
@@ -227,8 +225,8 @@ async def test_the_status_of_a_json_answer(
         assert (response.status, record["reason"]) == (status, reason)
 
 
-async def test_a_run_that_does_not_end_in_time_is_504(http: aiohttp.ClientSession, paced: Paced) -> None:
-    asked = {"question": "test_a_run_that_does_not_end_in_time_is_504", "deadline_s": 0.1}
+async def test_late_run_is_504(http: aiohttp.ClientSession, paced: Paced) -> None:
+    asked = {"question": "test_late_run_is_504", "deadline_s": 0.1}
     async with http.post("/v1/runs", json=asked, headers={"Accept": "application/json"}) as response:
         problem = await response.json(content_type=None)
         assert response.status == 504

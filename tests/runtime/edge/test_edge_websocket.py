@@ -24,7 +24,7 @@ async def until_done(socket: aiohttp.ClientWebSocketResponse, runs: int = 1) -> 
     return frames
 
 
-async def test_the_frames_are_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
+async def test_frames_are_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
     asked = {"question": "환불은 며칠", "idempotency_key": "by-socket"}
     async with http.ws_connect("/v1/ws?envelope=0") as socket:
         await socket.send_json(asked)
@@ -78,7 +78,7 @@ async def test_runs_go_side_by_side(bus: Bus, pipeline: Pipeline, tmp_path: Path
         (b"\x00\x01", "not_json", "send JSON as text"),
     ],
 )
-async def test_a_bad_request_is_an_error_and_done(
+async def test_bad_request_is_an_error_and_done(
     http: aiohttp.ClientSession, sent: str | bytes, code: str, says: str
 ) -> None:
     async with http.ws_connect("/v1/ws") as socket:
@@ -99,7 +99,7 @@ async def test_a_bad_request_is_an_error_and_done(
         ({"type": "cancel", "run_id": "nobody"}, {"run_id": "nobody", "id": 0}),
     ],
 )
-async def test_a_refusal_says_what_is_refused(
+async def test_refusal_names_its_field(
     http: aiohttp.ClientSession, sent: dict[str, object], names: dict[str, object]
 ) -> None:
     async with http.ws_connect("/v1/ws") as socket:
@@ -108,7 +108,7 @@ async def test_a_refusal_says_what_is_refused(
             assert {name: value for name, value in json.loads(frame).items() if name != "event"} == names
 
 
-async def test_a_run_can_be_cancelled_before_anything_is_shown(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_run_can_be_cancelled_before_any_text(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     from tests.runtime.edge.test_edge_streams import Paced
 
     pipeline.scripts["silent"] = script = Paced()
@@ -128,21 +128,21 @@ async def test_a_run_can_be_cancelled_before_anything_is_shown(http: aiohttp.Cli
     await script.words.put(None)
 
 
-async def test_a_frame_over_64_kb_closes_the_socket(http: aiohttp.ClientSession) -> None:
+async def test_frame_over_64_kb_closes_the_socket(http: aiohttp.ClientSession) -> None:
     async with http.ws_connect("/v1/ws") as socket:
         await socket.send_str("x" * 66_000)
         message = await socket.receive(timeout=60)
         assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1009)
 
 
-async def test_pages_from_elsewhere_may_not_use_it(http: aiohttp.ClientSession) -> None:
+async def test_foreign_pages_are_refused(http: aiohttp.ClientSession) -> None:
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
         await http.ws_connect("/v1/ws", origin="https://evil.example")
     assert refused.value.status == 403
 
 
 @pytest.mark.parametrize(("on_disconnect", "outcome"), [("continue", None), ("cancel", "cancelled")])
-async def test_leaving_cancels_only_for_those_who_asked(
+async def test_leaving_cancels_only_on_request(
     http: aiohttp.ClientSession, pipeline: Pipeline, on_disconnect: str, outcome: str | None
 ) -> None:
     from tests.runtime.edge.test_edge_streams import Paced

@@ -70,9 +70,7 @@ async def connection(runs: Runs, pipeline: Pipeline) -> AsyncIterator[Connection
     pipeline.scripts = before
 
 
-async def test_a_cancelled_request_gets_no_answer_and_its_run_ends(
-    connection: Connection, pipeline: Pipeline, runs: Runs
-) -> None:
+async def test_cancelled_request_gets_no_answer(connection: Connection, pipeline: Pipeline, runs: Runs) -> None:
     pipeline.scripts["held"] = held = Held()
     connection.ask("held back", "first")
     run_id = await held.begun.get()
@@ -92,7 +90,7 @@ async def test_a_cancelled_request_gets_no_answer_and_its_run_ends(
     assert (await connection.got.get())["id"] == 3
 
 
-async def test_a_client_that_goes_cancels_what_it_asked(runs: Runs, pipeline: Pipeline) -> None:
+async def test_leaving_client_cancels_its_requests(runs: Runs, pipeline: Pipeline) -> None:
     pipeline.scripts["held"] = held = Held()
     made = Connection(runs)
     serving = asyncio.create_task(made.stdio.serve(made.sent()))
@@ -106,7 +104,7 @@ async def test_a_client_that_goes_cancels_what_it_asked(runs: Runs, pipeline: Pi
     assert record.outcome == "cancelled"
 
 
-async def test_a_connection_keeps_its_version_and_the_level_of_its_log(connection: Connection) -> None:
+async def test_connection_keeps_version_and_log_level(connection: Connection) -> None:
     connection.send("initialize", 1, protocolVersion="2025-03-26", capabilities={}, clientInfo={})
     assert (await connection.got.get())["result"]["protocolVersion"] == "2025-03-26"
     assert connection.prepared == 0
@@ -121,7 +119,7 @@ async def test_a_connection_keeps_its_version_and_the_level_of_its_log(connectio
     assert connection.prepared == 1
 
 
-async def test_each_request_may_be_of_the_newest_version(connection: Connection) -> None:
+async def test_each_request_may_use_the_newest_version(connection: Connection) -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
     connection.send("server/discover", 1, _meta=meta)
     assert (await connection.got.get())["result"]["supportedVersions"] == ["2026-07-28"]
@@ -144,7 +142,7 @@ async def test_each_request_may_be_of_the_newest_version(connection: Connection)
         (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600),
     ],
 )
-async def test_a_line_that_is_no_message_is_told_so(connection: Connection, line: bytes, code: int) -> None:
+async def test_invalid_line_is_reported(connection: Connection, line: bytes, code: int) -> None:
     connection.lines.put_nowait(line)
     assert (await connection.got.get())["error"]["code"] == code
     connection.send("ping", 1)

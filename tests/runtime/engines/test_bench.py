@@ -35,7 +35,7 @@ def test_percentile_of_few():
     assert [percentile([3, 1, 2], share) for share in (0.0, 0.5, 0.99)] == [1, 2, 3]
 
 
-def test_every_json_prompt_has_a_short_schema_of_the_same_shape():
+def test_every_json_prompt_has_a_short_schema():
     short, full = short_schemas(), full_schemas()
     assert sorted(short) == sorted(full) == sorted(p.name for p in PROMPTS if p.reply_type() is not str)
     for name, schema in short.items():
@@ -67,7 +67,7 @@ async def test_short_run(tiny):
             assert figure.ok or (figure.name == "cancellation acknowledged" and figure.value < 1000), figure.line()
 
 
-async def test_a_stream_that_cannot_run_is_no_load(tiny):
+async def test_impossible_stream_is_not_counted_as_load(tiny):
     """Otherwise what is measured behind it would be measured on an idle device."""
     async with running(str(tiny), memory_bytes=1_500_000) as engine:
         with pytest.raises(Unavailable, match="shorten it"):

@@ -16,12 +16,12 @@ from runtime.settings import InferenceSettings
 FOLDER = Path(importlib.import_module("runtime.engines").__path__[0])
 
 
-def test_every_folder_has_its_name_in_the_table() -> None:
+def test_every_engine_folder_is_in_the_table() -> None:
     assert sorted(ENGINES) == sorted(path.parent.name for path in FOLDER.glob("*/engine.py"))
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_engine_is_made_from_settings_and_wiring(name: EngineName) -> None:
+def test_every_engine_is_made_from_settings(name: EngineName) -> None:
     made = make_engine(InferenceSettings(engine=name))
     assert made.name == name
     hints = get_type_hints(importlib.import_module(f"runtime.engines.{name}.engine").make)
@@ -30,7 +30,7 @@ def test_every_engine_is_made_from_settings_and_wiring(name: EngineName) -> None
     assert [each for each in members if not each.startswith("_") and not hasattr(made, each)] == []
 
 
-def test_settings_and_the_command_line_read_the_table() -> None:
+def test_settings_and_command_line_use_the_table() -> None:
     assert get_type_hints(InferenceSettings)["engine"] == EngineName
     choice = next(option.type for option in replay_command.params if option.name == "engine")
     assert isinstance(choice, click.Choice)

@@ -38,12 +38,12 @@ def test_nearly_all_are_looked_at() -> None:
 
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if not begins_with_a_mark(v)], ids=lambda vector: vector.name)
-def test_what_the_standard_says(vector: Vector) -> None:
+def test_standard_examples_parse(vector: Vector) -> None:
     assert told(*map(bytes.fromhex, vector.chunks)) == vector.events
 
 
 @given(st.lists(st.text(alphabet="ab:d\r\n 한", max_size=12)), st.data())
-def test_any_cut_tells_the_same(lines: list[str], data: st.DataObject) -> None:
+def test_any_split_parses_alike(lines: list[str], data: st.DataObject) -> None:
     raw = "data: x\n".join(lines).encode() + b"\n\n"
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=6)))
     pieces = [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)]

@@ -83,7 +83,7 @@ async def test_the_device_frees_the_row(tmp_path: Path, mlx: MlxEngine) -> None:
 
 
 @pytest.mark.parametrize("silent", [True, False])
-async def test_the_request_to_a_model_server_is_closed(tmp_path: Path, silent: bool) -> None:
+async def test_leaving_closes_the_model_request(tmp_path: Path, silent: bool) -> None:
     """Whether the server is silent or in the middle of its words."""
     closed, said = asyncio.Event(), 0
 

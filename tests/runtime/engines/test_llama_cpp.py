@@ -84,18 +84,18 @@ async def test_tokens_and_timings(engine: OpenAIEngine) -> None:
     ],
     ids=["boolean", "enum", "array"],
 )
-async def test_grammar_holds_a_model_that_knows_nothing(engine: OpenAIEngine, schema: dict[str, object]) -> None:
+async def test_grammar_constrains_a_base_model(engine: OpenAIEngine, schema: dict[str, object]) -> None:
     _, finished = await collect(engine, request(rendered=render("Judge this.", schema=schema, max_tokens=120)))
     assert problem(json.loads(finished.text), schema) == ""
 
 
-async def test_too_long_a_prompt_is_a_bad_reply_in_one_line(engine: OpenAIEngine) -> None:
+async def test_too_long_prompt_is_one_line(engine: OpenAIEngine) -> None:
     with pytest.raises(BadReply, match="refuses the request") as failed:
         await collect(engine, request(rendered=render("word " * 8000)))
     assert "\n" not in str(failed.value)
 
 
-async def test_what_is_left_is_not_generated(engine: OpenAIEngine, server: str) -> None:
+async def test_leaving_stops_generation(engine: OpenAIEngine, server: str) -> None:
     """A reply that would take minutes: whoever leaves it frees the model, at once."""
     asked = request(rendered=render("Once upon a time", max_tokens=1900))
     reply = engine.generate(asked)

@@ -37,7 +37,7 @@ RECORD = RequestRecord(
 )
 
 
-def test_metrics_say_what_records_and_the_device_say():
+def test_metrics_match_records_and_device():
     registry = CollectorRegistry()
     metrics = DeviceMetrics(registry, lambda: VIEW)
     metrics.observe(RECORD)
@@ -67,5 +67,5 @@ def test_top_shows_rates_since_the_last_look():
     assert said["memory"] == "2.00 GB, 25 %"
 
 
-def test_top_without_a_device_says_what_to_do():
+def test_top_without_a_device_suggests_a_remedy():
     assert "groundwire up" in str(table([], {}, 1.0).title)

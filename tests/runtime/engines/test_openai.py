@@ -112,7 +112,7 @@ async def test_reasoning_effort_is_passed_through(fake):
     assert "reasoning_effort" not in second
 
 
-async def test_schema_is_asked_for_and_the_reply_checked(engine, fake):
+async def test_schema_is_sent_and_the_reply_checked(engine, fake):
     fake.answers = [streams('{"ok":', "true}")]
     deltas, finished = await collect(engine, request(rendered=render(schema=YES)))
     assert deltas == [finished.text] == ['{"ok":true}']
@@ -120,7 +120,7 @@ async def test_schema_is_asked_for_and_the_reply_checked(engine, fake):
 
 
 @pytest.mark.parametrize("first", ["Sure! It is ok.", '{"ok": "yes"}', '{"ok": true, "more": 1}'])
-async def test_a_reply_outside_the_schema_is_asked_again_once(engine, fake, first):
+async def test_reply_outside_the_schema_is_retried_once(engine, fake, first):
     fake.answers = [streams(first), streams('{"ok": false}')]
     _, finished = await collect(engine, request(rendered=render(schema=YES)))
     assert finished.text == '{"ok": false}'
@@ -142,7 +142,7 @@ async def test_what_was_shown_is_not_repeated(engine, fake, pieces):
     assert finished.text == "Repeat. The fee is 4."
 
 
-def test_a_beginning_like_the_shown_text_is_kept():
+def test_repeated_beginning_of_the_shown_text_is_kept():
     skip = Repeated("Repeat.")
     assert [skip.add("Re"), skip.add("fund"), skip.rest()] == ["", "Refund", ""]
     short = Repeated("Repeat.")
@@ -217,7 +217,7 @@ async def test_streams_of_other_makes(engine, fake, end):
 
 
 @pytest.mark.parametrize("before", [True, False])
-async def test_a_server_that_never_answers_ends_at_the_deadline(engine, fake, before):
+async def test_silent_server_ends_at_the_deadline(engine, fake, before):
     async def answer(asked):
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         if not before:
@@ -231,7 +231,7 @@ async def test_a_server_that_never_answers_ends_at_the_deadline(engine, fake, be
         await collect(engine, request(rendered=render(), seconds=0.2))
 
 
-async def test_start_says_what_is_wrong():
+async def test_start_error_names_the_cause():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

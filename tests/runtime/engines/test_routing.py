@@ -60,7 +60,7 @@ async def test_a_device_holds_one_model() -> None:
         await found.find("big")
 
 
-async def test_an_engine_with_a_device_stands_in_for_no_other() -> None:
+async def test_device_engine_replaces_no_other() -> None:
     big = Counted(model="big")
     big.owns_device = True
     found = Routes(Counted(), lambda name: big)

@@ -29,7 +29,7 @@ GOOD = {"n": 3, "tags": ["a"], "text": None}
         ({"more": 1}, "$: Additional properties are not allowed ('more' was unexpected)"),
     ],
 )
-def test_a_problem_is_named_with_its_place(change, wrong):
+def test_problem_is_named_with_its_path(change, wrong):
     assert problem(GOOD | change, NOTE) == wrong
 
 
@@ -38,7 +38,7 @@ def test_missing_property_and_wrong_type():
     assert problem([], NOTE) == "$: [] is not of type 'object'"
 
 
-def test_a_long_reply_gives_a_short_line():
+def test_long_reply_gives_a_short_line():
     told = problem(GOOD | {"text": "a\n" * 500}, NOTE)
     assert len(told) < 250
     assert "\n" not in told

@@ -19,7 +19,7 @@ async def test_default_script_answers_in_the_contract(variables):
         msgspec.json.decode(finished.text, type=variables.reply_type())
 
 
-async def test_default_answer_is_sixty_tokens_with_a_citation():
+async def test_default_answer_has_sixty_tokens_and_a_citation():
     deltas, finished = await collect(ScriptedEngine(), request(PLAIN))
     assert len(deltas) == finished.tokens_out == 60
     assert finished.text.endswith("[1].")
@@ -36,7 +36,7 @@ async def test_what_was_shown_is_not_repeated(shown, fresh):
     assert finished.text == "my pieces"
 
 
-async def test_one_prompt_told_otherwise():
+async def test_one_prompt_can_be_overridden():
     engine = ScriptedEngine({"answer_simple": "no"})
     assert (await collect(engine, request(PLAIN)))[1].text == "no"
     assert (await collect(engine, request(VARIABLES[8])))[1].text != "no"

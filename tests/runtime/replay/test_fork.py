@@ -31,7 +31,7 @@ def live() -> Live:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_fork_anywhere_with_the_same_engine_says_the_same(traces: dict[str, Trace], name: str) -> None:
+async def test_fork_with_the_same_engine_is_identical(traces: dict[str, Trace], name: str) -> None:
     trace = traces[name]
     for actor in ACTORS:
         try:
@@ -47,7 +47,7 @@ async def test_a_fork_anywhere_with_the_same_engine_says_the_same(traces: dict[s
         assert done.finished
 
 
-async def test_a_fork_under_another_profile_parts_where_it_begins(traces: dict[str, Trace]) -> None:
+async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str, Trace]) -> None:
     trace = traces["simple"]
     forked = await fork(trace, pipeline(), "select_evidence", "forked", live(), profile="library")
     found = contrast(trace, forked, pipeline())
@@ -60,7 +60,7 @@ async def test_a_fork_under_another_profile_parts_where_it_begins(traces: dict[s
     assert done.inherited == 3
 
 
-async def test_a_fork_names_where_changed_code_parts(traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_fork_names_the_first_difference(traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch) -> None:
     trace = traces["simple"]
     monkeypatch.setattr(spans, "SHORT", 0)
     forked = await fork(trace, pipeline(), "retrieve", "forked", live())
@@ -80,7 +80,7 @@ def nobody(request: Request) -> str:
     raise Unavailable("this engine answers nothing")
 
 
-async def test_a_fork_without_replies_takes_the_fallbacks(traces: dict[str, Trace]) -> None:
+async def test_fork_without_replies_uses_fallbacks(traces: dict[str, Trace]) -> None:
     forked = await fork(
         traces["simple"],
         pipeline(),
@@ -94,7 +94,7 @@ async def test_a_fork_without_replies_takes_the_fallbacks(traces: dict[str, Trac
     assert (await replay(forked, pipeline())).divergence is None
 
 
-async def test_hits_come_from_the_trace_or_the_index(traces: dict[str, Trace]) -> None:
+async def test_hits_come_from_trace_or_index(traces: dict[str, Trace]) -> None:
     asked = Record(Key("question_asked", "asked"), 1, 0.0, encode(QuestionAsked(question="When are refunds paid?")), {})
     searched: list[str] = []
 
@@ -116,12 +116,12 @@ async def test_hits_come_from_the_trace_or_the_index(traces: dict[str, Trace]) -
     assert none.second.outcome != "answered"
 
 
-async def test_a_run_that_never_came_there_cannot_be_forked_there(traces: dict[str, Trace]) -> None:
+async def test_fork_at_a_stage_not_reached_is_refused(traces: dict[str, Trace]) -> None:
     with pytest.raises(NothingToFork, match=r"never reached answer_hint; it reached classify_intent, stream_answer"):
         await fork(traces["declined"], pipeline(), "answer_hint", "forked", live())
 
 
-async def test_a_fork_stands_in_the_journal_and_no_worker_touches_it(recorder: Recorder) -> None:
+async def test_workers_ignore_a_fork_in_the_journal(recorder: Recorder) -> None:
     engine = ScriptedEngine()
     async with recorder(engine) as record:
         trace = await record(QUESTIONS["simple"])
@@ -141,7 +141,7 @@ async def test_a_fork_stands_in_the_journal_and_no_worker_touches_it(recorder: R
     assert [(run.run_id == "kept-fork", run.parent) for run in runs] == [(False, ""), (True, trace.run_id)]
 
 
-async def test_a_worker_that_starts_later_leaves_a_fork_alone(recorder: Recorder, journal: Journal) -> None:
+async def test_later_worker_ignores_a_fork(recorder: Recorder, journal: Journal) -> None:
     async with recorder(ExtractiveEngine()) as record:
         trace = await record(QUESTIONS["simple"])
     forked = await fork(trace, pipeline(), "select_evidence", "kept-alone", live())

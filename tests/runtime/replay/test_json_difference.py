@@ -30,7 +30,7 @@ def test_the_first_difference(recorded: str, now: str, found: tuple[str, str, st
     assert (difference and (difference.path, difference.recorded, difference.now)) == found
 
 
-def test_long_texts_are_shown_from_where_they_part() -> None:
+def test_long_texts_are_shown_from_their_difference() -> None:
     texts = [msgspec.json.encode({"answer": "word " * 100 + end + " word" * 100}) for end in ("fourteen", "fifteen")]
     difference = first_difference(*texts)
     assert difference is not None
@@ -48,6 +48,6 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON)
-def test_none_is_found_only_in_the_same_bytes(one: object, other: object) -> None:
+def test_equal_bytes_have_no_difference(one: object, other: object) -> None:
     texts = msgspec.json.encode(one), msgspec.json.encode(other)
     assert (first_difference(*texts) is None) == (texts[0] == texts[1])

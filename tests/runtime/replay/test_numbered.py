@@ -67,7 +67,7 @@ def text_of(trace: Trace) -> str:
 
 
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
-async def test_a_replay_numbers_in_the_same_way(
+async def test_replay_assigns_the_same_numbers(
     recorder: Recorder, release: Literal["sentence", "token", "draft"]
 ) -> None:
     async with recorder(Numbers(stalls=False)) as record:
@@ -83,9 +83,7 @@ async def cited(record: Recording, run_id: str) -> bool:
 
 
 @pytest.mark.parametrize("release", ["sentence", "token"])
-async def test_a_second_worker_goes_on_with_the_right_number(
-    recorder: Recorder, release: Literal["sentence", "token"]
-) -> None:
+async def test_second_worker_continues_the_numbers(recorder: Recorder, release: Literal["sentence", "token"]) -> None:
     engine = Numbers(stalls=True)
     run_id = f"numbers-{release}"
     async with recorder(engine) as record:
@@ -101,7 +99,7 @@ async def test_a_second_worker_goes_on_with_the_right_number(
 
 
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
-async def test_a_run_of_before_replays_with_the_numbers_it_had(release: str) -> None:
+async def test_older_run_keeps_its_numbers(release: str) -> None:
     trace = read(Path(__file__).with_name("before_numbering") / f"{release}.jsonl")
     assert text_of(trace).startswith("A broken ladder must not be used [2].")
     done = await replay(trace, pipeline())

@@ -11,7 +11,7 @@ from runtime.replay.steps import steps_of
 from tests.whole import whole
 
 
-async def test_every_prompt_of_a_run_is_made_again(tmp_path: Path) -> None:
+async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine()) as stack:
         _, record = await stack.ask("When are refunds paid after the return?")
         trace = await read_run(stack.journal, record.run_id)

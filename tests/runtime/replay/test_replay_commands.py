@@ -26,13 +26,13 @@ def groundwire_on(*arguments: str) -> Result:
     return CliRunner().invoke(groundwire, list(arguments))
 
 
-def test_replay_says_identical(folder: Path) -> None:
+def test_replay_prints_identical(folder: Path) -> None:
     done = groundwire_on("replay", "--trace", "run.jsonl")
     assert (done.exit_code, done.output[:19]) == (0, "identical: 8 stages")
     assert json.loads(groundwire_on("replay", "run.jsonl", "--json").output)["divergence"] is None
 
 
-def test_replay_says_where_it_diverged(folder: Path) -> None:
+def test_replay_prints_the_first_difference(folder: Path) -> None:
     done = groundwire_on("replay", "changed.jsonl")
     assert done.exit_code == 1
     first, at, recorded, now = done.output.splitlines()[:4]
@@ -54,7 +54,7 @@ def test_a_fork_is_written_and_compared(folder: Path) -> None:
     assert groundwire_on("diff", "run.jsonl", "run.jsonl").exit_code == 0
 
 
-def test_play_prints_the_events_as_they_were(folder: Path, traces: dict[str, Trace]) -> None:
+def test_play_prints_the_recorded_events(folder: Path, traces: dict[str, Trace]) -> None:
     done = groundwire_on("play", "run.jsonl", "--instant")
     assert done.output.encode().splitlines() == traces["simple"].lines
 
@@ -66,7 +66,7 @@ def test_trace_show_names_every_stage(folder: Path) -> None:
         assert stage in done.output
 
 
-def test_closest_passages_are_in_the_trace_and_in_what_differs(folder: Path, traces: dict[str, Trace]) -> None:
+def test_closest_passages_are_in_trace_and_diff(folder: Path, traces: dict[str, Trace]) -> None:
     write(folder / "near.jsonl", traces["closest"])
     assert groundwire_on("replay", "near.jsonl").output.startswith("identical")
     assert "1. doc1 0-132: La bibliothèque est" in groundwire_on("trace", "show", "near.jsonl").output
@@ -90,7 +90,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "says"), WRONG)
-def test_what_is_wrong_is_one_line(folder: Path, arguments: tuple[str, ...], says: str) -> None:
+def test_error_is_one_line(folder: Path, arguments: tuple[str, ...], says: str) -> None:
     done = groundwire_on(*arguments)
     assert done.exit_code == 2
     assert says in done.output.splitlines()[-1]

@@ -58,7 +58,7 @@ def test_the_runs_pass_every_way(traces: dict[str, Trace]) -> None:
     assert any(not frame.fenced for frame in traces["all events"].frames)
 
 
-async def test_what_used_no_power_needs_no_second_line(traces: dict[str, Trace]) -> None:
+async def test_stage_without_powers_has_one_line(traces: dict[str, Trace]) -> None:
     def stripped(trace: Trace) -> Trace:
         asked = {actor.name for actor in ACTORS if {"ask", "search"} & set(actor.powers)}
         records = tuple(
@@ -85,7 +85,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("module", "name", "value", "run", "stage", "path"), CHANGES)
-async def test_a_changed_constant_is_named_by_its_stage(
+async def test_changed_constant_is_named_by_its_stage(
     traces: dict[str, Trace],
     monkeypatch: pytest.MonkeyPatch,
     module: object,
@@ -101,7 +101,7 @@ async def test_a_changed_constant_is_named_by_its_stage(
     assert found.recorded != found.now
 
 
-async def test_what_is_told_aside_is_held_against_the_record(
+async def test_progress_events_are_compared_with_the_record(
     traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrieve, "Source", lambda **fields: Source(**{**fields, "title": "another"}))
@@ -110,14 +110,14 @@ async def test_what_is_told_aside_is_held_against_the_record(
     assert (found.recorded, found.now) == ('"Refunds"', '"another"')
 
 
-async def test_what_is_left_beside_a_stream_whose_beginning_is_gone_is_not_compared(traces: dict[str, Trace]) -> None:
+async def test_last_event_alone_is_not_compared(traces: dict[str, Trace]) -> None:
     whole = traces["all events"]
     last = [frame for frame in whole.frames if not frame.fenced][-1:]
     assert last
     assert (await replay(dataclasses.replace(whole, frames=tuple(last)), pipeline())).divergence is None
 
 
-async def test_another_question_to_the_model_is_a_divergence(
+async def test_changed_model_question_is_a_divergence(
     traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -130,7 +130,7 @@ async def test_another_question_to_the_model_is_a_divergence(
     assert found.recorded.startswith("judge_relevance ")
 
 
-async def test_a_question_no_longer_put_to_the_model_is_a_divergence(
+async def test_missing_model_question_is_a_divergence(
     traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(release, "_is_prose", lambda text: False)
@@ -147,7 +147,7 @@ async def test_an_actor_that_breaks_is_named(traces: dict[str, Trace], monkeypat
     assert (found.stage, found.part, found.now) == ("judge_sufficiency", "error", "KeyError: 'plan'")
 
 
-async def test_a_message_that_nobody_takes_any_more(traces: dict[str, Trace]) -> None:
+async def test_message_without_an_actor_is_reported(traces: dict[str, Trace]) -> None:
     graph = pipeline()
     graph.actors = tuple(actor for actor in graph.actors if actor.name != "settle_answer")
     found = await diverged(traces["simple"], graph)
@@ -187,7 +187,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_recorded_failures_replay_as_the_same_failures(recorder: Recorder, name: str) -> None:
+async def test_recorded_failures_replay_as_failures(recorder: Recorder, name: str) -> None:
     question, faults = FAULTS[name]
     async with recorder(Faulty(**faults)) as record:
         trace = await record(question)
@@ -262,7 +262,7 @@ async def until_shown(record: Recording, run_id: str) -> None:
     await until(lambda: record.journal.frames(run_id), what="the first piece")
 
 
-async def test_a_cancelled_run_replays_as_far_as_it_came(recorder: Recorder) -> None:
+async def test_cancelled_run_replays_up_to_its_end(recorder: Recorder) -> None:
     engine = Stalling()
     async with recorder(engine) as record:
         task = asyncio.create_task(record(LONG, "cancelled-run"))
@@ -276,7 +276,7 @@ async def test_a_cancelled_run_replays_as_far_as_it_came(recorder: Recorder) -> 
     assert done.events == len(trace.lines)
 
 
-async def test_an_answer_that_a_second_worker_went_on_with_replays(recorder: Recorder) -> None:
+async def test_answer_continued_by_a_second_worker_replays(recorder: Recorder) -> None:
     engine = Stalling()
     async with recorder(engine) as record:
         task = asyncio.create_task(record(LONG, "went-on"))
@@ -321,7 +321,7 @@ class Breaking(Stalling):
     ],
     ids=["unavailable", "busy", "anew"],
 )
-async def test_an_answer_whose_device_broke_in_the_middle_replays(
+async def test_answer_with_a_broken_device_replays(
     recorder: Recorder, engine: Breaking, request: pytest.FixtureRequest
 ) -> None:
     run_id = f"broke-{request.node.callspec.id}"

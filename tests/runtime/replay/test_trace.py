@@ -31,7 +31,7 @@ async def test_a_file_holds_the_whole_run(traces: dict[str, Trace], tmp_path: Pa
     assert (await replay(again, pipeline())) == (await replay(traces[name], pipeline()))
 
 
-def test_what_is_no_json_is_kept_as_well() -> None:
+def test_invalid_json_is_kept() -> None:
     junk = Record(Key("question_asked", "r1"), 7, 1.5, b"\xff{ not json\nat all", {})
     assert load(list(dump(Trace("r1", (junk,)))), name="file").records == (junk,)
 
@@ -61,7 +61,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("change", "says"), BROKEN)
-def test_what_is_wrong_with_a_file(
+def test_bad_file_is_reported(
     traces: dict[str, Trace], change: Callable[[list[bytes]], list[bytes]], says: str
 ) -> None:
     lines = change(list(dump(traces["simple"])))

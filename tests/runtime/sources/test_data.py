@@ -51,7 +51,7 @@ async def test_every_source_is_listed_and_opens(http: aiohttp.ClientSession) -> 
         assert found.detail == ""
 
 
-async def test_the_text_is_that_of_the_document(http: aiohttp.ClientSession) -> None:
+async def test_text_is_that_of_the_document(http: aiohttp.ClientSession) -> None:
     found = await text(http, "guide.md")
     assert found.text.startswith(
         "Refunds &\n\nRefunds are paid within 14 days of the return. See the form.\n\nCity | Fee\n"
@@ -73,7 +73,7 @@ async def test_a_window_of_a_long_one(http: aiohttp.ClientSession) -> None:
     assert (beyond.text, beyond.start, beyond.end) == ("", len(LONG), len(LONG))
 
 
-async def test_a_pdf_says_its_pages(http: aiohttp.ClientSession) -> None:
+async def test_pdf_lists_its_pages(http: aiohttp.ClientSession) -> None:
     found = await text(http, "handbook.pdf")
     assert found.pages == 3
     assert [page for _, page in found.page_starts] == [1, 2, 3]
@@ -113,7 +113,7 @@ async def test_a_bad_limit_is_named(http: aiohttp.ClientSession, limit: str) -> 
         "secret/../guide.md",
     ],
 )
-async def test_what_is_no_source_is_not_found(http: aiohttp.ClientSession, world: World, path: str) -> None:
+async def test_unknown_source_is_not_found(http: aiohttp.ClientSession, world: World, path: str) -> None:
     url = URL(f"{world.open}{API}{path}", encoded=True)
     async with http.get(url) as response:
         assert (response.status, (await response.json())["code"]) == (404, "no_such_source")
@@ -150,7 +150,7 @@ async def test_a_key_needs_the_scope(locked: aiohttp.ClientSession, world: World
             assert response.status == 403
 
 
-async def test_every_hit_has_an_address_that_opens(http: aiohttp.ClientSession) -> None:
+async def test_every_hit_address_opens(http: aiohttp.ClientSession) -> None:
     async with http.post("/v1/search", json={"query": "refunds paid within 14 days"}) as response:
         hits = (await response.json())["hits"]
     hit = next(hit for hit in hits if hit["source_id"] == "guide.md")
@@ -173,7 +173,7 @@ async def test_the_client_library_reads_sources(world: World) -> None:
             await stranger.source(first.items[0].source_id)
 
 
-async def test_what_can_be_asked_shows_nobody_personal_data(locked: aiohttp.ClientSession, world: World) -> None:
+async def test_example_questions_contain_no_personal_data(locked: aiohttp.ClientSession, world: World) -> None:
     async with locked.get("/v1/examples", headers=world.bearer("asker")) as response:
         told = await response.json()
     text = json.dumps(told, ensure_ascii=False)

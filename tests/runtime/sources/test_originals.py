@@ -85,7 +85,7 @@ async def test_ranges_that_are_none(http: aiohttp.ClientSession) -> None:
         assert response.status == 200
 
 
-async def test_a_real_client_goes_on_where_it_broke_off(world: World, tmp_path: Path) -> None:
+async def test_real_client_resumes_a_download(world: World, tmp_path: Path) -> None:
     curl = shutil.which("curl")
     if curl is None:
         pytest.skip("no curl on this machine")
@@ -96,7 +96,7 @@ async def test_a_real_client_goes_on_where_it_broke_off(world: World, tmp_path: 
 
 
 @pytest.mark.parametrize("source_id", ["../records/one", "published", "old.zip/inside.md"])
-async def test_a_document_among_others_in_a_file_has_none(http: aiohttp.ClientSession, source_id: str) -> None:
+async def test_document_inside_a_container_file_has_no_original(http: aiohttp.ClientSession, source_id: str) -> None:
     async with http.get(f"/v1/sources/{quoted(source_id)}") as response:
         assert (await response.json())["original"] == ""
     async with http.get(original_path(source_id)) as response:
@@ -111,7 +111,7 @@ async def test_groups_and_scopes_hold(locked: aiohttp.ClientSession, world: Worl
             assert ("Zanzibar" in await response.text()) == (status == 200)
 
 
-async def test_a_file_that_changes_is_not_served(http: aiohttp.ClientSession, world: World) -> None:
+async def test_changed_file_is_not_served(http: aiohttp.ClientSession, world: World) -> None:
     path = world.root / "gate.html"
     before, status = path.read_bytes(), path.stat()
     path.write_bytes(before.replace(b"six", b"ten"))
@@ -168,11 +168,11 @@ def restored(folder: Folder) -> Iterator[Folder]:
     folder.file.write_bytes(kept)
 
 
-def test_a_file_in_its_place_is_read(folder: Folder) -> None:
+def test_unchanged_file_is_served(folder: Folder) -> None:
     assert folder.read() == folder.file.read_bytes()
 
 
-def test_a_link_out_of_the_folder_is_refused(restored: Folder) -> None:
+def test_link_out_of_the_folder_is_refused(restored: Folder) -> None:
     secret = restored.elsewhere / "note.md"
     secret.write_bytes(restored.file.read_bytes())
     restored.file.unlink()
@@ -181,7 +181,7 @@ def test_a_link_out_of_the_folder_is_refused(restored: Folder) -> None:
         restored.read()
 
 
-def test_a_folder_that_became_a_link_is_refused(restored: Folder) -> None:
+def test_folder_replaced_by_a_link_is_refused(restored: Folder) -> None:
     shutil.copytree(restored.root / "below", restored.elsewhere / "below", dirs_exist_ok=True)
     shutil.rmtree(restored.root / "below")
     (restored.root / "below").symlink_to(restored.elsewhere / "below")
@@ -189,7 +189,7 @@ def test_a_folder_that_became_a_link_is_refused(restored: Folder) -> None:
         restored.read()
 
 
-def test_a_link_to_another_file_of_the_folder_has_other_bytes(restored: Folder) -> None:
+def test_link_with_other_bytes_is_refused(restored: Folder) -> None:
     other = restored.root / "other.md"
     other.write_text("# Other\n", encoding="utf-8")
     restored.file.unlink()
@@ -198,7 +198,7 @@ def test_a_link_to_another_file_of_the_folder_has_other_bytes(restored: Folder) 
         restored.read()
 
 
-def test_what_is_no_file_any_more_is_refused(restored: Folder) -> None:
+def test_path_without_a_file_is_refused(restored: Folder) -> None:
     restored.file.unlink()
     with pytest.raises(NoOriginal, match="cannot be opened"):
         restored.read()

@@ -97,7 +97,7 @@ async def test_it_is_readable_and_lit(
     await context.close()
 
 
-async def test_where_a_key_is_needed_the_page_asks_for_it(world: World, chromium: Browser) -> None:
+async def test_page_asks_for_a_required_key(world: World, chromium: Browser) -> None:
     context = await chromium.new_context(viewport={"width": 390, "height": 800}, locale="ko")
     looked = Looked(await context.new_page())
     response = await looked.page.goto(f"{world.locked}{source_path('secret/board.md', 2, 8)}")
@@ -127,7 +127,7 @@ async def test_where_a_key_is_needed_the_page_asks_for_it(world: World, chromium
     await context.close()
 
 
-async def test_a_page_shows_no_more_than_the_key_covers(locked: aiohttp.ClientSession, world: World) -> None:
+async def test_page_shows_only_permitted_documents(locked: aiohttp.ClientSession, world: World) -> None:
     for name, status in (("ann", 200), ("bob", 404), ("asker", 403), ("", 401)):
         async with locked.get("/sources/secret/board.md", headers=world.bearer(name)) as response:
             told = await response.text()

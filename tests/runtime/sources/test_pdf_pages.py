@@ -52,7 +52,7 @@ def boxes_of(data: bytes, page: int, words: str) -> tuple[float, float, float, f
 
 
 @pytest.mark.parametrize("turned", [0, 90, 180, 270])
-def test_marks_stand_on_the_words_that_are_drawn(turned: int) -> None:
+def test_marks_lie_on_the_drawn_words(turned: int) -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=(400, 600))
     canvas.setPageRotation(turned)
@@ -91,13 +91,13 @@ def test_marks_stand_on_the_words_that_are_drawn(turned: int) -> None:
         ("Some words", " ,;", []),
     ],
 )
-def test_words_are_found_however_lines_divide_them(page: str, words: str, expected: list[str]) -> None:
+def test_words_match_across_line_breaks(page: str, words: str, expected: list[str]) -> None:
     letters = "".join(c for c in page.casefold() if c.isalnum())
     found = [letters[each.start : each.stop] for each in found_in(letters, words)]
     assert found == ["".join(c for c in each.casefold() if c.isalnum()) for each in expected]
 
 
-def test_of_several_places_the_nearest_is_found() -> None:
+def test_nearest_of_several_matches_is_used() -> None:
     letters = "thefee" + "x" * 100 + "thefee" + "y" * 50 + "thefee"
     assert [found_in(letters, "the fee", near)[0].start for near in (0.0, 0.6, 1.0)] == [0, 106, 162]
 
@@ -112,7 +112,7 @@ def test_of_several_places_the_nearest_is_found() -> None:
         (pdf(), Order(page=2, width=800, memory_bytes=4 * 1024**2), 1),
     ],
 )
-def test_what_cannot_be_drawn_ends_its_own_process(tmp_path: Path, data: bytes, order: Order, code: int) -> None:
+def test_undrawable_page_ends_its_own_process(tmp_path: Path, data: bytes, order: Order, code: int) -> None:
     if not order.digest:
         order = msgspec.structs.replace(order, digest=hashlib.sha256(data).hexdigest())
     (tmp_path / "file.pdf").write_bytes(data)
@@ -138,13 +138,13 @@ def test_a_huge_page_is_drawn_small(size: tuple[int, int]) -> None:
     assert isinstance(drawn, Drawn)
 
 
-async def test_a_page_full_of_words_is_drawn_though_all_of_it_is_cited(http: aiohttp.ClientSession) -> None:
+async def test_fully_cited_page_is_drawn(http: aiohttp.ClientSession) -> None:
     async with http.get("/sources/full.pdf?start=0&end=199999&page=1") as response:
         assert response.status == 200
         assert "<svg" in await response.text()
 
 
-async def test_what_is_cited_is_no_argument_of_a_process(
+async def test_cited_text_is_not_a_process_argument(
     http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[tuple[object, ...]] = []
@@ -184,9 +184,7 @@ async def test_pictures_over_http(http: aiohttp.ClientSession, locked: aiohttp.C
         assert response.status == 403
 
 
-async def test_no_more_pages_wait_than_will_be_drawn(
-    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_page_queue_is_bounded(http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_files, "WAITING", 2)
 
     async def status(width: int) -> int:
@@ -200,7 +198,7 @@ async def test_no_more_pages_wait_than_will_be_drawn(
     assert await status(200) == 200
 
 
-async def test_a_key_holds_one_place_that_draws(
+async def test_key_draws_one_page_at_a_time(
     locked: aiohttp.ClientSession, world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its pages take all their time, and it leaves and asks again; meanwhile another key's are drawn."""
@@ -246,7 +244,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 @pytest.mark.parametrize(("width", "ui", "scheme"), [(1400, "en", "light"), (390, "ko", "dark"), (390, "ar", "light")])
-async def test_the_words_are_lit_on_the_page(
+async def test_cited_words_are_highlighted(
     world: World, http: aiohttp.ClientSession, chromium: Browser, tmp_path: Path, width: int, ui: str, scheme: str
 ) -> None:
     start, end = await place_of(http, CITED)
@@ -278,7 +276,7 @@ async def test_the_words_are_lit_on_the_page(
     await context.close()
 
 
-async def test_in_a_frame_the_picture_is_as_wide_as_that_and_the_title_is_told_outside(
+async def test_framed_picture_fits_without_a_title(
     world: World, http: aiohttp.ClientSession, chromium: Browser
 ) -> None:
     start, end = await place_of(http, CITED)

@@ -14,7 +14,7 @@ from tests.runtime.sources.conftest import World
 SECRET = b"a secret"
 
 
-def test_a_ticket_is_for_one_key_source_and_time() -> None:
+def test_ticket_fits_one_key_source_and_time() -> None:
     made = ticket(SECRET, "k1", "a/b.md", 1000.0)
     assert key_of(SECRET, made, "a/b.md", 1000.0 + VALID_S - 1) == "k1"
     assert key_of(SECRET, made, "a/b.md", 1000.0 + VALID_S) is None
@@ -38,7 +38,7 @@ async def linked(http: aiohttp.ClientSession, world: World, name: str, source_id
         return str((await response.json())["url"])
 
 
-async def test_a_link_opens_one_source_and_no_other(locked: aiohttp.ClientSession, world: World) -> None:
+async def test_link_opens_one_source_only(locked: aiohttp.ClientSession, world: World) -> None:
     url = await linked(locked, world, "ann", "secret/board.md")
     async with locked.get(url) as response:
         assert response.status == 200
@@ -54,16 +54,14 @@ async def test_a_link_opens_one_source_and_no_other(locked: aiohttp.ClientSessio
 
 
 @pytest.mark.parametrize("source_id", ["secret/board.md", "nothing.md"])
-async def test_nobody_is_given_a_link_to_what_they_do_not_see(
-    locked: aiohttp.ClientSession, world: World, source_id: str
-) -> None:
+async def test_link_needs_access_to_its_source(locked: aiohttp.ClientSession, world: World, source_id: str) -> None:
     async with locked.post(f"/v1/sources/{source_id}/link", headers=world.bearer("bob")) as response:
         assert response.status == 404
     async with locked.post(f"/v1/sources/{source_id}/link", headers=world.bearer("asker")) as response:
         assert response.status == 403
 
 
-async def test_a_ticket_is_worth_nothing_once_its_key_is_gone(locked: aiohttp.ClientSession, world: World) -> None:
+async def test_ticket_of_a_deleted_key_is_invalid(locked: aiohttp.ClientSession, world: World) -> None:
     keys = KeyFile(world.state / "keys.json")
     token = keys.add("brief", ("search",), now=time.time())
 

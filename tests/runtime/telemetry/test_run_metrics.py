@@ -126,7 +126,7 @@ def records(settled: Settled, **headers: str) -> list[Record]:
     ("said", "counted"),
     [({}, "nats"), ({VIA: "chat"}, "chat"), ({VIA: 'x"} 1\n'}, "nats"), ({VIA: "a" * 40}, "nats")],
 )
-def test_a_way_in_is_a_plain_name(said: dict[str, str], counted: str) -> None:
+def test_interface_label_is_a_plain_name(said: dict[str, str], counted: str) -> None:
     account = account_of(records(Settled(outcome="declined"), **said))
     assert account is not None
     assert (account.via, account.took_s, account.first_checked_s) == (counted, 2.5, None)
@@ -135,13 +135,13 @@ def test_a_way_in_is_a_plain_name(said: dict[str, str], counted: str) -> None:
 @pytest.mark.parametrize(
     ("received", "took_s"), [("99.0", 3.5), ("101.0", 2.5), ("nan", 2.5), ("x", 2.5), ("-1e300", 3602.5)]
 )
-def test_a_run_takes_as_long_as_its_client_waits(received: str, took_s: float) -> None:
+def test_run_duration_matches_the_client_wait(received: str, took_s: float) -> None:
     account = account_of(records(Settled(outcome="answered"), **{RECEIVED: received}))
     assert account is not None
     assert account.took_s == took_s
 
 
-def test_withheld_sentences_are_counted_by_their_flags() -> None:
+def test_withheld_sentences_are_counted_by_flag() -> None:
     number, quote = (
         Flag(kind=kind, strength="strong", words="w", evidence_n=(), why="y")
         for kind in ("fabricated_number", "fabricated_quote")
@@ -166,5 +166,5 @@ def test_ways_in_are_bounded() -> None:
     assert metrics.text().count(b"groundwire_runs_total{") == 25
 
 
-def test_a_run_without_its_end_is_not_counted() -> None:
+def test_unfinished_run_is_not_counted() -> None:
     assert account_of(records(Settled(outcome="answered"))[:1]) is None

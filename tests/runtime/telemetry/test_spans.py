@@ -105,7 +105,7 @@ def attributes(span: Span) -> dict[str, object]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes}
 
 
-async def test_a_run_is_one_trace_from_the_question_to_the_device(run: Whole, receiver: Receiver) -> None:
+async def test_run_is_one_trace_down_to_the_device(run: Whole, receiver: Receiver) -> None:
     async with exporting(run, receiver, service="docs", otlp_headers="authorization=Bearer%20x, project=y"):
         run_id = await ask(run, **{TRACEPARENT: f"00-{TRACE}-{PARENT}-01"})
         await until(lambda: receiver.of(run_id))
@@ -135,7 +135,7 @@ async def test_a_run_is_one_trace_from_the_question_to_the_device(run: Whole, re
     assert request.resource_spans[0].resource.attributes[0].value.string_value == "docs"
 
 
-async def test_no_word_of_question_documents_or_answer_leaves(run: Whole, receiver: Receiver) -> None:
+async def test_spans_contain_no_text(run: Whole, receiver: Receiver) -> None:
     async with exporting(run, receiver):
         run_id = await ask(run)
         await until(lambda: receiver.of(run_id))
@@ -144,7 +144,7 @@ async def test_no_word_of_question_documents_or_answer_leaves(run: Whole, receiv
         assert words not in said
 
 
-async def test_content_leaves_where_a_setting_says_so(run: Whole, receiver: Receiver) -> None:
+async def test_setting_adds_text_to_spans(run: Whole, receiver: Receiver) -> None:
     async with exporting(run, receiver, content=True):
         run_id = await ask(run)
         await until(lambda: receiver.of(run_id))
@@ -153,7 +153,7 @@ async def test_content_leaves_where_a_setting_says_so(run: Whole, receiver: Rece
     assert "14 days" in str(told["gen_ai.output.messages"])
 
 
-async def test_a_receiver_that_is_away_is_told_later(run: Whole, receiver: Receiver) -> None:
+async def test_spans_wait_for_an_absent_receiver(run: Whole, receiver: Receiver) -> None:
     receiver.status = 503
     async with exporting(run, receiver) as exporter:
         run_id = await ask(run)
@@ -164,7 +164,7 @@ async def test_a_receiver_that_is_away_is_told_later(run: Whole, receiver: Recei
     assert len(receiver.of(run_id)) == len({span.span_id for span in receiver.of(run_id)})
 
 
-async def test_what_ended_while_nobody_was_there_is_told_by_the_next(run: Whole, receiver: Receiver) -> None:
+async def test_next_process_sends_missed_spans(run: Whole, receiver: Receiver) -> None:
     async with exporting(run, receiver):
         pass
     run_id = await ask(run)
@@ -173,7 +173,7 @@ async def test_what_ended_while_nobody_was_there_is_told_by_the_next(run: Whole,
         await until(lambda: receiver.of(run_id))
 
 
-async def test_what_a_receiver_refuses_is_not_sent_again(run: Whole, receiver: Receiver) -> None:
+async def test_rejected_spans_are_not_sent_again(run: Whole, receiver: Receiver) -> None:
     receiver.status = 401
     async with exporting(run, receiver):
         await ask(run)
@@ -193,7 +193,7 @@ async def test_a_lost_consumer_is_made_again(run: Whole, receiver: Receiver) -> 
         await until(lambda: receiver.of(run_id))
 
 
-async def test_a_failed_run_is_an_error_and_a_trace_that_is_not_recorded_is_not_told(run: Whole) -> None:
+async def test_failed_run_is_an_error_span(run: Whole) -> None:
     await run.journal.js.publish("gw.question_asked.no-question", b'{"question": "a", "profile": "secret-words"}')
     assert len([line async for _, line in run.runs.events("no-question")]) == 2
     (failed,) = spans_of(await run.journal.run("no-question"))
@@ -204,14 +204,14 @@ async def test_a_failed_run_is_an_error_and_a_trace_that_is_not_recorded_is_not_
     assert Status.STATUS_CODE_ERROR == 2
 
 
-async def test_the_wait_to_be_let_in_is_a_span(run: Whole) -> None:
+async def test_admission_wait_is_a_span(run: Whole) -> None:
     records = await run.journal.run(await ask(run, **{RECEIVED: f"{time.time() - 2:.6f}"}))
     whole, waited, *_ = spans_of(records)
     assert (waited.name, waited.parent_id, waited.began) == ("admission", whole.span_id, whole.began)
     assert waited.ended - waited.began > 1.5
 
 
-async def test_the_same_run_makes_the_same_spans(run: Whole) -> None:
+async def test_same_run_makes_the_same_spans(run: Whole) -> None:
     records = await run.journal.run(await ask(run))
     once = spans_of(records)
     assert once == spans_of(records)
@@ -227,15 +227,15 @@ async def test_the_same_run_makes_the_same_spans(run: Whole) -> None:
         ("http://127.0.0.1:6006/v1/traces", "http://127.0.0.1:6006/v1/traces"),
     ],
 )
-def test_the_path_is_added_to_a_base(otlp: str, sent_to: str) -> None:
+def test_path_is_added_to_a_base(otlp: str, sent_to: str) -> None:
     assert address(otlp) == sent_to
 
 
-def test_headers_are_read_as_opentelemetry_writes_them() -> None:
+def test_headers_follow_the_opentelemetry_format() -> None:
     assert headers_in("") == {}
     assert headers_in("a=1, b = x%3Dy%20z ,") == {"a": "1", "b": "x=y z"}
 
 
-def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_invalid_address_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="telemetry"):
         load(environ={"GROUNDWIRE_TELEMETRY_OTLP": "localhost:4318"})

@@ -96,7 +96,7 @@ async def test_all_can_be_done_by_keyboard(page: Page) -> None:
     await expect(page.locator(".answer .cite")).to_be_focused()
 
 
-async def test_a_screen_reader_hears_states_and_not_each_word(page: Page) -> None:
+async def test_screen_reader_hears_states_not_words(page: Page) -> None:
     await page.evaluate(
         """() => { window.heard = []; const status = document.getElementById("status");
         new MutationObserver(() => window.heard.push(status.textContent)).observe(status, { childList: true }); }"""
@@ -110,7 +110,7 @@ async def test_a_screen_reader_hears_states_and_not_each_word(page: Page) -> Non
     assert live == ["status", "problem"]
 
 
-async def test_what_is_printed_is_the_conversation_alone(page: Page) -> None:
+async def test_printout_has_the_conversation_alone(page: Page) -> None:
     await ask(page, "Print me")
     await done(page)
     await page.emulate_media(media="print")
@@ -120,7 +120,7 @@ async def test_what_is_printed_is_the_conversation_alone(page: Page) -> None:
         await expect(page.locator(hidden)).to_be_hidden()
 
 
-async def test_a_source_covers_a_narrow_page_and_what_is_under_it_is_out_of_reach(page: Page) -> None:
+async def test_source_covers_a_narrow_page(page: Page) -> None:
     await page.set_viewport_size({"width": 390, "height": 844})
     await ask(page, "Narrow")
     await done(page)

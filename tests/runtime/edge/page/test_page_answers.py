@@ -21,7 +21,7 @@ from tests.runtime.edge.page.conftest import Line, answer, ask, done, finish
 pytestmark = pytest.mark.timeout(300)
 
 
-async def test_a_question_is_answered_and_its_citation_shows_the_source(page: Page) -> None:
+async def test_answer_citation_opens_the_source(page: Page) -> None:
     await ask(page, "환불은 며칠 안에 되나요?")
     await done(page)
     await expect(answer(page)).to_have_text("환불은 며칠 안에 되나요? 1")
@@ -44,7 +44,7 @@ async def test_a_question_is_answered_and_its_citation_shows_the_source(page: Pa
     await expect(chip).to_be_focused()
 
 
-async def test_the_preview_of_a_citation_covers_neither_the_bar_nor_its_marker(page: Page) -> None:
+async def test_citation_preview_covers_no_control(page: Page) -> None:
     await page.set_viewport_size({"width": 900, "height": 500})
     await ask(page, "Where does the preview go?")
     await done(page)
@@ -59,7 +59,7 @@ async def test_the_preview_of_a_citation_covers_neither_the_bar_nor_its_marker(p
     assert preview["y"] >= at["y"] + at["height"] or preview["y"] + preview["height"] <= at["y"]
 
 
-async def test_enter_asks_and_the_address_shows_the_run_again(page: Page) -> None:
+async def test_enter_asks_and_the_address_reopens_the_run(page: Page) -> None:
     await page.get_by_label("Your question").fill("How long do refunds take?")
     await page.keyboard.press("Enter")
     await done(page)
@@ -69,14 +69,14 @@ async def test_enter_asks_and_the_address_shows_the_run_again(page: Page) -> Non
     await expect(page.get_by_role("heading", level=2, name="How long do refunds take?")).to_be_visible()
 
 
-async def test_what_documents_say_is_text_and_never_markup(page: Page) -> None:
+async def test_document_text_is_never_markup(page: Page) -> None:
     await ask(page, "<img/src=x onerror=alert(1)> <b>bold</b>")
     await done(page)
     await expect(answer(page)).to_have_text("<img/src=x onerror=alert(1)> <b>bold</b> 1")
     assert await answer(page).locator("img, b").count() == 0
 
 
-async def test_headings_and_bold_words_are_shown_as_such(page: Page) -> None:
+async def test_headings_and_bold_words_are_rendered(page: Page) -> None:
     await ask(page, "## The conclusion\n\n1. **House rules** 2 * 3 ** 4 [1].")
     await done(page)
     await expect(answer(page).locator("strong, h4")).to_have_text(["The conclusion", "House rules"])
@@ -92,7 +92,7 @@ async def test_code_is_shown_as_code(page: Page) -> None:
     assert await answer(page).locator("button.cite").count() == 1
 
 
-async def test_a_citation_shows_its_headings_and_a_line_for_each_cell(page: Page, pipeline: Pipeline) -> None:
+async def test_citation_shows_headings_and_cell_lines(page: Page, pipeline: Pipeline) -> None:
     async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         emitter = Emitter(pipeline.bus.journal, run_id)
         await emitter.text("Five euros [1].")
@@ -125,7 +125,7 @@ async def test_a_citation_shows_its_headings_and_a_line_for_each_cell(page: Page
     await expect(quote.locator(".cells")).to_have_text("Plan: Basic\nPrice: 5 euros", use_inner_text=True)
 
 
-async def test_the_sentence_that_answers_is_bold_in_what_is_cited(page: Page, pipeline: Pipeline) -> None:
+async def test_answering_sentence_is_bold(page: Page, pipeline: Pipeline) -> None:
     texts = {1: "🧾 Opened goods stay. Refunds take 14 days. Ask us.", 2: "Plan: Basic | Price: 5 euros | Term: 1 year"}
     bold = {1: "Refunds take 14 days.", 2: "Price: 5 euros"}
     leads = {n: (at := 100 + texts[n].index(words), at + len(words)) for n, words in bold.items()}
@@ -162,7 +162,7 @@ async def test_the_sentence_that_answers_is_bold_in_what_is_cited(page: Page, pi
     await expect(row).to_have_text("Plan: Basic\nPrice: 5 euros\nTerm: 1 year", use_inner_text=True)
 
 
-async def test_the_closest_passages_are_shown_as_passages_and_not_as_an_answer(page: Page) -> None:
+async def test_closest_passages_are_no_answer(page: Page) -> None:
     await ask(page, "near enough?")
     await done(page)
     await expect(page.locator(".verdict .badge")).to_have_text("closest passages")
@@ -182,7 +182,7 @@ async def test_the_closest_passages_are_shown_as_passages_and_not_as_an_answer(p
     assert await second.locator(".words").evaluate("it => getComputedStyle(it).direction") == "rtl"
 
 
-async def test_the_closest_passages_are_reached_by_keyboard_and_shown_again(page: Page) -> None:
+async def test_closest_passages_work_by_keyboard(page: Page) -> None:
     await ask(page, "near enough?")
     await done(page)
     await page.locator(".asked").focus()
@@ -200,7 +200,7 @@ async def test_the_closest_passages_are_reached_by_keyboard_and_shown_again(page
     assert not await page.locator(".turn").last.locator(".passages-part").is_visible()
 
 
-async def test_passages_that_outlive_their_events_are_shown_from_the_record(page: Page, pipeline: Pipeline) -> None:
+async def test_expired_passages_are_read_from_the_record(page: Page, pipeline: Pipeline) -> None:
     async def expired(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         settled = Settled(outcome="closest", reason="no_evidence", answer="Nothing is sure:", passages=NEAR)
         await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
@@ -215,7 +215,7 @@ async def test_passages_that_outlive_their_events_are_shown_from_the_record(page
     await expect(answer(page)).to_have_text("Nothing is sure:")
 
 
-async def test_the_page_speaks_arabic_from_right_to_left_and_remembers_it(page: Page) -> None:
+async def test_arabic_page_is_right_to_left_and_remembered(page: Page) -> None:
     await page.get_by_label("Language").select_option("ar")
     await expect(page.locator("html")).to_have_attribute("dir", "rtl")
     await expect(page.locator("#ask")).to_have_text("اسأل")
@@ -230,7 +230,7 @@ async def test_it_fits_a_narrow_screen(page: Page) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-async def test_a_broken_line_is_resumed_without_a_word_twice(page: Page, line: Line, pipeline: Pipeline) -> None:
+async def test_broken_connection_resumes_without_repetition(page: Page, line: Line, pipeline: Pipeline) -> None:
     broken = asyncio.Event()
 
     async def halting(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
@@ -253,7 +253,7 @@ async def test_a_broken_line_is_resumed_without_a_word_twice(page: Page, line: L
     await expect(answer(page)).to_have_text("one two three four five six")
 
 
-async def test_withheld_sentences_are_shown_apart_with_their_reason(page: Page, pipeline: Pipeline) -> None:
+async def test_withheld_sentences_are_shown_with_their_reason(page: Page, pipeline: Pipeline) -> None:
     flag = Flag(kind="fabricated_number", strength="strong", words="30", evidence_n=(1,), why="the evidence says 14")
 
     async def withholding(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
@@ -270,7 +270,7 @@ async def test_withheld_sentences_are_shown_apart_with_their_reason(page: Page, 
     await expect(page.locator(".withheld p")).to_have_text("Contains a number that the source does not have: 30")
 
 
-async def test_a_source_tells_what_it_says_of_itself(page: Page, pipeline: Pipeline) -> None:
+async def test_source_shows_its_metadata(page: Page, pipeline: Pipeline) -> None:
     about = About(author="Kim", date="2026-01-31", version="2", recognized=True)
 
     async def scanned(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
@@ -285,7 +285,7 @@ async def test_a_source_tells_what_it_says_of_itself(page: Page, pipeline: Pipel
     await expect(page.locator(".sources li")).to_contain_text("Kim · 2026-01-31 · version 2 · read from a picture")
 
 
-async def test_what_turns_the_order_or_hides_is_not_on_the_page(page: Page, pipeline: Pipeline) -> None:
+async def test_controls_and_hidden_characters_are_removed(page: Page, pipeline: Pipeline) -> None:
     """Nor does a text become markup, a link, or bold by the stars of a number that is masked in the document."""
     nasty = "\u202egnp.exe\u202c <img src=x onerror=alert(1)> \x1b[2J\u200b\x9b javascript:alert(1)"
     seen = "gnp.exe <img src=x onerror=alert(1)> [2J javascript:alert(1)"
@@ -317,7 +317,7 @@ async def test_what_turns_the_order_or_hides_is_not_on_the_page(page: Page, pipe
     assert await item.locator(".title").evaluate("it => getComputedStyle(it).unicodeBidi") == "isolate"
 
 
-async def test_stop_ends_the_run_as_the_person_wanted(page: Page, pipeline: Pipeline) -> None:
+async def test_stop_button_ends_the_run(page: Page, pipeline: Pipeline) -> None:
     """Not as an error: what was shown stays and is said to be incomplete, and the focus goes to the next question."""
 
     async def endless(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
@@ -391,9 +391,7 @@ async def test_no_internal_word_is_shown(page: Page, pipeline: Pipeline, languag
         ("2 * 3 ** 4 # 5 | x", "2 * 3 ** 4 # 5 · x"),
     ],
 )
-async def test_a_quote_is_shown_without_the_marks_of_its_file(
-    page: Page, pipeline: Pipeline, cited: str, shown: str
-) -> None:
+async def test_quote_is_shown_without_markup(page: Page, pipeline: Pipeline, cited: str, shown: str) -> None:
     async def quoted(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         emitter = Emitter(pipeline.bus.journal, run_id)
         await emitter.text("So it is [1].")
@@ -411,7 +409,7 @@ async def test_a_quote_is_shown_without_the_marks_of_its_file(
 
 
 @pytest.mark.parametrize("scopes", [("ask", "read"), ("ask",)])
-async def test_where_a_key_is_needed_the_page_asks_for_it(
+async def test_page_asks_for_a_required_key(
     chromium: Browser, pipeline: Pipeline, tmp_path: Path, scopes: tuple[Scope, ...]
 ) -> None:
     """A key that may only ask gets its answers, without what is read back later."""

@@ -30,9 +30,7 @@ def heard(pipeline: Pipeline, word: str) -> "asyncio.Queue[QuestionAsked]":
     return found
 
 
-async def test_a_follow_up_takes_the_conversation_along_and_earlier_answers_stay(
-    page: Page, pipeline: Pipeline
-) -> None:
+async def test_follow_up_keeps_the_conversation_and_answers(page: Page, pipeline: Pipeline) -> None:
     questions = heard(pipeline, "Talk")
     await ask(page, "Talk of refunds")
     await done(page)
@@ -54,7 +52,7 @@ async def test_a_follow_up_takes_the_conversation_along_and_earlier_answers_stay
     await expect(page.locator(".sources .card")).to_have_count(2)
 
 
-async def test_a_follow_up_is_brought_to_the_top_and_leaves_room_for_its_answer(page: Page) -> None:
+async def test_follow_up_scrolls_to_the_top(page: Page) -> None:
     for question in ("First of two", "Second of two"):
         await ask(page, question)
         await expect(page.locator(".turn").last.locator("h2")).to_have_text(question)
@@ -64,7 +62,7 @@ async def test_a_follow_up_is_brought_to_the_top_and_leaves_room_for_its_answer(
     await page.wait_for_function(f"() => {top} >= {bar} && {top} < {bar} + 40", polling=50)
 
 
-async def test_a_conversation_is_reopened_by_its_address_and_from_the_list(page: Page) -> None:
+async def test_conversation_reopens_by_address_and_list(page: Page) -> None:
     await ask(page, "Reopen one")
     await done(page)
     await ask(page, "Reopen two")
@@ -88,9 +86,7 @@ async def test_a_conversation_is_reopened_by_its_address_and_from_the_list(page:
 
 
 @pytest.mark.parametrize("pages", [None, 2])
-async def test_a_source_opens_beside_the_answer_with_what_is_cited_lit(
-    page: Page, pipeline: Pipeline, pages: int | None
-) -> None:
+async def test_source_opens_next_to_the_answer_highlighted(page: Page, pipeline: Pipeline, pages: int | None) -> None:
     """One of pages is shown as its own page shows it."""
     text = "👩‍🎓 # Fees\n\nBasic costs 5 euros. **Pro** costs 9.\nPlan: Basic | Price: 5\nThe end."
     start = text.index("Basic costs")
@@ -153,7 +149,7 @@ async def test_a_source_opens_beside_the_answer_with_what_is_cited_lit(
     await close()
 
 
-async def test_an_answer_is_copied_with_its_sources(page: Page) -> None:
+async def test_answer_is_copied_with_its_sources(page: Page) -> None:
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await ask(page, "Copy **this**")
     await done(page)
@@ -167,7 +163,7 @@ async def test_an_answer_is_copied_with_its_sources(page: Page) -> None:
     assert text == "## Copy **this**\n\nCopy **this** [1]\n\n1. 환불 규정\n   > 환불 규정\n"
 
 
-async def test_the_page_of_a_run_shows_its_stages_with_their_messages(page: Page) -> None:
+async def test_run_page_shows_stages_with_messages(page: Page) -> None:
     await ask(page, "Stages please")
     await done(page)
     await page.get_by_role("link", name="How this was answered").click()
@@ -185,7 +181,7 @@ async def test_the_page_of_a_run_shows_its_stages_with_their_messages(page: Page
     await expect(answer(page)).to_have_text("Stages please 1")
 
 
-async def test_what_a_stage_asked_stands_in_order_from_either_side(page: Page) -> None:
+async def test_stage_calls_are_listed_in_order(page: Page) -> None:
     asked = {"prompt": "classify_intent", "model": "m", "took_s": 0.003, "tokens_in": 0, "tokens_out": 1, "reply": "{}"}
     searched = {"query": "الاعتراض", "took_s": 0.004, "hits": []}
     step = {"stage": "retrieve", "lane": "main", "asks": [asked | {"same_version": True}], "searches": [searched]}
@@ -198,7 +194,7 @@ async def test_what_a_stage_asked_stands_in_order_from_either_side(page: Page) -
     await expect(page.locator("#run h3 bdi")).to_have_text(shown)
 
 
-async def test_the_empty_page_offers_questions_that_the_documents_ask(page: Page, pipeline: Pipeline) -> None:
+async def test_empty_page_offers_questions_of_the_documents(page: Page, pipeline: Pipeline) -> None:
     held = Held(
         documents=1234,
         languages={"ko": 3, "en": 2},

@@ -19,9 +19,7 @@ _ARGUMENT = r"(?:[^(),]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+"
 
 
 @pytest.mark.parametrize("path", ["/", "/conversations/some-run", "/runs/some-run"])
-async def test_the_document_is_asked_for_each_time_and_sent_when_it_has_changed(
-    http: aiohttp.ClientSession, path: str
-) -> None:
+async def test_document_is_revalidated_each_time(http: aiohttp.ClientSession, path: str) -> None:
     async with http.get(path) as response:
         assert (response.status, response.content_type, response.charset) == (200, "text/html", "utf-8")
         assert await response.read() == DOCUMENT
@@ -33,7 +31,7 @@ async def test_the_document_is_asked_for_each_time_and_sent_when_it_has_changed(
 
 
 @pytest.mark.parametrize("name", FILES)
-async def test_a_file_stands_under_its_digest_for_ever(http: aiohttp.ClientSession, name: str) -> None:
+async def test_digest_named_file_is_cached_for_ever(http: aiohttp.ClientSession, name: str) -> None:
     async with http.get(f"/page/{DIGEST}/{name}") as response:
         assert response.status == 200
         assert response.content_type == ("text/css" if name.endswith(".css") else "text/javascript")
@@ -43,7 +41,7 @@ async def test_a_file_stands_under_its_digest_for_ever(http: aiohttp.ClientSessi
 
 
 @pytest.mark.parametrize("path", [f"/page/{'0' * 16}/main.js", f"/page/{DIGEST}/__init__.py", f"/page/{DIGEST}/x.js"])
-async def test_a_file_of_another_page_is_not_there(http: aiohttp.ClientSession, path: str) -> None:
+async def test_file_of_another_page_is_not_found(http: aiohttp.ClientSession, path: str) -> None:
     async with http.get(path) as response:
         assert response.status == 404
 
@@ -71,7 +69,7 @@ def test_it_takes_nothing_from_elsewhere() -> None:
         assert not re.search(r'from "[^.]|import\(', script), name
 
 
-def test_texts_get_into_the_page_in_one_place() -> None:
+def test_text_enters_the_page_by_one_function() -> None:
     """What sets a text anywhere else takes our own words; nothing takes markup or code."""
     for name, script in SCRIPTS.items():
         assert not re.search(
@@ -91,7 +89,7 @@ def test_every_module_is_small() -> None:
     assert {name: length for name, length in lengths.items() if length > 250} == {}
 
 
-def test_every_language_has_every_word_that_the_page_says() -> None:
+def test_every_language_has_every_word_of_the_page() -> None:
     spoken = words()
     assert tuple(spoken) == LANGUAGES
     assert {language for language, there in spoken.items() if there["direction"] == "rtl"} == {"ar"}
@@ -105,7 +103,7 @@ def test_every_language_has_every_word_that_the_page_says() -> None:
     assert unsaid - {*get_args(Outcome), "high", "medium", "low", "name", "direction"} == set()
 
 
-def test_there_are_words_for_every_flag_stage_and_event() -> None:
+def test_every_flag_stage_and_event_has_words() -> None:
     spoken = words()["en"]
     flags, stages = spoken["flags"], spoken["stages"]
     assert isinstance(flags, dict)

@@ -29,7 +29,7 @@ def asked(searcher: Searcher, language: str, text: str) -> Answered:
 
 
 @pytest.mark.parametrize(("language", "near", "neighbour", "words"), NEAR)
-def test_a_near_miss_is_refused_and_its_neighbour_is_answered(
+def test_near_miss_is_refused_and_neighbour_answered(
     searcher: Searcher, language: str, near: str, neighbour: str, words: str
 ) -> None:
     assert asked(searcher, language, near).refused
@@ -38,7 +38,7 @@ def test_a_near_miss_is_refused_and_its_neighbour_is_answered(
 
 
 @pytest.mark.parametrize("question", [q for q in questions() if q.kind != "unanswerable"], ids=lambda q: q.id)
-def test_no_question_of_the_demo_is_refused(searcher: Searcher, question: DemoQuestion) -> None:
+def test_every_demo_question_is_answered(searcher: Searcher, question: DemoQuestion) -> None:
     assert not asked(searcher, question.language, question.text).refused
 
 

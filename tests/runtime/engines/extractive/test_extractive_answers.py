@@ -22,7 +22,7 @@ def squeezed(text: str) -> str:
 
 
 @pytest.mark.parametrize(("language", "question", "words"), ANSWERED)
-def test_every_sentence_is_verbatim_cited_and_passes_the_gate(language: str, question: str, words: str) -> None:
+def test_sentences_are_verbatim_cited_and_pass_the_gate(language: str, question: str, words: str) -> None:
     given = evidence(*PASSAGES[language])
     text = answer_simple(AnswerSimple(original_query=question, retrieved_chunks=given, language=language))
     sentences = [text[start:end] for start, end in split(text)]
@@ -40,7 +40,7 @@ def test_without_evidence_the_answer_admits_it(language: Language) -> None:
     assert reply == of(language).phrases.refusals.not_in_evidence
 
 
-def test_safety_advice_stands_last() -> None:
+def test_safety_advice_comes_last() -> None:
     text = answer_simple(
         AnswerSimple(
             original_query="Who opened the Harbour Library?",
@@ -52,7 +52,7 @@ def test_safety_advice_stands_last() -> None:
     assert text.endswith("\n\nAsk a librarian.")
 
 
-def test_sentences_in_the_asked_language_are_preferred() -> None:
+def test_sentences_in_the_question_language_come_first() -> None:
     given = evidence(PASSAGES["en"][0], PASSAGES["fr"][0])
     text = answer_simple(
         AnswerSimple(
@@ -79,7 +79,7 @@ def test_sentences_in_the_asked_language_are_preferred() -> None:
         ("one:", "One [3]."),
     ],
 )
-def test_the_marker_stands_before_the_full_stop(text: str, cited: str) -> None:
+def test_marker_precedes_the_full_stop(text: str, cited: str) -> None:
     assert cite(text, 3) == cited
 
 
@@ -93,16 +93,16 @@ def test_the_marker_stands_before_the_full_stop(text: str, cited: str) -> None:
         ("abcdefghij", 4, "abcd"),
     ],
 )
-def test_a_long_sentence_is_cut_at_a_clause_or_a_word(text: str, limit: int, short: str) -> None:
+def test_long_sentence_is_cut_at_a_clause(text: str, limit: int, short: str) -> None:
     assert shorten(text, limit) == short
 
 
-def test_brackets_of_the_source_are_not_taken_for_citations() -> None:
+def test_brackets_in_the_source_are_not_citations() -> None:
     assert clean("The pact [4, 5] held［６］.") == "The pact held."
 
 
 @pytest.mark.parametrize(("language", "question", "words"), ANSWERED)
-def test_a_synthesis_is_short_and_says_what_it_used(language: str, question: str, words: str) -> None:
+def test_synthesis_is_short_and_lists_its_sources(language: str, question: str, words: str) -> None:
     reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
     assert not reply.refused
     assert words in reply.answer
@@ -110,7 +110,7 @@ def test_a_synthesis_is_short_and_says_what_it_used(language: str, question: str
     assert list(reply.used_citations) == sorted({n for m in markers(reply.answer) for n in m.numbers})
 
 
-def test_a_synthesis_cuts_what_does_not_fit() -> None:
+def test_synthesis_drops_text_that_does_not_fit() -> None:
     long = (
         "The harbour of Norwick was built in 1901, " + "and it was made larger again and again, " * 20 + "so it is big."
     )
@@ -122,14 +122,14 @@ def test_a_synthesis_cuts_what_does_not_fit() -> None:
 
 
 @pytest.mark.parametrize(("language", "question"), UNANSWERED)
-def test_a_synthesis_refuses_in_the_asked_language(language: str, question: str) -> None:
+def test_synthesis_refuses_in_the_question_language(language: str, question: str) -> None:
     reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
     assert reply.refused
     assert reply.answer == ""
     assert reply.refuse_reason == of(language).phrases.refusals.not_in_evidence
 
 
-def test_a_refusal_names_the_missing_kind_of_thing() -> None:
+def test_refusal_names_the_missing_kind() -> None:
     reply = answer_synthesis(
         AnswerSynthesis(
             query="How many books may readers borrow?",
@@ -141,7 +141,7 @@ def test_a_refusal_names_the_missing_kind_of_thing() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_report_has_its_parts_in_the_asked_language(language: Language) -> None:
+def test_report_headings_use_the_question_language(language: Language) -> None:
     question = next(q for code, q, _ in ANSWERED if code == language)
     given = evidence(*PASSAGES[language])
     text = answer_report(
@@ -158,7 +158,7 @@ def test_a_report_has_its_parts_in_the_asked_language(language: Language) -> Non
         assert not withholds(check_sentence(sentence, given, language=language)), sentence
 
 
-def test_an_argument_that_has_quotation_marks_is_not_put_into_more() -> None:
+def test_argument_with_quotation_marks_is_not_quoted_again() -> None:
     given = evidence("The captain said “we sail at dawn” to the crew of the ship.")
     text = answer_report(
         AnswerReport(
@@ -168,7 +168,7 @@ def test_an_argument_that_has_quotation_marks_is_not_put_into_more() -> None:
     assert text.endswith("1. **T1**: The captain said “we sail at dawn” to the crew of the ship [1].")
 
 
-def test_a_structured_answer_names_its_sources_once() -> None:
+def test_structured_answer_names_its_sources_once() -> None:
     reply = answer_structured(
         AnswerStructured(
             question="Who opened the Harbour Library?",
@@ -184,7 +184,7 @@ def test_a_structured_answer_names_its_sources_once() -> None:
     assert len(reply.details) <= 3
 
 
-def test_a_structured_answer_keeps_to_its_tokens() -> None:
+def test_structured_answer_keeps_its_token_limit() -> None:
     contexts = evidence(*(f"The Harbour Library has a reading room number {k} for its readers." for k in range(1, 6)))
     asked = "What does the Harbour Library have for readers?"
     small = answer_structured(AnswerStructured(question=asked, contexts=contexts, language="en", max_tokens=40))
@@ -219,7 +219,7 @@ def test_a_hint_never_states_the_result(language: str, question: str, text: str,
     assert reply.citations == ("s1",)
 
 
-def test_a_hint_gives_the_rule_that_holds_no_result() -> None:
+def test_hint_gives_the_rule_without_the_result() -> None:
     reply = answer_hint(
         AnswerHint(
             question="Calculate the area of a rectangle of 4 by 6.",

@@ -29,7 +29,7 @@ def simple(evidence: tuple[Evidence, ...], question: str = QUESTION) -> str:
     return answer_simple(AnswerSimple(original_query=question, retrieved_chunks=evidence, language="en"))
 
 
-def test_a_wide_row_is_shown_by_its_name_and_what_is_asked_for() -> None:
+def test_wide_row_shows_name_and_requested_cells() -> None:
     assert simple(chosen(("table_row", ROW), lead="Fee: 30")) == "Ship: Ferry | Fee: 30 [1]."
 
 
@@ -55,13 +55,13 @@ def test_a_wide_row_is_shown_by_its_name_and_what_is_asked_for() -> None:
         ([("table_row", ROW), ("table_row", ROW.replace("Ferry", "Barge"))], "Fee: 30"),
     ],
 )
-def test_what_is_shown_is_never_too_long(pieces: list[Piece], lead: str) -> None:
+def test_shown_units_keep_the_length_limit(pieces: list[Piece], lead: str) -> None:
     text = simple(chosen(*pieces, lead=lead))
     assert 0 < weigh(strip_markers(text)) <= MOST
     assert text.count("```") % 2 == 0
 
 
-def test_what_answers_stays_where_not_all_fits() -> None:
+def test_answering_units_are_kept_first() -> None:
     text = "The ferry crosses the harbour many times on each day of the week. " * 3
     pieces: list[Piece] = [("prose", f"{n} {text}") for n in range(5)]
     assert "The fee of a ferry is 30" in simple(
@@ -69,7 +69,7 @@ def test_what_answers_stays_where_not_all_fits() -> None:
     )
 
 
-def test_a_report_on_what_was_chosen_says_each_thing_once() -> None:
+def test_report_contains_each_sentence_once() -> None:
     evidence = chosen(
         ("prose", "The fee of a ferry is 30."), ("prose", "A barge pays nothing."), lead="The fee of a ferry is 30."
     )

@@ -94,13 +94,13 @@ def library() -> Library:
     return Library()
 
 
-def test_there_is_a_rule_for_every_prompt() -> None:
+def test_every_prompt_has_a_rule() -> None:
     assert list(REPLIES) == list(PROMPTS)
 
 
 @pytest.mark.parametrize("times", [1, 40])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_reply_is_of_its_type_and_in_its_bounds(language: Language, times: int, library: Library) -> None:
+def test_replies_match_their_types_and_bounds(language: Language, times: int, library: Library) -> None:
     for given in variables(language, times=times):
         reply = reply_to(given)
         assert isinstance(reply, given.reply_type())
@@ -123,7 +123,7 @@ async def collected(given: Prompt[Any], shown: str = "") -> tuple[list[str], Fin
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_deltas_are_the_text_in_small_pieces(language: Language) -> None:
+async def test_deltas_join_to_the_text(language: Language) -> None:
     for given in variables(language):
         deltas, last = await collected(given)
         assert "".join(deltas) == last.text
@@ -134,7 +134,7 @@ async def test_deltas_are_the_text_in_small_pieces(language: Language) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 7, 10_000])
-async def test_what_was_shown_is_not_said_again(cut: int) -> None:
+async def test_shown_text_is_not_repeated(cut: int) -> None:
     given = next(v for v in variables("en") if isinstance(v, AnswerSimple))
     whole = str(reply_to(given))
     deltas, last = await collected(given, shown=whole[:cut])
@@ -147,7 +147,7 @@ def everything() -> bytes:
     return msgspec.json.encode(replies)
 
 
-def test_replies_do_not_hang_on_the_hash_seed() -> None:
+def test_replies_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "import sys; from tests.runtime.engines.extractive.test_extractive_contracts import everything; "
         "sys.stdout.buffer.write(everything())"

@@ -17,7 +17,7 @@ def _names_its_subject(row: tuple[str, str, str]) -> bool:
 
 
 @pytest.mark.parametrize(("language", "question", "words"), ANSWERED)
-def test_the_sentence_that_answers_is_among_the_spans(language: str, question: str, words: str) -> None:
+def test_answering_sentence_is_among_the_spans(language: str, question: str, words: str) -> None:
     passages = chunks(language)
     spans = select_evidence(SelectEvidence(original_query=question, retrieved_chunks=passages, language=language)).spans
     assert any(words in span.text for span in spans)
@@ -30,7 +30,7 @@ def test_the_best_sentence_holds_the_answer(language: str, question: str, words:
 
 
 @pytest.mark.parametrize(("language", "question"), UNANSWERED)
-def test_a_question_about_something_else_has_no_evidence(language: str, question: str) -> None:
+def test_unrelated_question_has_no_evidence(language: str, question: str) -> None:
     reply = select_evidence(
         SelectEvidence(original_query=question, retrieved_chunks=chunks(language), language=language)
     )
@@ -46,7 +46,7 @@ def test_a_question_about_something_else_has_no_evidence(language: str, question
         ("What colour is the moon?", "Readers may borrow nine books.", "subject"),
     ],
 )
-def test_what_is_lacking_is_named(question: str, passage: str, lacking: str) -> None:
+def test_missing_aspect_is_named(question: str, passage: str, lacking: str) -> None:
     assert lack(rank(question, (passage,))) == lacking
 
 
@@ -67,7 +67,7 @@ def test_a_turned_question_is_doubted_more(asked: str, turned: str) -> None:
     assert odds(doubt(rank(turned, (passage,)))) > odds(doubt(rank(asked, (passage,))))
 
 
-def test_a_question_of_two_parts_gets_evidence_for_both() -> None:
+def test_both_parts_of_a_question_get_evidence() -> None:
     spans = select_evidence(
         SelectEvidence(
             original_query="Who opened the Harbour Library, and on which day is the museum shop closed?",
@@ -145,7 +145,7 @@ def test_a_heading_is_no_answer() -> None:
         ("ar", "متى يفتح المسبح البلدي أبوابه للأطفال؟"),
     ],
 )
-def test_a_question_near_the_subject_that_no_passage_answers_is_refused(language: str, question: str) -> None:
+def test_unanswerable_question_near_the_subject_is_refused(language: str, question: str) -> None:
     reply = select_evidence(
         SelectEvidence(original_query=question, retrieved_chunks=chunks(language), language=language)
     )

@@ -70,7 +70,7 @@ def chosen(searcher: Searcher, language: str, text: str, *before: str) -> tuple[
 
 
 @pytest.mark.parametrize(("language", "first", "said", "second", "wanted"), SWITCHES, ids=[row[0] for row in SWITCHES])
-def test_a_question_about_something_else_shows_nothing_of_the_one_before(
+def test_new_subject_ignores_the_previous_answer(
     searcher: Searcher, language: str, first: str, said: str, second: str, wanted: str
 ) -> None:
     _, before = chosen(searcher, language, first)
@@ -82,7 +82,7 @@ def test_a_question_about_something_else_shows_nothing_of_the_one_before(
 
 
 @pytest.mark.parametrize(("language", "first", "said", "second"), UNANSWERED, ids=[row[0] for row in UNANSWERED])
-def test_what_the_documents_do_not_say_is_not_answered_with_what_was_said_before(
+def test_unanswerable_follow_up_does_not_repeat_the_answer(
     searcher: Searcher, language: str, first: str, said: str, second: str
 ) -> None:
     choice, _ = chosen(searcher, language, second, first, said)
@@ -92,7 +92,7 @@ def test_what_the_documents_do_not_say_is_not_answered_with_what_was_said_before
 @pytest.mark.parametrize(
     ("language", "first", "said", "second", "wanted"), FOLLOW_UPS, ids=[row[0] for row in FOLLOW_UPS]
 )
-def test_a_question_that_leaves_its_subject_out_is_answered_about_it(
+def test_follow_up_without_subject_is_answered(
     searcher: Searcher, language: str, first: str, said: str, second: str, wanted: str
 ) -> None:
     choice, shown = chosen(searcher, language, second, first, said)

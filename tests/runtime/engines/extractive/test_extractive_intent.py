@@ -34,14 +34,14 @@ from runtime.engines.extractive.intent import classify_intent
         ("What are the opening hours?", "in_scope"),
     ],
 )
-def test_without_a_scope_every_real_question_is_let_in(text: str, intent: str) -> None:
+def test_without_a_scope_every_question_is_admitted(text: str, intent: str) -> None:
     assert classify_intent(ClassifyIntent(user_query=text, language="en")).intent == intent
 
 
 @pytest.mark.parametrize(
     ("language", "text"), [("ko", "그건?"), ("ar", "وهذا؟"), ("zh", "它呢？"), ("fr", "et cela ?")]
 )
-def test_what_points_back_is_unclear_only_without_a_conversation(language: str, text: str) -> None:
+def test_back_reference_is_unclear_without_a_conversation(language: str, text: str) -> None:
     alone = classify_intent(ClassifyIntent(user_query=text, language=language))
     history = (Turn(role="user", content="2024"),)
     follows = classify_intent(ClassifyIntent(user_query=text, language=language, conversation_history=history))
@@ -61,7 +61,7 @@ def test_what_points_back_is_unclear_only_without_a_conversation(language: str, 
         ("복권 번호를 알려 주세요", "out_of_scope", "복권"),
     ],
 )
-def test_words_of_the_scope_win_over_words_outside_it(text: str, intent: str, category: str) -> None:
+def test_words_in_scope_win_over_words_outside(text: str, intent: str, category: str) -> None:
     reply = classify_intent(
         ClassifyIntent(
             user_query=text,

@@ -29,7 +29,7 @@ def judged(language: str, statement: str, focus: str = "") -> Relevance:
 
 
 @pytest.mark.parametrize(("language", "question", "words"), ANSWERED)
-def test_excerpts_are_verbatim_and_hold_the_answer(language: str, question: str, words: str) -> None:
+def test_excerpts_are_verbatim_and_contain_the_answer(language: str, question: str, words: str) -> None:
     reply = judged(language, question)
     contents = {chunk.source_file: chunk.content for chunk in chunks(language)}
     assert any(words in extract.excerpt for extract in reply.relevant_extracts)
@@ -39,14 +39,14 @@ def test_excerpts_are_verbatim_and_hold_the_answer(language: str, question: str,
 
 
 @pytest.mark.parametrize(("language", "question"), UNANSWERED)
-def test_nothing_useful_names_what_is_missing(language: str, question: str) -> None:
+def test_useless_passages_name_the_missing_aspect(language: str, question: str) -> None:
     reply = judged(language, question, "the thing asked for")
     assert reply.relevant_extracts == ()
     assert (reply.sub_answer, reply.confidence) == ("", "low")
     assert reply.missing_aspects == ("the thing asked for",)
 
 
-def test_words_that_no_chunk_has_are_missing_aspects() -> None:
+def test_words_in_no_chunk_are_missing_aspects() -> None:
     reply = judged("en", "opening of the Harbour Library by submarine")
     assert reply.relevant_extracts
     assert reply.missing_aspects == ("submarine",)
@@ -129,5 +129,5 @@ def test_at_most_five_contradictions_gravest_first() -> None:
     assert kinds == sorted(kinds, key=order.index)
 
 
-def test_the_guard_cannot_translate_and_does_not_try() -> None:
+def test_language_guard_does_not_translate() -> None:
     assert guard_language(GuardLanguage(text="Bonjour [1].", target_language="en")) == "Bonjour [1]."

@@ -81,7 +81,7 @@ def test_a_statement_asks_nothing(question: str, phrase: str) -> None:
     assert statement(question) == phrase
 
 
-def test_lanes_are_numbered_and_stand_alone() -> None:
+def test_lanes_are_numbered_and_independent() -> None:
     subs = decompose_query(
         DecomposeQuery(original_query="What is the Norwick ferry, and how much does it carry?", language="en")
     ).sub_queries
@@ -90,7 +90,7 @@ def test_lanes_are_numbered_and_stand_alone() -> None:
     assert not any(sub.statement.endswith("?") for sub in subs)
 
 
-def test_at_most_five_lanes_and_two_for_a_simple_question() -> None:
+def test_simple_question_has_two_lanes_others_five() -> None:
     question = " ".join(f"What is the height of tower number {k}?" for k in range(8))
     assert len(decompose_query(DecomposeQuery(original_query=question, language="en")).sub_queries) == 5
     simple = DecomposeQuery(original_query=question, language="en", query_type="simple")

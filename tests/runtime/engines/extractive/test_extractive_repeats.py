@@ -39,23 +39,23 @@ SAYS_MORE = [
 
 
 @pytest.mark.parametrize(("one", "other"), REPEATS)
-def test_a_sentence_that_hardly_says_more_repeats(one: str, other: str) -> None:
+def test_sentence_with_little_new_is_a_repetition(one: str, other: str) -> None:
     assert repeats(one, other)
     assert repeats(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), SAYS_MORE)
-def test_a_sentence_that_says_another_thing_does_not(one: str, other: str) -> None:
+def test_sentence_with_new_content_is_no_repetition(one: str, other: str) -> None:
     assert not repeats(one, other)
 
 
-def test_three_that_say_the_same_are_one_with_three_markers() -> None:
+def test_three_equal_sentences_become_one_with_three_markers() -> None:
     (one,) = said_once([quoted(2, MONTHLY), quoted(3, MONTHLY), quoted(1, MONTHLY)])
     assert one.cited == f"{MONTHLY[:-1]} [1][2][3]."
     assert [e.n for e in one.cites] == [2, 3, 1]
 
 
-def test_a_paragraph_loses_only_what_was_said() -> None:
+def test_paragraph_loses_only_repeated_sentences() -> None:
     found = said_once([quoted(1, MONTHLY), quoted(2, MONTHLY, ASK)])
     assert (
         laid_out(found)
@@ -63,7 +63,7 @@ def test_a_paragraph_loses_only_what_was_said() -> None:
     )
 
 
-def test_what_stands_in_a_longer_part_is_not_said_before_it() -> None:
+def test_sentence_of_a_longer_part_is_not_repeated() -> None:
     found = said_once([quoted(1, ASK, positions=(3,)), quoted(1, MONTHLY, ASK, positions=(2, 3))])
     assert [one.positions for one in found] == [(2, 3)]
 
@@ -77,7 +77,7 @@ def test_the_answers_cite_both_documents() -> None:
     assert (synthesis.answer, synthesis.used_citations) == (simple, (1, 2))
 
 
-def test_chinese_sentences_stand_without_a_space_between_them() -> None:
+def test_chinese_sentences_have_no_space_between() -> None:
     found = [
         quoted_as(n, text)
         for n, text in ((1, "镜片每年更换一次[1]。"), (2, "镜片有缺口时停止使用[2]。"), (3, "Wear it at night [3]."))

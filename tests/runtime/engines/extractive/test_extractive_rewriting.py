@@ -33,9 +33,7 @@ def reply(language: str, before: list[str], question: str) -> RewrittenQuery:
         ("es", "¿Qué es la beca Erasmus?", "¿y eso se paga cada mes?", "¿y la beca Erasmus se paga cada mes?"),
     ],
 )
-def test_a_name_takes_the_place_of_a_pronoun_that_can_mean_nothing_else(
-    language: str, before: str, question: str, expected: str
-) -> None:
+def test_unambiguous_pronoun_is_replaced_by_a_name(language: str, before: str, question: str, expected: str) -> None:
     assert reply(language, [before], question).rewritten_query == expected
 
 
@@ -52,7 +50,7 @@ def test_a_name_takes_the_place_of_a_pronoun_that_can_mean_nothing_else(
         ("ar", "ما هو قصر النظر؟", "كيف يتم علاجه؟"),
     ],
 )
-def test_a_question_stays_as_it_is_unless_the_change_is_certain(language: str, before: str, question: str) -> None:
+def test_uncertain_rewrite_keeps_the_question(language: str, before: str, question: str) -> None:
     assert reply(language, [before], question).rewritten_query == question
 
 
@@ -84,9 +82,7 @@ def test_a_question_stays_as_it_is_unless_the_change_is_certain(language: str, b
         ("en", ["How do I return laptops?"], "How long does a refund take?", "return laptops"),
     ],
 )
-def test_the_words_that_a_question_depends_on_are_its_topic(
-    language: str, before: list[str], question: str, topic: str
-) -> None:
+def test_topic_has_the_words_a_question_depends_on(language: str, before: list[str], question: str, topic: str) -> None:
     assert reply(language, before, question).topic == topic
 
 
@@ -108,7 +104,7 @@ def test_the_words_that_a_question_depends_on_are_its_topic(
         ("ar", ["ما هو قصر النظر؟"], "من هو ابن الهيثم؟"),
     ],
 )
-def test_a_question_that_stands_alone_has_no_topic(language: str, before: list[str], question: str) -> None:
+def test_complete_question_has_no_topic(language: str, before: list[str], question: str) -> None:
     found = reply(language, before, question)
     assert (found.rewritten_query, found.topic) == (question, "")
 

@@ -57,7 +57,7 @@ def answer(question: str) -> str:
         ("How is harbour --count called?", "Usage [1]:\n\n```\nharbour --count --today\n```"),
     ],
 )
-def test_what_is_quoted_is_whole(question: str, part: str) -> None:
+def test_quotation_is_complete(question: str, part: str) -> None:
     told = re.sub(r"\[\d\]", "[1]", answer(question)) if "ships[1]" not in part else answer(question)
     assert part in told
 
@@ -71,7 +71,7 @@ def test_nothing_shown_is_half(question: str) -> None:
     assert not re.search(r":\s*(?:\[\d\])?[:.]?\s*\Z", text)
 
 
-def test_a_bounded_answer_takes_no_part_of_what_does_not_fit() -> None:
+def test_bounded_answer_drops_units_that_do_not_fit() -> None:
     found = passages(("prose", "Run the harbour tool like this:"), ("code", "harbour --count\n" * 40))
     evidence = evidence_of(numbered(found, [(0, 0, len(found[0].text))]))
     reply = answer_synthesis(AnswerSynthesis(query="How do I run the harbour tool?", evidence=evidence, language="en"))
@@ -79,7 +79,7 @@ def test_a_bounded_answer_takes_no_part_of_what_does_not_fit() -> None:
     assert "```" not in reply.answer
 
 
-def test_a_report_shows_code_in_its_fence() -> None:
+def test_report_keeps_code_fences() -> None:
     found = passages(*GUIDE)
     evidence = evidence_of(numbered(found, [(0, 0, len(found[0].text))]))
     text = answer_report(
@@ -104,6 +104,6 @@ def test_an_introduction_with_its_marker(text: str, shown: str) -> None:
     assert announced(text, 2) == shown
 
 
-def test_a_name_of_a_program_keeps_its_case() -> None:
+def test_program_name_keeps_its_case() -> None:
     assert cite("http_port is the port", 1) == "http_port is the port [1]."
     assert cite("ports are open", 1) == "Ports are open [1]."

@@ -48,7 +48,7 @@ async def beginning(events, length=300):
     return text[:length]
 
 
-async def test_a_second_row_joins_the_first_and_leaves_it(start):
+async def test_second_row_joins_and_leaves(start):
     loader, models = watched()
     long = render("One", schema=ENDLESS, max_tokens=4000, temperature=1.0)
     short = render("And two", max_tokens=12, temperature=1.0)
@@ -69,7 +69,7 @@ async def test_a_second_row_joins_the_first_and_leaves_it(start):
     assert (2, KVCache) not in steps
 
 
-async def test_a_row_that_leaves_alone_makes_way_for_the_next(start):
+async def test_last_row_makes_way_for_the_next(start):
     async def replies(engine):
         asked = [collect(engine, request(rendered=render(f"Q{n}", temperature=1.0), seed=n)) for n in range(3)]
         return [finished.text for _, finished in await asyncio.gather(*asked)]
@@ -83,14 +83,14 @@ async def test_a_row_that_leaves_alone_makes_way_for_the_next(start):
         assert await replies(engine) == expected
 
 
-async def test_the_warm_up_takes_steps_of_one_row_and_of_two(start):
+async def test_warm_up_steps_one_row_and_two(start):
     loader, models = watched()
     async with start(loader=loader):
         steps = [(rows, kind) for rows, tokens, kind in models[0].calls if tokens == 1]
     assert steps == [(1, KVCache), (1, KVCache), (2, BatchKVCache), (1, BatchKVCache)]
 
 
-async def test_kernels_that_are_compiled_on_the_device_are_compiled_at_the_start(start, monkeypatch):
+async def test_device_kernels_are_compiled_at_start(start, monkeypatch):
     lengths, last = [], Forward.last
 
     def counted(self, tokens, cache):

@@ -32,7 +32,7 @@ def test_shortest_reply(schema, text):
 
 
 @pytest.mark.parametrize("variables", VARIABLES, ids=lambda v: v.name)
-async def test_every_prompt_of_the_library_is_answered_in_its_contract(mlx, variables):
+async def test_every_prompt_gets_a_valid_reply(mlx, variables):
     rendered = LIBRARY.render(variables)
     # The whole system texts are long in the tiny model's tokens.
     prompt = render(
@@ -47,7 +47,7 @@ async def test_every_prompt_of_the_library_is_answered_in_its_contract(mlx, vari
 
 
 @pytest.mark.parametrize("room", [60, 80, 100])
-async def test_a_reply_without_room_says_that_it_was_cut(mlx, room):
+async def test_reply_without_room_is_marked_as_cut(mlx, room):
     schema = shape(
         note={"type": "string", "minLength": 20, "maxLength": 5000},
         tags={"type": "array", "items": ITEM, "maxItems": 99},
@@ -62,5 +62,5 @@ async def test_a_reply_without_room_says_that_it_was_cut(mlx, room):
     assert "length" in reasons
 
 
-def test_every_json_prompt_is_among_the_samples():
+def test_every_json_prompt_has_a_sample():
     assert len(JSON_PROMPTS) == sum(prompt.reply_type() is not str for prompt in PROMPTS)

@@ -15,7 +15,7 @@ def rendering(variables):
     return render(text, max_tokens=8)
 
 
-async def test_evidence_loses_its_tail_and_the_record_says_so(start):
+async def test_long_evidence_is_cut_and_recorded(start):
     variables = c.AnswerSynthesis(query="Which fact?", evidence=EVIDENCE, language="en")
     async with start(settings={"context_tokens": 600}, render=rendering) as engine:
         _, finished = await collect(engine, request(variables, rendered=rendering(variables)))
@@ -36,7 +36,7 @@ async def test_what_cannot_be_shortened_fails(start, renders):
             await collect(engine, request(variables, rendered=render("word " * 2000)))
 
 
-async def test_a_text_to_embed_loses_its_tail(start):
+async def test_long_text_to_embed_is_cut(start):
     records = []
     async with start(settings={"context_tokens": 50}, on_record=records.append) as engine:
         (long, cut) = await engine.embed(["a b " * 500, "a b"], query=False)

@@ -17,7 +17,7 @@ def encoder(tokenizer):
     return Encoder(tokenizer)
 
 
-def test_thinking_is_off_and_the_assistant_speaks(encoder, tokenizer):
+def test_thinking_is_off_in_the_template(encoder, tokenizer):
     text = tokenizer.decode(encoder.prompt(render("Hi")).tokens)
     assert text.replace("\n", "").endswith("<|im_start|>assistant<think></think>")
 
@@ -55,7 +55,7 @@ def test_no_value_opens_a_role(encoder, tokenizer, text):
     assert not control & set(encoder.prompt(render("Hi"), shown=text).tokens[-len(encoder.text(text)) :])
 
 
-def test_what_was_shown_follows_the_assistants_role(encoder):
+def test_shown_text_follows_the_assistant_role(encoder):
     plain, longer = encoder.prompt(render("Hi")), encoder.prompt(render("Hi"), shown="The refund")
     assert longer.tokens == plain.tokens + encoder.text("The refund")
     assert longer.constant == plain.constant

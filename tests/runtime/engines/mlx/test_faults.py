@@ -57,7 +57,7 @@ async def texts(engine, count, **options):
     return [finished.text for _, finished in await asyncio.gather(*notes(engine, count, **options))]
 
 
-async def test_a_failed_step_is_replayed_for_all(start):
+async def test_failed_step_is_replayed_for_all_rows(start):
     async with start() as engine:
         expected = await texts(engine, 5)
     calls = {"left": 40}
@@ -95,7 +95,7 @@ async def test_the_guilty_row_fails_alone(start):
         assert isinstance(failure, Unavailable)
 
 
-async def test_a_broken_prompt_fails_and_the_rest_goes_on(start):
+async def test_broken_prompt_fails_alone(start):
     def broken(loaded, inputs):
         return inputs.shape[1] == 77
 
@@ -107,7 +107,7 @@ async def test_a_broken_prompt_fails_and_the_rest_goes_on(start):
         assert len(await running) == 3
 
 
-async def test_a_device_that_always_fails_is_given_up(start):
+async def test_permanently_failing_device_is_given_up(start):
     started = threading.Event()
     told = asyncio.Event()
 
@@ -124,7 +124,7 @@ async def test_a_device_that_always_fails_is_given_up(start):
         assert engine.view().state == "failed"
 
 
-async def test_a_hanging_step_is_told_and_its_requests_freed(start):
+async def test_hanging_step_is_reported_and_frees_its_requests(start):
     hang, told, why = threading.Event(), asyncio.Event(), []
 
     def hangs(loaded, inputs):
@@ -149,7 +149,7 @@ async def test_a_hanging_step_is_told_and_its_requests_freed(start):
         hang.set()
 
 
-async def test_cancelling_a_row_leaves_the_others_bit_for_bit(start):
+async def test_cancelled_row_leaves_the_others_bit_identical(start):
     async with start() as engine:
         expected = await texts(engine, 5)
         victim = request(rendered=render("Endless", schema=ENDLESS, max_tokens=5000))
@@ -161,7 +161,7 @@ async def test_cancelling_a_row_leaves_the_others_bit_for_bit(start):
         assert [finished.text for _, finished in await running] == expected
 
 
-async def test_more_rows_than_memory_wait_and_all_are_answered(start):
+async def test_rows_beyond_memory_wait_and_are_answered(start):
     async with start() as engine:
         expected = await texts(engine, 6)
         together = engine.view().steps
@@ -185,7 +185,7 @@ async def hog(engine, **options):
     await stream.aclose()
 
 
-async def test_a_request_behind_a_full_device_expires(start):
+async def test_request_behind_a_full_device_expires(start):
     async with start(settings={"max_rows": 1}) as engine, hog(engine):
         with pytest.raises(NoReply):
             await collect(engine, request(rendered=render(), seconds=0.2))
@@ -199,7 +199,7 @@ async def test_a_full_queue_refuses(start):
         assert all(isinstance(failure, Unavailable) for failure in failures[1:])
 
 
-async def test_a_device_that_cannot_start_soon_says_so(start):
+async def test_busy_device_points_to_another(start):
     async with start(settings={"max_rows": 1, "refuse_after_s": 0.001}) as engine:
         await collect(engine, request(rendered=render(max_tokens=200)))
         async with hog(engine):

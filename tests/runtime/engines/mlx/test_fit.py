@@ -35,13 +35,13 @@ REPORT = c.AnswerReport(original_query="q", sub_query_analyses=(RELEVANCE,) * 3,
         ),
     ],
 )
-def test_as_little_as_possible_is_left_out(variables, room, said):
+def test_as_little_as_possible_is_cut(variables, room, said):
     shorter, what = fit(variables, lambda v: size(v) <= room)
     assert what == said
     assert size(shorter) == room
 
 
-def test_evidence_loses_its_tail_and_the_conversation_its_oldest():
+def test_evidence_loses_its_tail_and_history_its_oldest():
     shorter, _ = fit(c.AnswerSynthesis(query="q", evidence=evidence(5), language="en"), lambda v: size(v) <= 2)
     assert [e.n for e in shorter.evidence] == [1, 2]
     shorter, _ = fit(

@@ -20,7 +20,7 @@ async def test_text_streams_and_ends_at_its_limit(mlx):
     assert "\ufffd" not in finished.text
 
 
-async def test_same_seed_same_text_other_seed_other_text(mlx):
+async def test_text_depends_on_the_seed_alone(mlx):
     hot = render(temperature=1.5, max_tokens=24)
     one, two, other = [(await collect(mlx, request(rendered=hot, seed=seed)))[1].text for seed in (7, 7, 8)]
     assert one == two != other
@@ -55,7 +55,7 @@ async def test_forced_beginning_costs_no_step(mlx):
     assert 0 < record.tokens_forced < finished.tokens_out
 
 
-async def test_reply_cut_by_its_limit_is_a_bad_reply(mlx):
+async def test_reply_cut_by_its_limit_is_bad(mlx):
     with pytest.raises(BadReply, match="incomplete after"):
         await collect(mlx, request(rendered=render(schema=NOTE, max_tokens=3)))
 
@@ -64,7 +64,7 @@ async def test_reply_cut_by_its_limit_is_a_bad_reply(mlx):
     ("schema", "values"),
     [({"enum": ["supported", "refuted"]}, ["supported", "refuted"]), ({"type": "boolean"}, [True, False])],
 )
-async def test_verdict_takes_one_token_and_has_a_probability(mlx, schema, values):
+async def test_verdict_takes_one_token_with_a_probability(mlx, schema, values):
     deltas, finished = await collect(mlx, request(rendered=render(schema=schema)))
     record = mlx.records[-1]
     assert json.loads(finished.text) in values
@@ -73,7 +73,7 @@ async def test_verdict_takes_one_token_and_has_a_probability(mlx, schema, values
     assert 0.5 <= record.probability <= 1.0
 
 
-async def test_verdict_whose_values_share_a_token_is_spelled(mlx):
+async def test_verdicts_with_a_common_token_are_spelled(mlx):
     schema = {"enum": ["same one", "same two", "other"]}
     _, finished = await collect(mlx, request(rendered=render(schema=schema, max_tokens=32)))
     assert json.loads(finished.text) in schema["enum"]
@@ -124,7 +124,7 @@ async def test_closing_the_iterator_frees_the_row(mlx):
     assert mlx.view().rows_decoding == 0
 
 
-async def test_record_says_what_it_cost(mlx):
+async def test_record_has_the_cost(mlx):
     variables = VARIABLES[12]
     await collect(mlx, request(variables, rendered=render("x " * 90, schema=JUDGE, max_tokens=64), seed=3))
     record = mlx.records[-1]

@@ -28,7 +28,7 @@ async def test_states_from_start_to_close(tiny):
     assert seen == ["closed", "ready", "closed"]
 
 
-async def test_close_ends_what_is_in_flight(start):
+async def test_close_ends_requests_in_flight(start):
     async with start() as engine:
         asked = [
             asyncio.create_task(collect(engine, request(rendered=render(schema=ENDLESS, max_tokens=100_000))))
@@ -64,7 +64,7 @@ PROGRAM = textwrap.dedent(
 )
 
 
-def test_process_exits_cleanly_after_starts_and_stops_under_load(tiny):
+def test_process_exits_cleanly_under_load(tiny):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tiny), "5"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -72,7 +72,7 @@ def test_process_exits_cleanly_after_starts_and_stops_under_load(tiny):
 
 
 @pytest.mark.parametrize("broken", ["warm_up", "Encoder", "Memory"])
-async def test_what_breaks_while_it_starts_is_told_in_one_line(tiny, monkeypatch, broken):
+async def test_start_failure_is_one_line(tiny, monkeypatch, broken):
     def breaks(*given: object) -> None:
         raise KeyError("no such layer\nin this model")
 

@@ -9,11 +9,11 @@ from mlx_lm.models.cache import BatchKVCache, KVCache
 from runtime.engines.mlx.batch import generate
 
 
-def test_version_is_the_one_these_tests_were_written_for():
+def test_mlx_lm_version_is_the_tested_one():
     assert mlx_lm.__version__.startswith("0.32.")
 
 
-def test_generation_batch_keeps_these_lists_per_row():
+def test_generation_batch_keeps_lists_per_row():
     source = inspect.getsource(generate.GenerationBatch.filter) + inspect.getsource(generate.GenerationBatch.extend)
     for name in (
         "uids",

@@ -10,7 +10,7 @@ from runtime.engines.mlx.os_thread import MlxThread
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are told from files there")
-def test_a_joined_thread_is_gone_for_the_system() -> None:
+def test_joined_thread_is_gone_for_the_system() -> None:
     left = []
     for _ in range(300):
         thread = MlxThread(target=int)
@@ -21,7 +21,7 @@ def test_a_joined_thread_is_gone_for_the_system() -> None:
     assert not left
 
 
-def test_a_join_with_a_time_limit_returns_before_the_end() -> None:
+def test_join_with_a_time_limit_returns() -> None:
     end = Event()
     thread = MlxThread(target=end.wait)
     thread.start()

@@ -22,7 +22,7 @@ async def test_pinned_prefix_survives_other_requests(start):
         assert engine.view().pinned_prefixes == len(prompts)
 
 
-async def test_first_request_pins_what_it_began_with(start):
+async def test_first_request_pins_its_beginning(start):
     async with start() as engine:
         first, second = [
             (await collect(engine, request(rendered=render(text, system="Judge. " * 20))))[1] for text in ("one", "two")
@@ -31,7 +31,7 @@ async def test_first_request_pins_what_it_began_with(start):
         assert second.tokens_in_cached > 20
 
 
-async def test_evidence_is_shared_by_judgements_in_flight(start):
+async def test_concurrent_judgements_share_evidence(start):
     async with start() as engine:
         asked = [
             collect(engine, request(rendered=render(f"{FACTS} Claim {n}", schema=YES, max_tokens=16))) for n in range(6)
