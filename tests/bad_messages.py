@@ -1,4 +1,4 @@
-"""Messages as no client of ours would send them: subjects, headers and bodies of any bytes."""
+"""Messages that no client of Groundwire sends: subjects, headers and bodies of any bytes."""
 
 import random
 
@@ -11,7 +11,7 @@ BAD_TIMES = ["abc", "nan", "inf", "-inf", "1e400", "9" * 400, "", "one", "0x10",
 
 
 async def put(client: Client, subject: bytes, headers: bytes, body: bytes, reply: bytes = b"") -> None:
-    """Send bytes as no client of ours would."""
+    """Send bytes that no client of Groundwire sends."""
     place = subject + (b" " + reply if reply else b"")
     if headers:
         line = b"HPUB %s %d %d\r\n" % (place, len(headers), len(headers) + len(body))
@@ -46,13 +46,13 @@ ADVISORY = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.".encode()
 ONE = [b"gw.question_asked.", b"gw.event.", b"gw.progress.", b"gw.cancel.", ADVISORY]
 TWO = [b"gw.run_finished.", b"gw.passages_ready.", b"gw.answer_settled.", b"gw.access.", b"gw.unheard_of."]
 WHOLE = [b"gw.ask", b"gw.ask.stop", b"gw.search", b"gw.index", b"gw.vectors", b"gw.embed", b"gw.health.actors"]
-#: Whatever the server takes in a part of a subject.
+#: Any bytes that the server accepts in a part of a subject.
 ALLOWED = [byte for byte in range(33, 256) if byte not in b".*>"]
 BODIES = [b"{}", b"null", b'{"stream_seq":1e99}', b'{"type":"token"}', b"[" * 20_000, b"1" * 5000]
 
 
 async def put_any(client: Client, chance: random.Random) -> None:
-    """Send any message on any subject; a run that it names is nobody's."""
+    """Send any message on any subject; it names runs that do not exist."""
 
     def part() -> bytes:
         return bytes(chance.choices(ALLOWED, k=chance.randint(1, 8)))

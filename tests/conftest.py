@@ -16,7 +16,7 @@ from runtime.processes import nats_server
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
 
-#: Below the ports that the system gives to whoever asks for any, a thousand for each process of the run.
+#: Below the ephemeral ports of the system, a thousand for each process of the run.
 _OWN = 20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _ports = itertools.cycle(random.sample(range(_OWN, _OWN + 1000), 1000))
 
@@ -26,9 +26,9 @@ def own_port() -> int:
     return next(port for port in _ports if not nats_server.port_taken("127.0.0.1", port))
 
 
-nats_server.free_port = own_port  # before anybody imports it from there
+nats_server.free_port = own_port  # before any import from there
 
-# How long an example takes says more of who else uses the machine than of the code.
+# The time of an example depends more on other load of the machine than on the code.
 settings.register_profile(
     "busy-machine", parent=settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -18,9 +18,9 @@ from tests.whole import whole
 
 @dataclass
 class RunResult:
-    """What one question came to: every line the client got, the text they were shown, and the run's record.
+    """The result of one question: every line for the client, the shown text, and the run's record.
 
-    `said`: what was shown, with the numbers of the evidence that the model wrote.
+    `said`: the shown text, with the numbers of the evidence that the model wrote.
     """
 
     run_id: str
@@ -52,6 +52,6 @@ class Stack:
 
 @contextlib.asynccontextmanager
 async def stack(folder: Path, engine: Engine) -> AsyncIterator[Stack]:
-    """`whole` without a memory of answers, for questions with contexts of their own."""
+    """`whole` without a cache of answers, for questions with their own contexts."""
     async with whole(folder, engine, cache_entries=0) as run:
         yield Stack(run.runs)

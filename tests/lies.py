@@ -76,7 +76,7 @@ _CHECKED_AROUND = 14
 
 @dataclass(frozen=True)
 class Said:
-    """`text` is what the engine says, without white space at its ends; `change` is the piece of it that a lie turned."""
+    """`text` is the engine's output, without white space at its ends; `change` is the changed part of it."""
 
     kind: Kind
     language: str
@@ -97,7 +97,7 @@ class Source:
 
 
 def tellable(text: str) -> list[str]:
-    """The sentences of a text that stand on their own; one that begins in the middle would be read as another's end."""
+    """The sentences of a text that are complete; a fragment would be read as the end of another."""
     found = (_LIST_SIGN.sub("", " ".join(text[start:end].split())) for start, end in split(text))
     return [
         s

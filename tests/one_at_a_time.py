@@ -8,7 +8,7 @@ from pathlib import Path
 
 #: What the tests install, in the user's cache.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "groundwire-tests"
-#: Who uses apt: it refuses a second one at once, and what it unpacks is found before it works.
+#: For users of apt: it refuses a second process, and its unpacked program is visible before it works.
 APT = "apt"
 
 

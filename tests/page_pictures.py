@@ -1,8 +1,8 @@
-"""The pictures of the page in docs/, taken of a stack that runs over the demo documents and has not been asked anything yet.
+"""The pictures of the page in docs/, taken from a new stack over the demo documents, before any question.
 
 uv run groundwire index build runtime/demo/documents --out demo.index
 uv run groundwire up --index demo.index --port 8080
-uv run python -m tests.page_pictures http://127.0.0.1:8080      # writes them anew
+uv run python -m tests.page_pictures http://127.0.0.1:8080      # writes them
 """
 
 import asyncio

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 
 async def until[T](check: Callable[[], T | Awaitable[T]], *, within_s: float = 60.0, what: str = "") -> T:
-    """The first truthy value of `check`. Raises TimeoutError that says what was waited for."""
+    """The first truthy value of `check`. Raises TimeoutError that names the condition."""
     give_up = time.monotonic() + within_s
     while True:
         found = check()

@@ -1,7 +1,7 @@
-"""Sentences of documents with one word changed that changes what they say, and the same sentences told truly in other ways.
+"""Sentences of documents with one word changed that changes their meaning, and true variants of the same sentences.
 
-The kinds are those in which answers go wrong without a number or a quotation: who it is, who does it, why, who says so,
-what comes first, whether at all, of what unit, and with which reservation.
+The kinds are those in which answers go wrong without a number or a quotation: entity, role, cause, attribution,
+order, negation, unit and reservation.
 """
 
 import random
@@ -34,9 +34,9 @@ _END = re.compile(r"[.。!！]+$")
 
 @dataclass(frozen=True)
 class Material:
-    """What lies are made of: `names` for who it is and who says so, and other `reasons`.
+    """The material of lies: `names` for entities and attributions, and other `reasons`.
 
-    `unseen` takes the words that nobody looked at while the gate's tables were made.
+    `unseen` takes words that were not used while the gate's tables were made.
     """
 
     language: str
@@ -91,7 +91,7 @@ def truths(sentence: str, language: str, kind: Truth, *, unseen: bool = False) -
 
 @cache
 def pairs(language: str, kind: str, *, unseen: bool = False) -> tuple[tuple[str, str], ...]:
-    """What stands for what, one way each."""
+    """Replacements, one way each."""
     found: list[tuple[str, str]] = []
     table = _table()[language]
     for line in (table["unseen"] if unseen else table).get(kind, ()):
@@ -103,7 +103,7 @@ def pairs(language: str, kind: str, *, unseen: bool = False) -> tuple[tuple[str,
 
 
 def names_in(text: str, language: str) -> list[str]:
-    """The names of a text that can be told by their looks: capitals, or a list and the countries of CLDR."""
+    """The names of a text with a recognisable form: capitals, or a list and the countries of CLDR."""
     if language in _CAPITALISED:
         return [found[0] for found in _CAPITAL.finditer(text) if len(found[0]) > 3]
     return [match[0] for match in _known(language).finditer(text)]
@@ -131,7 +131,7 @@ def _other_entity(sentence: str, of: Material) -> list[str]:
 
 
 def _exchanged(sentence: str, language: str) -> list[str]:
-    """Two names of the sentence in each other's place, unless they stand in one enumeration."""
+    """Two names of the sentence exchanged, unless they are in one enumeration."""
     own = [name for name in names_in(sentence, language) if sentence.count(name) == 1]
     for one, two in pairwise(own):
         first, second = sorted((one, two), key=sentence.find)
@@ -145,7 +145,7 @@ def _exchanged(sentence: str, language: str) -> list[str]:
 
 
 def _other_part(sentence: str, pattern: str, parts: Sequence[str], of: Material) -> list[str]:
-    """The sentence with another of `parts`, about as long, where it says who says so or why."""
+    """The sentence with another of `parts`, about as long, for its attribution or its reason."""
     found = _pattern(of.language, pattern).search(sentence)
     if not found or found.lastgroup is None:
         return []
@@ -176,7 +176,7 @@ def _negated(sentence: str, language: str) -> list[str]:
 
 
 def _put(sentence: str, old: str, new: str, language: str, *, unit: bool = False) -> list[str]:
-    """The sentence with `new` in the first place where `old` stands as a word; a unit stands behind a number."""
+    """The sentence with `new` for the first `old` that is a word; a unit follows a number."""
     before = r"(?:(?<=\d )|(?<=\d))" if unit else (r"(?<!\w)" if language in _SPACED or language == "ko" else "")
     if language == "ko" and len(old) == 1 and not unit:
         before, after = r"(?<= )", r"(?= )"

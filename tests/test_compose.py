@@ -1,4 +1,4 @@
-"""compose.yaml does what it says, without Docker: its commands run under its rules in bubblewrap, where that is installed.
+"""compose.yaml works as written, without Docker: its commands run under its rules in bubblewrap, where that is installed.
 
 Each service has a read-only root, no rights, the volumes, temporary folders and environment that compose.yaml gives it. What
 stays untested is the image, and that only the edge is reached from outside: here all share one network.

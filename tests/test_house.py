@@ -30,7 +30,7 @@ def test_tool_is_content(name: str) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
 
 
-#: What is searched for words of a language that stand outside its folder.
+#: Searched for words of a language outside its folder.
 ROOMS = ("actors", "bus", "index", "prompts", "runtime")
 
 
@@ -129,7 +129,7 @@ def test_progress_columns_read_no_markup() -> None:
 
 
 def test_an_edge_starts_without_the_pipeline() -> None:
-    """Loading the stages and their prompts takes as long as all else of an edge's start; only who looks at a run needs them."""
+    """Loading the stages and their prompts takes as long as the rest of an edge's start; only views of a run need them."""
     code = "import sys, runtime.processes.edge; print(*sorted(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"actors.pipeline", "prompts.library", "dotpromptz"} & set(found.split())

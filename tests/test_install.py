@@ -15,12 +15,12 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 PARTS = ("actors", "bus", "groundwire", "index", "prompts", "runtime")
 #: Writes the demo's Office files, which are committed.
 RUN_BY_US = "runtime/demo/make_office_files.py"
-#: More packages than this and somebody should ask what they are for.
+#: More packages than this need a justification.
 MOST_PACKAGES = 100
 
 
 def said_to_need(name: str) -> list[str]:
-    """What a package says that it needs, as corrected in pyproject.toml."""
+    """The requirements of a package, as corrected in pyproject.toml."""
     for corrected in PROJECT["tool"]["uv"]["dependency-metadata"]:
         if corrected["name"] == name:
             needs: list[str] = corrected["requires-dist"]

@@ -60,7 +60,7 @@ def test_globs(glob: str, path: str, matches: bool) -> None:
 
 @pytest.fixture
 def published(tmp_path: Path) -> Corpus:
-    """A corpus of two files whose repository changed after its commit."""
+    """A corpus of two files from a repository that changed after its commit."""
     repository = tmp_path / "host" / "owner" / "name"
     (repository / "docs" / "deep").mkdir(parents=True)
     git(repository, "init", "--quiet")

@@ -38,7 +38,7 @@ def test_every_key_is_read(struct: type[msgspec.Struct], attributes: set[str]) -
     assert not unread, f"nothing reads {', '.join(unread)} of {struct.__name__}"
 
 
-#: Modules that touch the environment beside runtime/settings.py, and why.
+#: Modules other than runtime/settings.py that read the environment, with the reason.
 MAY_TOUCH_THE_ENVIRONMENT = {
     "runtime/client-library/groundwire/client/client.py": "the key, for programs, which have no settings of ours",
     "index/reading/pool.py": "it is handed on to the reading processes, with one thread for BLAS",

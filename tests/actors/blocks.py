@@ -1,4 +1,4 @@
-"""Passages whose blocks are known, for the tests of what is cited and shown."""
+"""Passages with known blocks, for the tests of citations and shown text."""
 
 from bus.wire.messages import Passage
 from index.model import BlockKind, Hit

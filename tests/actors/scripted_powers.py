@@ -78,7 +78,7 @@ class Failing:
 
 
 class Hanging:
-    """`ask` and `search` that never come back. `begun` is set once somebody waits."""
+    """`ask` and `search` that never return. `begun` is set once a caller waits."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()

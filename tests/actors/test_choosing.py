@@ -28,7 +28,7 @@ def found(question: str, *paragraphs: str) -> tuple[Ranked, ...]:
 
 
 def shown(question: str, shares: Sequence[float], paragraphs: Sequence[str]) -> list[str]:
-    """What is shown of paragraphs that have these shares of the probability, the highest first."""
+    """The shown text of paragraphs with these shares of the probability, the highest first."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
     by_text = {each.unit.text: each for each in found(question, *paragraphs)}
     ranked = [

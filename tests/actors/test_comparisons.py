@@ -1,4 +1,4 @@
-"""A comparison is recognised in six languages, and what is shown for it speaks of both sides."""
+"""A comparison is recognised in six languages, and its shown units cover both sides."""
 
 import pytest
 

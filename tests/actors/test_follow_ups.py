@@ -1,4 +1,4 @@
-"""A question read by itself and with the words of its conversation: which of the two readings is taken, and how sure it is."""
+"""A question is read alone and with the words of its conversation: the chosen reading, and its certainty."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""What is shown of a text that is to have only so many tokens, or to end before a stop sequence."""
+"""The shown part of a text with a token limit or a stop sequence."""
 
 import itertools
 

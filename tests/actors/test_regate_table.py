@@ -34,7 +34,7 @@ def re_gate(
 
 
 ROWS = [
-    # tier 1: the model refused, whatever else
+    # tier 1: the model refused, despite all other flags
     (Decision(tier=1, keep=False, confidence="high", re_gate="refuse(model)"), (), {"refused": True}),
     (Decision(tier=1, keep=False, confidence="high", re_gate="refuse(model)"), (STRONG, STRONG), {"refused": True}),
     # tier 2: two strong gate flags; one is not enough, weak ones do not add up

@@ -97,7 +97,7 @@ async def test_list_number_is_no_claim(number: str) -> None:
 
 
 async def test_an_answer_of_lies_shows_nothing() -> None:
-    """Whatever the model streams, nothing with a strong flag is shown."""
+    """No text from the model with a strong flag is shown."""
     lies = LIE + "The shipping fee of 9,000 won is not refunded [2]. " + NOWHERE + "The fee is refunded [2]. "
     shower, screen = await show(lies)
     assert screen.text_shown == ""
@@ -260,7 +260,7 @@ async def test_resumed_answer_does_not_repeat_masked_text() -> None:
     assert screen.text_shown == masked + FEES
 
 
-# ---------------------------------------------------------------- what is shown is clean
+# ---------------------------------------------------------------- shown text is clean
 
 
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])

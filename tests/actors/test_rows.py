@@ -1,4 +1,4 @@
-"""A row of a table is found by a whole cell, says which of its cells is asked for, and shows only that when it is wide."""
+"""A table row matches by a whole cell, names the requested cell, and shows only that cell if it is wide."""
 
 import pytest
 

@@ -206,7 +206,7 @@ async def test_refusing_model_gives_its_reason() -> None:
 async def test_promoted_numeric_conflict_weighs_more(
     monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], re_gate: str
 ) -> None:
-    monkeypatch.setenv("VERIFIER_NUMERIC_PROMOTE", "0" if fields else "1")  # the message tells, not the shell
+    monkeypatch.setenv("VERIFIER_NUMERIC_PROMOTE", "0" if fields else "1")  # the message counts, not the shell
     message = verified(GOOD, contradictions=(contradiction("numeric_conflict"),), question=question(**fields))
     assert (await settled(message)).settled.re_gate == re_gate
 

@@ -1,4 +1,4 @@
-"""What is cited is whole: picks grow to the unit they touch, with what introduces it inside or beside them."""
+"""A citation is complete: picks grow to the unit they touch, with its introduction inside or next to them."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Of two documents the one that replaces the other, or is the later one of the same name, is in force."""
+"""The replacing document, or the later one of the same name, is in force."""
 
 import msgspec
 import pytest

@@ -1,6 +1,6 @@
-"""What a build costs per passage: `python -m tests.bench.bench_build [FOLDER] [--runs 3]`; without a folder, over invented texts.
+"""The cost of a build per passage: `python -m tests.bench.bench_build [FOLDER] [--runs 3]`; without a folder, over invented texts.
 
-The reference is the same build whose documents one process reads, in turns with ours, so that other load affects both alike.
+The reference is the same build with one reading process; both alternate, so that other load affects both alike.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""How often a disagreement of two documents is noticed, and how often one is claimed where there is none.
+"""How often a disagreement of two documents is noticed, and how often one is reported without reason.
 
     uv run python -m tests.bench.bench_conflicts PASSAGES… [--index INDEX --questions FILE] [--each 60] [--show KIND]
 
-PASSAGES: JSONL of `{source_id, title, text, language}`, or folders of Markdown and text. A sentence of a passage is told twice, the
-second time with one name, term, duty or negation exchanged (a conflict), or reworded, about another thing, as a row or an item
-beside it, or as an entry of a history (none). With an index, the questions are searched for and every conflict claimed between
+PASSAGES: JSONL of `{source_id, title, text, language}`, or folders of Markdown and text. A sentence of a passage occurs twice, the
+second time with one name, term, duty or negation exchanged (a conflict), or reworded, about another thing, as a neighbouring
+row or item, or as an entry of a history (none). With an index, the questions are searched for and every conflict claimed between
 the passages found is listed: over real documentation nearly all of those are false.
 """
 
@@ -31,7 +31,7 @@ from tests.lies import NEGATIONS, tellable
 SEED = 11
 LATIN = ("en", "fr", "es")
 NAME = re.compile(r"(?<=[a-zà-ÿ,] )[A-Z][a-zà-ÿ’'-]{2,}(?: [A-Z][a-zà-ÿ’'-]+)*")
-#: A noun or name, by what stands before or after it.
+#: A noun or name, by its neighbouring words.
 TERM = {
     "en": r"(?<=\b(?:the|its) )[a-z]{5,}(?=[ ,])|(?<=\ba )[a-z]{5,}(?=[ ,])",
     "fr": r"(?<=\b(?:les|des|aux) )[a-zà-ÿ]{5,}(?=[ ,])|(?<=\b(?:le|la) )[a-zà-ÿ]{5,}(?=[ ,])",
@@ -40,7 +40,7 @@ TERM = {
     "zh": r"(?<=[，的在由为])[一-龥]{2,4}(?=[的和是，])",
     "ar": r"(?<= )ال[\u0621-\u064a]{4,}(?=[ ،])",
 }
-#: Each as it stands in a text, and what takes its place.
+#: Each as in a text, with its replacement.
 DUTIES = {
     "en": (("must", "may"), ("should", "must"), ("may", "must"), ("can", "must"), ("required", "optional")),
     "fr": (("doit", "peut"), ("doivent", "peuvent"), ("peut", "doit"), ("peuvent", "doivent"), ("devez", "pouvez")),
@@ -80,7 +80,7 @@ OF_ONE_THING = {
 
 
 class Told(msgspec.Struct, frozen=True):
-    """A sentence with the passage that it stands in."""
+    """A sentence with its passage."""
 
     sentence: str
     title: str
@@ -241,7 +241,7 @@ def _reworded(one: Told, rng: random.Random) -> str:
 
 
 def _beside(one: Told, beside: str, word: str, new: str, kind: str) -> tuple[Span, Span] | None:
-    """The sentence told of two things: in two items or rows, on the pages of either, or in two entries of a history."""
+    """The sentence about two things: in two items or rows, on the pages of either, or in two entries of a history."""
     if word == new:
         return None
     language, far = one.language, 5000

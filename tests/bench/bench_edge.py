@@ -5,10 +5,10 @@
 A publisher writes `rate` tokens per second and client into EVENTS, `per-frame` of them per message and with the headers of a
 run's frames, evenly spread over the time; clients read them from the edge as server-sent events. Each token holds the time it was
 made, so the delay is from the publisher to the client's socket. The load, nats-server and the edge share this machine's cores;
-nats-server syncs to disk occasionally, not for every message, since the edge is what is measured. The clients keep what they
+nats-server syncs to disk occasionally, not for every message, since only the edge is measured. The clients keep what they
 receive and look at it afterwards. The last columns are CPU time per token: of the edge, of the bare handler, and of the three
-other processes that the edge shares the cores with, which say whether it was the edge that was too slow. `made/s` is what the
-publisher managed. With `--ui` the clients are the AI SDK's.
+other processes that the edge shares the cores with, which shows whether the edge was too slow. `made/s` is the rate of
+the publisher. With `--ui` the clients are the AI SDK's.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from runtime.settings import AccessSettings, EdgeSettings, Settings, child_envir
 _MADE = re.compile(rb"(\d{9,}) ")
 #: How often the publisher writes for some of the clients.
 TURN_S = 0.002
-#: The processes whose CPU time is told, in microseconds per token.
+#: The measured processes: CPU time in microseconds per token.
 CPU = ("edge", "bare", "nats", "publisher", "clients")
 
 
@@ -71,7 +71,7 @@ class Load:
 
 
 def token_lines(first: int, count: int) -> list[bytes]:
-    """Tokens whose content is the time they were made, in nanoseconds."""
+    """Tokens with the time of their creation, in nanoseconds, as content."""
     return [
         b'{"type":"token","content":"%d ","status":"in_progress","index":%d}' % (time.monotonic_ns(), first + n)
         for n in range(count)
@@ -123,7 +123,7 @@ async def publish(url: str, prefix: str, load: Load) -> None:
     began = time.monotonic()
     for n in range(load.frames):
         shown = str((n + 1) * load.per_frame)
-        # As `Emitter` writes them, but for the one that asks the server to compare sequences.
+        # As `Emitter` writes them, without the header that makes the server compare sequences.
         headers = {FIRST: str(n * load.per_frame + 1), TOKENS: shown, PHASE: "open"}
         for turn in range(load.turns):
             for number in range(turn, load.clients, load.turns):

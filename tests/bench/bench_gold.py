@@ -46,7 +46,7 @@ def plain(text: str) -> str:
 
 
 def holds(text: str, wanted: tuple[str, ...]) -> bool:
-    """Whether one of the strings stands in the text; a bare code stands by itself."""
+    """Whether the text contains one of the strings; a bare code must be a separate word."""
     held = plain(text)
     for one in map(plain, wanted):
         if re.fullmatch("[0-9a-z]+", one):

@@ -1,10 +1,10 @@
-"""What more questions than can be done do to those that are done: the whole stack, beside a bare queue in front of the same work.
+"""Overload: answered questions of the whole stack, compared with a plain queue in front of the same work.
 
     uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10]
 
 The capacity is the best rate at which clients get answers that each ask again as soon as they have one, 2 to 16 at once, over NATS
 past the door; it is measured before and after each load, since a shared machine has more to give at one time than at another.
-Then questions come at 1, 2 and 10 times that rate, whatever becomes of them (open loop), from a process of their own. `goodput`:
+Then another process sends questions at 1, 2 and 10 times that rate, independent of the replies (open loop). `goodput`:
 answers that came within a second (or five times the unloaded p95 if that is more), over the capacity. Then a person asks twice a
 second under a flood of batch questions. The reference is an aiohttp server that puts every question into an unbounded queue, from
 which eight tasks ask the same pipeline.

@@ -165,7 +165,7 @@ def filtered(searcher: Searcher, questions: list[str]) -> None:
 
 
 def grouped(searcher: Searcher, questions: list[str]) -> None:
-    """Search as callers of some groups, who see more and fewer documents, against a search that sees all."""
+    """Search by callers of some groups, with more and fewer visible documents, compared with a search that sees all."""
     calls: dict[str, Callable[[str], object]] = {
         "everything": lambda question: searcher.search(question, language="en")
     }

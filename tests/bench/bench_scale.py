@@ -176,7 +176,7 @@ def current(index: Path) -> Manifest:
 
 
 def part(name: str, *arguments: Path) -> dict[str, float]:
-    """What a part (scale_parts.py) says, run in a process of its own."""
+    """The output of a part (scale_parts.py), run in a separate process."""
     return spoken_by([sys.executable, "-m", scale_parts.__name__, name, *map(str, arguments)])
 
 
@@ -187,7 +187,7 @@ def spoken_by(line: list[str]) -> dict[str, float]:
 
 
 def ran(line: list[str]) -> Ran:
-    """Run a command of ours to its end. Raises SystemExit when it fails."""
+    """Run a Groundwire command to its end. Raises SystemExit when it fails."""
     process = psutil.Popen(line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     peak, over = [0], threading.Event()
 

@@ -5,7 +5,7 @@
 Half of the questions have an idempotency key, each its own; every question is another text, so that all caches fill up. The journal
 is small, so that it is full and pruned for most of the time. Memory is what a process has to itself (USS). It is flat when its
 memory grows by less than `bound` percent of its base an hour: the slope of a line through the measurements after the warm-up, less
-two standard errors, since a quarter of an hour says little about an hour.
+two standard errors, since a quarter of an hour is a weak estimate for an hour.
 """
 
 import argparse

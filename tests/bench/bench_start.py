@@ -3,7 +3,7 @@
     uv run python tests/bench/bench_start.py [--runs 5]
 
 Over the demo's documents; each run is a process of its own, right after the index was built, nothing kept running. `up` is measured
-until it says that it is ready, over all its processes. The table's figures are medians.
+until it reports readiness, over all its processes. The table's figures are medians.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def whole(arguments: list[str], environ: Mapping[str, str]) -> Figures:
 
 
 def until_ready(arguments: list[str], environ: Mapping[str, str]) -> Figures:
-    """`up` from its start until it says that it is ready, with all its processes."""
+    """`up` from its start until it reports readiness, with all its processes."""
     began = time.monotonic()
     with subprocess.Popen(arguments, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -66,7 +66,7 @@ def main() -> None:
         home = Path(folder)
         index = home / "index"
         bring_in(index, [str(DOCUMENTS)], only=True)
-        # A folder that nobody can write to keeps the archive away; bytecode is kept, as it is wherever this is installed.
+        # An unwritable folder prevents the archive; bytecode is kept, as in any installation.
         environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environ |= {"GROUNDWIRE_STATE": str(home / "state"), "GROUNDWIRE_LOG": "ERROR"}
         without, with_archive = (

@@ -3,8 +3,8 @@
     uv run python -m tests.bench.bench_subtle_lies PASSAGES.jsonl... [--each 60] [--beside 3] [--unseen] [--verbose KIND]
 
 Each file has lines `{source_id, title, text, language}`. A lie is a sentence of a passage, cited, with one word changed; the
-evidence is that passage among `--beside` of the same file. True sentences are the same sentences copied, shortened, in other
-typesetting, and with a word for another that means the same.
+evidence is that passage among `--beside` others of the same file. True sentences are the same sentences copied, shortened, in other
+typesetting, and with one synonym.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def cases(passages: Sequence[Passage], each: int, beside: int, rng: random.Rando
             near = [name for one in chosen for name in names_in(pool[one].text, language)]
             far = names_in(rng.choice(pool).text, language)
             for kind in LIES:
-                # Half of the other names stand in the evidence, half do not.
+                # Half of the other names are in the evidence, half are not.
                 near_or_far = near if left[kind] % 2 or not far else far
                 found = left[kind] and lies(sentence, kind, Material(language, near_or_far, reasons, rng, unseen))
                 if found:

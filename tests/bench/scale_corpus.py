@@ -1,4 +1,4 @@
-"""Documents of any number of passages, varied from real sentences, and questions whose one right document is known.
+"""Documents of any number of passages, varied from real sentences, and questions with exactly one right document.
 
 Each sentence is a real one in which one word in three is another word of its language: one of the real texts or, more rarely, one
 coined of the halves of two. So vocabularies grow as those of real texts do, and few passages are near-duplicates. The same seed
@@ -114,12 +114,12 @@ def _heading(language: Language, dice: random.Random) -> str:
 def _question(sentence: str, language: Language, dice: random.Random) -> str:
     words = _WORD.findall(sentence)
     at = sorted(dice.sample(range(len(words)), min(_PLANTED_WORDS, len(words))))
-    # What is written without spaces is asked without.
+    # Text without spaces gets a question without spaces.
     return ("" if _WIDE.search(sentence) and " " not in sentence.strip() else " ").join(words[place] for place in at)
 
 
 def more(folder: Path, spoken: list[Language], *, documents: int, seed: int) -> list[Path]:
-    """A few documents beside the others, of some seven passages each."""
+    """A few more documents, of some seven passages each."""
     dice = random.Random(seed)
     paths = [folder / f"new-{seed}-{number}.md" for number in range(documents)]
     for number, path in enumerate(paths):

@@ -1,4 +1,4 @@
-"""The parts of bench_scale that need a process of their own: `python -m tests.bench.scale_parts PART …` prints one JSON line."""
+"""The parts of bench_scale that need a separate process: `python -m tests.bench.scale_parts PART …` prints one JSON line."""
 
 import math
 import os
@@ -28,7 +28,7 @@ _BATCH = 1000
 
 
 def searching(index: Path, questions: Path) -> dict[str, float]:
-    """Open twice and search; the first searches, which load what is mapped, are not counted."""
+    """Open twice and search; the first searches, which load the mapped files, are not counted."""
     planted = load(questions)
     began = time.perf_counter()
     searcher = Searcher.open(index)
@@ -158,7 +158,7 @@ def _analyzer(language: str) -> str:
 def in_turns(calls: dict[str, Callable[[Planted], list[str]]], planted: Sequence[Planted]) -> dict[str, float]:
     """The median and 99th percentile of each call in milliseconds, and its nDCG@10.
 
-    They take turns, question by question, each first in its turn: who asks a question after another finds its data at hand.
+    They take turns, question by question, each first in its turn: a question asked again has its data in the cache.
     """
     for one in planted[:50]:
         for call in calls.values():

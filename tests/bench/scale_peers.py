@@ -1,6 +1,6 @@
 """Other engines over the passages and vectors of an index: `PYTHON scale_peers.py ENGINE FOLDER` prints one JSON line.
 
-Runs by the Python of the environment that holds the engine (tests/clients/python/peers.txt) and imports nothing of ours. The folder
+Runs by the Python of the environment that holds the engine (tests/clients/python/peers.txt) and has no Groundwire code. The folder
 holds `passages.jsonl`, `vectors.npy`, `questions.json` and `asked.npy`. Each engine searches by its own words and by the vector and
 fuses both as it does by itself.
 """

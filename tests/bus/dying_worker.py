@@ -1,4 +1,4 @@
-"""A process with the actor `intake`, which begins its work, says so, and never finishes: a test kills it."""
+"""A process with the actor `intake`, which begins its work, reports it, and never finishes: a test kills it."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The door: who begins, who waits and in which order, who is told when to come back. On a pretended clock."""
+"""Admission: order, waiting and `Retry-After`, on a simulated clock."""
 
 import asyncio
 from collections import Counter
@@ -35,7 +35,7 @@ class Door:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Nobody is left waiting, nor a refusal unheard: asyncio would log either in the midst of another test."""
+        """No caller is left waiting and no refusal unread: asyncio would log either during another test."""
         for task in self.tasks.values():
             task.cancel()
         await asyncio.gather(*self.tasks.values(), return_exceptions=True)
@@ -66,7 +66,7 @@ class Door:
         self.clock.now = max(self.clock.now, end)
 
     def refused(self) -> dict[str, float]:
-        """Who was refused, and for how long."""
+        """The refused callers, with their wait."""
         found = {name: task.exception() for name, task in self.tasks.items() if task.done()}
         return {name: error.retry_after_s for name, error in found.items() if isinstance(error, Overloaded)}
 
@@ -97,7 +97,7 @@ async def test_burst_is_answered_for_a_second_rest_refused(door: Door) -> None:
 
 
 async def test_return_after_retry_after_is_admitted(door: Door) -> None:
-    """A hundred at once, each of which comes back once, when it was told to (in whole seconds, as HTTP says it)."""
+    """A hundred at once, each of which comes back once, after its `Retry-After` (in whole seconds, as in HTTP)."""
     await ask_many(door, [f"q{n}" for n in range(100)])
     told = sorted((-(-after_s // 1), name) for name, after_s in door.refused().items())
     began = door.clock.now

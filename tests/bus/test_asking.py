@@ -153,7 +153,7 @@ async def test_lost_delta_is_requested_again(wire: Wire) -> None:
     told: list[str] = []
 
     async def lossy(msg: Msg) -> None:
-        """A device whose second piece never arrives, the first time."""
+        """A device that loses its second delta, the first time."""
         told.append(shown := msgspec.json.decode(msg.data, type=AskRequest).already_shown)
         whole = Whole(record=AskRecord(prompt="greet", variables="", text=TEXT))
         frames = [Piece(text=TEXT[7:], at=0)] if shown else [Piece(text=TEXT[:7], at=0), Piece(text=TEXT[20:], at=20)]
@@ -285,7 +285,7 @@ def works_until_cancelled(stopped: asyncio.Event, *words: str) -> Answer:
 
 @pytest.mark.usefixtures("impatient")
 async def test_work_longer_than_the_silence_is_awaited(wire: Wire) -> None:
-    """The device says that it is alive: only silence counts, not slowness."""
+    """The device signals that it is alive: only silence counts, not slowness."""
     calls = 0
 
     async def slow(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
@@ -338,7 +338,7 @@ async def test_resumed_answer_continues_after_the_shown_text(wire: Wire) -> None
     assert "".join(pieces) == TEXT.removeprefix("Refunds are")
 
 
-# ---------------------------------------------------------------- nobody waits any more
+# ---------------------------------------------------------------- no caller waits any more
 
 
 async def cancel_the_call(wire: Wire, begun: Callable[[], bool]) -> None:

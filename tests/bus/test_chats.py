@@ -1,4 +1,4 @@
-"""Which run of a chat is the latest, over a real nats-server: told apart by who asks, and gone with its run."""
+"""The latest run of a chat, over a real nats-server: separate for each key, and removed with its run."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""Messages through actors over a real nats-server: done once, whatever fails, and reported to the client."""
+"""Messages through actors over a real nats-server: processed once despite failures, and reported to the client."""
 
 import asyncio
 import secrets
@@ -151,7 +151,7 @@ async def test_without_a_fallback_the_message_is_redelivered(own_settings: BusSe
 
 
 def buggy(bug: BaseException | None) -> Actor:
-    """Raises for a question that says so, or gives what its signature does not."""
+    """Raises for a question that names an error, or returns an undeclared type."""
 
     def last_resort(message: QuestionAsked, failure: Failure) -> RunFinished:
         return answered("must not answer a bug")

@@ -45,7 +45,7 @@ DONE = b'{"type":"DONE"}'
 
 
 class Hanging:
-    """An actor that begins and waits; says whether it was cancelled, and how often it was called."""
+    """An actor that begins and waits; records whether it was cancelled, and its number of calls."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
@@ -125,7 +125,7 @@ async def test_message_of_a_finished_run_is_skipped(own_settings: BusSettings, o
 async def test_unstored_end_ends_nothing(
     own_settings: BusSettings, own_wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk, or a rule of the stream, refuses it; who listens hears it all the same."""
+    """A full disk, or a rule of the stream, refuses the record; subscribers receive it nevertheless."""
     monkeypatch.setattr(handling, "STORED_S", 0.2)
     hanging = Hanging()
     not_stored = {"Nats-Expected-Last-Sequence": "999999"}

@@ -189,7 +189,7 @@ async def test_nothing_follows_done(wire: Wire, run_id: str) -> None:
 
 async def test_frame_with_a_lost_ack_is_written_once(wire: Wire, run_id: str) -> None:
     lost, again = Emitter(wire.journal, run_id), Emitter(wire.journal, run_id)
-    await lost.text("one two")  # as if by `again`, whose ack did not arrive
+    await lost.text("one two")  # as if by `again` with a lost ack
     await again.text("one two")
     await again.text(" three")
     assert len(await wire.journal.frames(run_id)) == 2

@@ -60,7 +60,7 @@ async def test_header_deadline_has_priority(own_settings: BusSettings, own_wire:
 
 @pytest.mark.parametrize("deadline", ["abc", "nan", "inf", "-inf", "1e400", "", "9" * 400])
 async def test_bad_deadline_is_ignored(own_settings: BusSettings, own_wire: Wire, deadline: str) -> None:
-    """The janitor that watched when it came, and the one that begins behind it."""
+    """The janitor that was watching first, and the one that starts after it."""
     for late in ("first", "second"):
         async with watching(own_wire, own_settings) as janitor:
             bad = await ask(own_wire, f"bad-{late}", deadline_s=100.0, headers={DEADLINE: deadline})

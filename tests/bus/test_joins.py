@@ -1,4 +1,4 @@
-"""Lanes opened together and joined once, in whatever order they finish, over a real nats-server."""
+"""Lanes opened together and joined once, in any order of completion, over a real nats-server."""
 
 import asyncio
 import itertools
@@ -25,7 +25,7 @@ DONE = b'{"type":"DONE"}'
 
 
 class Lanes:
-    """Three lanes that finish when the test says so, joined into the end of the run."""
+    """Three lanes that finish on the test's command, joined into the end of the run."""
 
     def __init__(self) -> None:
         self.reset()

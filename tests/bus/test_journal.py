@@ -1,4 +1,4 @@
-"""The journal over a real nats-server: each key once, whoever writes; a run's trace in one read."""
+"""The journal over a real nats-server: each key once, from any writer; a run's trace in one read."""
 
 import asyncio
 import secrets
@@ -80,7 +80,7 @@ async def test_lagging_server_is_not_believed(wire: Wire) -> None:
     await wire.journal.write(ready, READY)
     (of_all,) = await wire.journal.latest([f"gw.*.{run_id}.*"])
     found = await wire.journal.latest([f"gw.{ready.type}.{run_id}.*"], behind=(ready.subject, of_all.sequence))
-    assert [each.key for each in found] == [ready]  # though it is named as what is stored
+    assert [each.key for each in found] == [ready]  # though it has the name of the stored one
     for filters in (nothing, itself):
         with pytest.raises(Unavailable, match="the stream RUNS cannot be read"):
             await wire.journal.latest(filters, behind=(asked.subject, record.sequence + 10**9))
@@ -148,7 +148,7 @@ async def test_write_outlasts_a_killed_server(server: Server, own_wire: Wire) ->
 
 
 async def test_refused_and_missing_record_is_not_stored(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that was cut off holds the first try, refuses the second because of it, and will store neither."""
+    """A leader that was cut off holds the first try, refuses the second because of it, and stores neither."""
     tries = 0
 
     async def cut_off(*_: object, **__: object) -> None:

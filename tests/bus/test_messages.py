@@ -35,7 +35,7 @@ def test_the_wire_form_is_golden(kind: type[Message]) -> None:
 def test_message_round_trips(kind: type[Message]) -> None:
     message = SAMPLES[kind]
     assert decode(message_type(kind), encode(message)) == message
-    if kind is not QuestionAsked:  # no stage has made it, so that whoever asks may write it over several lines
+    if kind is not QuestionAsked:  # no stage has made it, so a caller may write it over several lines
         stage = Stage(actor="someone", asks=(AskRecord(prompt="p", variables="v", text="two\nlines"),))
         assert decode(message_type(kind), encode(message, stage)) == message
 

@@ -114,7 +114,7 @@ def _openssl(folder: Path, *arguments: Sequence[str]) -> None:
 
 
 async def test_tls_and_nkeys_are_passed_through(tmp_path: Path) -> None:
-    """A server that wants a client's certificate and an nkey lets us in with both, and says why when one is missing."""
+    """A server that wants a client's certificate and an nkey accepts both together, and the error names a missing one."""
     _openssl(
         tmp_path,
         ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-keyout", "key.pem",

@@ -35,7 +35,7 @@ ASKED = QuestionAsked(question="환불은 며칠 안에?")
 
 @pytest.fixture(scope="module")
 async def runs(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runs]:
-    """On a server of their own: nobody is to work on these questions."""
+    """On a separate server: no worker may process these questions."""
     server = Server(tmp_path_factory.mktemp("runs"))
     server.start()
     client = await connect(server.url, name="test-runs")
@@ -56,7 +56,7 @@ async def started(client: Client, **options: float) -> Runs:
 
 
 async def test_router_follows_the_stream_within_its_limit(runs: Runs) -> None:
-    """With filters a server looks up each message of who is behind, at ten times the cost."""
+    """With filters a server looks up each message of a reader that lags behind, at ten times the cost."""
     consumers = await until(lambda: runs.journal.js.consumers_info(EVENTS), what="the router's consumer")
     assert {(each.config.filter_subject, each.config.filter_subjects is None) for each in consumers} == {(None, True)}
     assert AHEAD + AHEAD // 4 < WAITING_FRAMES
@@ -285,7 +285,7 @@ async def test_unreadable_question_has_a_record(runs: Runs) -> None:
 
 
 async def test_events_survive_the_server(server: Server) -> None:
-    """SIGKILL between the tokens, twice; a steady reader and one who comes later have every token once."""
+    """SIGKILL between the tokens, twice; a steady reader and a later one have every token once."""
     client = await connect(server.url, name="test-kill")
     keep_trying(client)
     await declare_streams(client.jetstream(), BusSettings(url=server.url))
@@ -351,7 +351,7 @@ async def test_full_journal_is_reported(server: Server) -> None:
     accepted = [(await runs.submit(long)).run_id for _ in range(4)]
     with pytest.raises(Unavailable, match="the journal has no room"):
         await runs.submit(long)
-    assert not (await runs.submit(long, accepted[0])).created  # a key that is there is still told from a full journal
+    assert not (await runs.submit(long, accepted[0])).created  # an existing key, not a full journal
     await runs.stop()
     await client.close()
 

@@ -1,4 +1,4 @@
-"""Whose word counts of a stream that several servers have."""
+"""Choice between the replies of several servers about one stream."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""An end that nobody told the door of the questions: it is found in the journal, and who waits goes on."""
+"""An end without a notification: admission reads it from the journal, and waiting questions continue."""
 
 from bus.transport.settings import BusSettings
 from bus.wire.messages import RunFinished
@@ -16,7 +16,7 @@ async def test_lost_ends_block_no_question(own_settings: BusSettings, own_wire: 
             run_id = f"unheard-{held}"
             await own_wire.journal.write(finished(run_id), over)
             await own_wire.client.flush()
-            await worker.client.flush()  # what is told now is told of a run that has not begun
+            await worker.client.flush()  # this end belongs to a run that has not begun
             await worker.intake.enter(run_id, "interactive", 3600.0)
             held += 1
         assert held >= 8

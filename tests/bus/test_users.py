@@ -39,7 +39,7 @@ STREAMS = tuple(
 READING = ("$JS.API.DIRECT.GET.RUNS", "$JS.API.CONSUMER.CREATE.EVENTS", "$JS.API.STREAM.INFO.RUNS")
 ACKS = ("$JS.ACK.RUNS.retrieve.1.1.1.1.0",)
 
-#: Who may not publish what.
+#: Forbidden publishes of each user.
 NOT_PUBLISHED = {
     "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.embed", "gw.run_finished.run.lane-1", "gw.ask.stop"),
     "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask",
@@ -53,7 +53,7 @@ NOT_PUBLISHED = {
         "gw.health.edge", "_INBOX.edge.x",
     ),
 }  # fmt: skip
-#: Who may not read what.
+#: Forbidden reads of each user.
 NOT_READ = {
     "edge": (*OTHERS_INBOXES, "gw.ask", "gw.search", "gw.vectors", "$JS.API.>", "gw.>"),
     "search": (*OTHERS_INBOXES, *EVENTS, "gw.ask", "gw.question_asked.*", "gw.>"),

@@ -1,4 +1,4 @@
-"""Waiting for what comes often: nothing is missed, and a silence is as long as it was said to be."""
+"""Waiting for frequent messages: none is missed, and a silence has its exact length."""
 
 import asyncio
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import aiohttp
 
 DONE = b'{"type":"DONE"}'
-#: A stream that says nothing for so long is left for the run's record, in seconds.
+#: After so many seconds of silence a stream is replaced by the run's record.
 SILENT_S = 20.0
 #: A `Retry-After` is believed up to here, so that a test has an end.
 LONGEST_WAIT_S = 5.0

@@ -1,4 +1,4 @@
-"""Do to a running stack what a schedule says. What was taken away is brought back, also when the test ends before."""
+"""Apply a schedule to a running stack. Every fault is undone, also when the test ends early."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ bring_in(Path(sys.argv[1]), [sys.argv[2]], only=True)
 
 @dataclass
 class Faults:
-    """`losses`: when events of runs under way were thrown away, on the monotonic clock; `said`: what was done."""
+    """`losses`: times when events of active runs were discarded, on the monotonic clock; `said`: the applied faults."""
 
     stack: Stack
     index: Path

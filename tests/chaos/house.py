@@ -18,7 +18,7 @@ from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, Infere
 
 OTHERS = ("nats", "inference", "search", "edge")
 
-#: The actors in four processes, cut where a run hands over: what is asked, what is read, what is answered, how it ends.
+#: The actors in four processes, split at the four hand-overs of a run: question, reading, answer, end.
 READ = ("open_lanes", "retrieve", "judge_relevance", "judge_sufficiency", "select_evidence")
 ANSWERED = ("guard_language", "verify_answer", *(a.name for a in ACTORS if a.priority == "answer"))
 ENDED = ("settle_answer", "stream_answer", "stream_references")
@@ -43,7 +43,7 @@ DISK = 192 * 1024 * 1024
 
 
 def build(folder: Path) -> Path:
-    """An index of two snapshots; the folder `docs` beside it holds its documents."""
+    """An index of two snapshots; the folder `docs` next to it has its documents."""
     docs = folder / "docs"
     docs.mkdir(parents=True)
     for name, text in PAGES.items():
@@ -54,7 +54,7 @@ def build(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def disk(folder: Path, size_bytes: int = DISK) -> Iterator[bool]:
-    """Mount a small file system there, if this may be done here; says whether it was."""
+    """Mount a small file system there, if permitted; returns whether it was mounted."""
     folder.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={size_bytes}", "groundwire-chaos", str(folder)]
     try:

@@ -1,4 +1,4 @@
-"""What is asked of a stack during a chaos run: over HTTP in several manners, and over NATS as an integration does."""
+"""The questions of a chaos run: over HTTP in several manners, and over NATS as an integration."""
 
 import asyncio
 import contextlib

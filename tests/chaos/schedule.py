@@ -1,4 +1,4 @@
-"""What is done to a stack, and when: a schedule drawn from a seed, so that one which found a fault can be done again."""
+"""The faults of a chaos run, with their times: a schedule drawn from a seed, so that a failing one can be repeated."""
 
 import random
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from tests.chaos.house import OTHERS
 
 #: Seconds from one fault to the next: some overlap, and some leave time to recover.
 GAPS_S = (0.3, 1.5, 2.5, 4.0)
-#: What comes after a hang, so that nothing else can be the reason for what readiness says.
+#: Events after a hang, so that nothing else can explain the state of readiness.
 QUIET_S = 4.0
 
 

@@ -1,4 +1,4 @@
-"""Witnesses of a chaos run: what stood in the journal at any time, and whether `/readyz` told the truth."""
+"""Witnesses of a chaos run: the journal's content at any time, and the correctness of `/readyz`."""
 
 import asyncio
 import collections
@@ -16,9 +16,9 @@ from tests.chaos.house import CANARY_S
 
 #: How often readiness is looked at, and a lone question asked.
 POLL_S, PROBE_S = 0.2, 0.5
-#: The deadline of a lone question, and what is added to it for a machine that is busy with the faults.
+#: The deadline of a single question, and the time added for a machine busy with the faults.
 DEADLINE_S, SLACK_S = 4.0, 2.0
-#: Within so long readiness must tell: one canary that does not end, the next one, and the pause between them; and the slack.
+#: Readiness must react within this time: one canary that does not end, the next one, the pause between them, and slack.
 TOLD_S = 2 * CANARY_S + 0.5 + SLACK_S
 
 
@@ -55,7 +55,7 @@ def _text(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Look:
-    """One look at the stack, on the monotonic clock. `good`: ready, or answered in time; None says nothing (refused)."""
+    """One observation of the stack, on the monotonic clock. `good`: ready, or answered in time; None: unknown (refused)."""
 
     began: float
     ended: float
@@ -110,11 +110,11 @@ class Readiness:
         self.probes.append(Look(began, time.monotonic(), good, why))
 
     def lies(self, origin: float) -> list[str]:
-        """Where readiness did not tell the truth, with times counted from `origin`.
+        """Where readiness was wrong, with times counted from `origin`.
 
         It may be late by TOLD_S. A question that fails is answered for when readiness was down at some time around it;
         where questions fail one after another it may not be up for longer; and it may not be down for longer while
-        every question is answered. A question that was refused says nothing, so that no stretch goes on across it.
+        every question is answered. A refused question proves nothing, so that no stretch goes on across it.
         """
         found = []
         probes = sorted(self.probes, key=lambda p: p.began)

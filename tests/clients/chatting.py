@@ -40,7 +40,7 @@ class Leaving:
 
 
 async def told(*command: str | Path, **env: str) -> dict[str, Any]:
-    """What a client's script was told, by what it did."""
+    """The results of a client's script, by step."""
     async with asyncio.timeout(120):
         said: dict[str, Any] = json.loads((await output_of(*command, timeout_s=110, **env)).strip().splitlines()[-1])
     return said
@@ -48,7 +48,7 @@ async def told(*command: str | Path, **env: str) -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def embedding(bus: Bus) -> AsyncIterator[None]:
-    """Somebody who makes vectors."""
+    """A server that makes vectors."""
 
     async def embed(request: VectorsRequest) -> VectorsReply:
         return VectorsReply(embedder="lsa", version="s", dimension=2, rows=(b"\0\0\x80?\0\0\0\0",) * len(request.texts))

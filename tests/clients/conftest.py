@@ -1,4 +1,4 @@
-"""The edge that the real clients talk to, over a pipeline that answers as a test tells it."""
+"""The edge for the real clients, over a pipeline with answers set by a test."""
 
 import pytest
 

@@ -9,12 +9,12 @@ from bus.wire.messages import QuestionAsked, RunFinished, Settled
 from bus.wire.subjects import cancel_subject, finished
 from tests.runtime.edge.conftest import Pipeline
 
-#: What it says to the question `halves`.
+#: The reply to the question `halves`.
 WORDS = "one two three four"
 
 
 class Halves:
-    """Says one word, and the others when the test lets it; a cancellation ends it."""
+    """Emits one word, and the others on the test's command; a cancellation ends it."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()

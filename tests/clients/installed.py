@@ -1,9 +1,9 @@
-"""The real clients, each installed apart from ours: a virtual environment or a folder of npm packages, with every version pinned.
+"""The real clients, each installed separately: a virtual environment or a folder of npm packages, with every version pinned.
 
 `tests/clients/python/NAME.txt` lists the packages of a Python client, `tests/clients/node/NAME/` holds `package.json`,
 `package-lock.json` and the scripts of a Node one, `tests/clients/go/NAME/` a program in Go. They are installed once into the user's
-cache, under the digest of what pins them. Node itself comes as a wheel (`python/node.txt`). What cannot be installed is skipped
-with a word on a machine without a network, and fails where CI says so (`CI` is set).
+cache, under the digest of their pins. Node itself comes as a wheel (`python/node.txt`). A client that cannot be installed
+is skipped with a note on a machine without a network, and fails where CI says so (`CI` is set).
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def python_of(name: str) -> Path:
             "-r",
             str(pins),
         ],
-        cwd=CLIENTS,  # outside the project, whose own pins are not these
+        cwd=CLIENTS,  # outside the project, which has other pins
     )
     return python
 

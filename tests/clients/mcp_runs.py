@@ -1,4 +1,4 @@
-"""Runs for the tests of MCP clients: one that cites, one that waits to be let go on or cancelled."""
+"""Runs for the tests of MCP clients: one that cites, one that waits to be continued or cancelled."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ _WITHHELD = WithheldSentence(text="It takes 20 days.", flags=(_FLAG,))
 
 
 async def cites(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    """Tells of a stage, what it found and what it withheld, and cites one source twice."""
+    """Reports a stage, its hits and its withheld sentences, and cites one source twice."""
     emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
     await emitter.aside(StageEvent(stage="select_evidence", lane="main", status="start"))
     await emitter.aside(Sources(items=(FoundSource(source_id="shop/refunds.md", title="Refunds", url="", score=0.5),)))
@@ -38,7 +38,7 @@ async def cites(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> Non
 
 
 class Held:
-    """A run that says a few words and goes on when it is let, or ends when it is cancelled."""
+    """A run that emits a few words and continues on command, or ends when it is cancelled."""
 
     def __init__(self) -> None:
         self.begun: asyncio.Queue[str] = asyncio.Queue()

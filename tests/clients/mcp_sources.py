@@ -25,7 +25,7 @@ TEXTS = {
     "shop/refunds.md": "Refunds are paid within 14 days.\n\nThe shipping fee is kept.",
     **{f"shop/{n:03d}.md": f"Number {n}." for n in range(150)},
 }
-#: Whose groups see a document, where not everybody does.
+#: The groups of a restricted document.
 GROUPS = {"sales/prices.md": "sales"}
 
 
@@ -75,6 +75,6 @@ def _listed(source_id: str) -> ListedSource:
 @pytest.fixture
 async def sources(bus: Bus) -> AsyncIterator[None]:
     close = await answer_sources(bus.client, find)
-    await bus.client.flush()  # the server knows of it before anybody asks
+    await bus.client.flush()  # the server sees it before the first question
     yield
     await close()

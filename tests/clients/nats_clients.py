@@ -1,7 +1,7 @@
-"""The four clients of NATS, each with the same few steps: two in this process, two in one of their own.
+"""The four clients of NATS, each with the same few steps: two in this process, two in separate processes.
 
-A step is that of `tests/clients/talking.py`: `open`, `ask`, `until`, `cancel`, `read_back` and `close`. What an event stood in is
-not told: only the events, in the order of their numbers, since a message says which its first is.
+A step is that of `tests/clients/talking.py`: `open`, `ask`, `until`, `cancel`, `read_back` and `close`. The messages are not
+reported: only the events, in the order of their numbers, since a message has the number of its first event.
 """
 
 import asyncio

@@ -2,9 +2,9 @@
 
     uv run python -m tests.clients.table      # runs the tests, and writes the tables if none failed
 
-A module of tests says beside them whose they are: `ROWS`, with a row for each client, or `CHECKERS`. The tests of a cell are
-those named after it (`test_ask`, `test_ask_…`). A cell without a test is a dash, and its row says why. `test_table.py` beside
-this fails when the page is not what the modules and the pinned versions make it. The work is done as a plugin of pytest.
+A module of tests names its client: `ROWS`, with a row for each client, or `CHECKERS`. The tests of a cell are
+those named after it (`test_ask`, `test_ask_…`). A cell without a test is a dash, and its row gives the reason. `test_table.py`
+fails when the page differs from the modules and the pinned versions. The work is done as a plugin of pytest.
 """
 
 import json
@@ -39,8 +39,8 @@ _TO = "CLIENTS_PAGE"
 class Row:
     """A client. `keys`: of the parameter with which its tests run; empty: every test of the module is its.
 
-    `package` is empty for what is of this repository or of the machine. `pins`: what pins it, beside this file; empty: the project.
-    `never` says why a column has no test.
+    `package` is empty for a client of this repository or of the machine. `pins`: the file with its pin; empty: the project.
+    `never` has the reason for a column without a test.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Checker:
-    """A program that looks for faults in what is served. `pins` as of a row; `tests`: how the names of its tests begin."""
+    """A program that looks for faults in the service. `pins` as of a row; `tests`: the prefix of the names of its tests."""
 
     name: str
     checks: str
@@ -76,7 +76,7 @@ def modules() -> list[str]:
 
 
 def make(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Have pytest write the page with its tables made anew; with `--collect-only`, as if every test passed."""
+    """Have pytest write the page with new tables; with `--collect-only`, as if every test passed."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""A client in a process of its own that does what a test says, line by line, so that a test can come between two of its steps."""
+"""A client in a separate process that follows a test line by line, so that the test can act between two steps."""
 
 import asyncio
 import contextlib

@@ -27,7 +27,7 @@ __all__ = ["world"]  # a fixture
 
 ROWS = (Row(name="AI SDK, `useChat`", over="/api/chat", package="ai", pins="node/ai-sdk"),)
 
-#: Two characters of JavaScript stand before the first marker for one of ours.
+#: Before the first marker, one of our characters is two in JavaScript.
 ANSWER = "👩 Refunds take 14 days [1]. Shipping is not refunded [2]."
 _names = itertools.count()
 
@@ -57,7 +57,7 @@ REFERENCES = (
 
 
 class Script:
-    """An answer that says its first words, and the rest when the test lets it."""
+    """An answer that emits its first words, and the rest on the test's command."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
@@ -308,7 +308,7 @@ async def test_resume(sdk: Client, world: World, script: Script, http: aiohttp.C
 
 
 async def test_forged_record_opens_no_foreign_run(world: World, bus: Bus, http: aiohttp.ClientSession) -> None:
-    """The record says where to look; whose a run is its access says."""
+    """The record only points to the run; its access record decides."""
     secret = bytes.fromhex(world.keys.read().secret)
     forger = Runs(bus.client, bus.inbox, bus.journal, secret=secret)
     await forger.add_to_chat(world.runs["ann"], "mine", Access(key="eve", groups=()))
@@ -405,7 +405,7 @@ async def test_a_long_conversation_is_sent_whole(sdk: Client, edge: str) -> None
 
 
 async def test_a_page_of_another_origin(world: World) -> None:
-    """A browser asks first, and the page may then read what it is allowed to; of any other origin nothing is told."""
+    """A browser sends a preflight, and the page may then read the permitted reply; other origins get nothing."""
     url, origin = f"{world.locked}/api/chat", "http://localhost:3000"
     asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
     body = {"id": "c1", "messages": [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}]}

@@ -25,7 +25,7 @@ ROWS = (
 
 @pytest.fixture(scope="module")
 async def said(edge: str, bus: Bus, pipeline: Pipeline) -> AsyncIterator[tuple[dict[str, Any], Leaving]]:
-    """What the client's script was told, by what it did, and the runs that it left."""
+    """The results of the client's script, by step, and the runs that it left."""
     leaving = Leaving(pipeline)
     async with embedding(bus):
         node, folder = node_in("ai-sdk-chat")

@@ -1,4 +1,4 @@
-"""The AI SDK with its OpenAI provider, whose default is /v1/responses."""
+"""The AI SDK with its OpenAI provider, which uses /v1/responses by default."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ ROWS = (
 
 @pytest.fixture(scope="module")
 async def told(edge: str, pipeline: Pipeline) -> dict[str, Any]:
-    """What the client's script was told, by what it did."""
+    """The results of the client's script, by step."""
     pipeline.scripts |= KINDS
     node, folder = node_in("ai-sdk-chat")
     said: dict[str, Any] = json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1"))

@@ -1,4 +1,4 @@
-"""The browser's own EventSource, on a page of ours: a run is asked for with fetch, and followed by its id."""
+"""The browser's own EventSource, on a test page: fetch starts a run, and the EventSource follows it by its id."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -105,7 +105,7 @@ async def test_cancel(page: Page, halves: Halves) -> None:
 
 
 async def test_resume(page: Page, proxy: tuple[CutProxy, str], halves: Halves) -> None:
-    """The source comes back by itself, and says what it has heard."""
+    """The source reconnects by itself, and reports its events."""
     await follow(page, "halves")
     await until(page, "token")
     proxy[0].cut()

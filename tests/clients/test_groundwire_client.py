@@ -224,7 +224,7 @@ TYPES = [
     (events.Withheld, bus.powers.events.Withheld),
     (events.Verdict, bus.powers.events.VerdictEvent),
 ]
-#: What the server says and the client leaves aside.
+#: Fields of the server that the client ignores.
 LEFT = {
     messages.Run: {"unrun", "conflicts", "contradictions", "rounds", "prompt_versions"},
     messages.Hit: {"snapshot", "blocks", "intros", "coverage", "cosine", "rerank_score"},

@@ -27,7 +27,7 @@ ROWS = (
 
 @pytest.fixture(scope="module")
 async def told(edge: str, pipeline: Pipeline) -> dict[str, Any]:
-    """What the client's script was told, by what it did."""
+    """The results of the client's script, by step."""
     pipeline.scripts |= KINDS
     script = HERE / "python" / "langchain_responses.py"
     said: dict[str, Any] = json.loads(await output_of(python_of("langchain"), script, f"{edge}/v1"))

@@ -27,7 +27,7 @@ ROWS = (
 async def said(
     edge: str, bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[dict[str, Any], Leaving]]:
-    """What the client's script was told, by what it did, and the runs that it left."""
+    """The results of the client's script, by step, and the runs that it left."""
     leaving = Leaving(pipeline)
     async with embedding(bus):
         folder = str(tmp_path_factory.mktemp("llm"))

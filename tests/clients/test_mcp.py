@@ -57,7 +57,7 @@ def scripts(pipeline: Pipeline) -> Iterator[None]:
 
 
 class Told:
-    """What a client was told of its request's progress."""
+    """The progress notifications of a request."""
 
     def __init__(self) -> None:
         self.numbers: list[float] = []
@@ -136,7 +136,7 @@ async def test_cancel(client: Client, pipeline: Pipeline, runs: Runs) -> None:
 
 async def test_resume(edge: str, pipeline: Pipeline) -> None:
     """A connection that breaks: the client takes the stream up where it was, and the answer is whole. Since 2026-07-28 no stream
-    is taken up again; a client asks anew.
+    is resumed; a client asks again.
     """
     pipeline.scripts["held"] = held = Held()
     told = Told()
@@ -145,7 +145,7 @@ async def test_resume(edge: str, pipeline: Pipeline) -> None:
 
         async def breaks() -> None:
             run_id = await held.begun.get()
-            while " ".join(told.messages) != ANSWER[:36].strip():  # tokens that come together are told as one text
+            while " ".join(told.messages) != ANSWER[:36].strip():  # joined tokens are one text
                 told.heard.clear()
                 await told.heard.wait()
             proxy.cut()

@@ -1,7 +1,7 @@
 """The Model Context Protocol's own conformance suite against /mcp, at each version that it knows how to test.
 
-Every scenario that the suite has stands in one of the tables here. One that passes must go on passing; one that does not is there
-with the reason, and fails the test once it passes; one that is new fails it until it stands here too.
+Every scenario of the suite is in one of the tables here. A passing scenario must continue to pass. A failing one is listed with the
+reason, and fails the test once it passes. A new scenario fails the test until it is listed.
 """
 
 import asyncio

@@ -125,7 +125,7 @@ async def test_cancel(steps: Steps, run: Whole, run_id: str) -> None:
 
 
 async def test_resume(steps: Steps, run: Whole, engine: Halves, run_id: str) -> None:
-    """A client that went away reads back what it missed: all that came, or what is after the last that it had."""
+    """A returning client reads back the missed events: all, or those after its last one."""
     await steps.do("ask", run_id=run_id, question=HALVES)
     heard = await steps.do("until", text='"token"')
     await steps.do("close")

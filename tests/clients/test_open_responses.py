@@ -21,7 +21,7 @@ CHECKERS = (
     ),
 )
 
-#: The tests of the suite that ask for what is refused by name here, or not served: functions, pictures, compaction.
+#: Tests of the suite for features that are refused by name here, or not served: functions, pictures, compaction.
 NOT_DONE = {"tool-calling", "image-input", "compact-response", "compact-missing-model"}
 
 

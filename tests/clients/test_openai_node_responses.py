@@ -17,7 +17,7 @@ ROWS = (Row(name="OpenAI for Node", over="/v1/responses", package="openai", pins
 
 @pytest.fixture(scope="module")
 async def told(edge: str, pipeline: Pipeline) -> dict[str, Any]:
-    """What the client's script was told, by what it did."""
+    """The results of the client's script, by step."""
     pipeline.scripts |= KINDS
     node, folder = node_in("openai-node")
     said: dict[str, Any] = json.loads(await output_of(node, folder / "responses.mjs", f"{edge}/v1"))

@@ -1,4 +1,4 @@
-"""What docs/clients.md shows of each client runs, as it stands there but for the address."""
+"""The examples of docs/clients.md run unchanged, except for the address."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Five readers of server-sent events against /v1/runs: three in Python, two in Node, each as its documentation says."""
+"""Five readers of server-sent events against /v1/runs: three in Python, two in Node, each as in its documentation."""
 
 import asyncio
 import json
@@ -117,7 +117,7 @@ async def test_resume(reader: Client, edge: str, halves: Halves) -> None:
 
 
 async def test_returning_event_source_gets_204(edge: str) -> None:
-    """A browser's EventSource comes back after every end, until it is told that there is no more."""
+    """A browser's EventSource reconnects after every end, until it gets 204."""
     node, folder = await asyncio.to_thread(node_in, "sse")
     async with client(node, folder / "readers.mjs", "eventsource") as source:
         await source.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "환불은 며칠"})

@@ -1,4 +1,4 @@
-"""docs/clients.md says of each client what its tests say."""
+"""docs/clients.md agrees with the clients' tests."""
 
 import asyncio
 import contextlib

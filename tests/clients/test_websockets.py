@@ -1,4 +1,4 @@
-"""Three clients of WebSockets against /v1/ws: two in Python, one in Node, each as its documentation says."""
+"""Three clients of WebSockets against /v1/ws: two in Python, one in Node, each as in its documentation."""
 
 import asyncio
 import json
@@ -81,7 +81,7 @@ async def test_stream(socket: Client, edge: str, halves: Halves) -> None:
 
 
 async def test_several_at_a_time(socket: Client, bus: Bus, halves: Halves, tmp_path: Path) -> None:
-    """At an edge of its own: one that slow tests have asked before may have learned to do one question at a time."""
+    """At a separate edge: an edge used by slow tests may have lowered its limit to one question at a time."""
     async with edge_of(bus.settings, tmp_path) as edge:
         await socket.do("open", url=address(edge))
         slow, quick = secrets.token_hex(8), secrets.token_hex(8)

@@ -14,7 +14,7 @@ _COUNT = itertools.count()
 
 
 class NotPermitted(Exception):
-    """Namespaces cannot be made here; the message says why."""
+    """Namespaces cannot be made here; the message gives the reason."""
 
 
 def ip(*words: str) -> None:
@@ -30,7 +30,7 @@ class Network:
     """`address(host)` is reached from every host and from here. Nothing is left of it after `close`."""
 
     def __init__(self) -> None:
-        number = next(_COUNT)  # what the kernel keeps of one that was closed is not in the way of the next
+        number = next(_COUNT)  # the kernel's state of a closed one does not disturb the next
         self._tag = f"gw{os.getpid() % 10000}n{number}"
         self._net = f"10.231.{(os.getpid() + number) % 250}"
         self._processes: dict[str, dict[str, subprocess.Popen[bytes]]] = {host: {} for host in HOSTS}
@@ -99,7 +99,7 @@ class Network:
 
     @contextlib.contextmanager
     def cut(self, one: str, other: str) -> Iterator[None]:
-        """Nothing gets from one host to the other, nor is refused: what is sent is lost."""
+        """No packet gets from one host to the other, and none is refused: all are lost."""
         pairs = ((one, other), (other, one))
         for here, there in pairs:
             ip("-n", self._space(here), "route", "add", "blackhole", f"{self.address(there)}/32")

@@ -135,7 +135,7 @@ class Cluster:
                 await asyncio.sleep(0.5)
 
     async def leaders(self) -> dict[str, str]:
-        """Which host leads each stream; of one that has no leader, nobody."""
+        """The leading host of each stream; None for a stream without a leader."""
         found = {}
         for name in ("RUNS", "EVENTS", f"OBJ_{BUCKET}"):
             info = await self.client.jetstream(timeout=5.0)._api_request(f"$JS.API.STREAM.INFO.{name}", timeout=5.0)

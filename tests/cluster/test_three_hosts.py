@@ -131,7 +131,7 @@ async def cluster(hosts: Network, tmp_path: Path) -> AsyncIterator[tuple[Cluster
 
 
 async def status(load: Load, url: str, question: str = "") -> int:
-    """What readiness says there, or an attempt to ask; 0 for no answer."""
+    """The status of readiness there, or of an attempt to ask; 0 for no answer."""
     timeout = aiohttp.ClientTimeout(total=10.0)
     with contextlib.suppress(aiohttp.ClientError, ConnectionError, TimeoutError):
         async with aiohttp.ClientSession(timeout=timeout, headers=load.headers) as http:
@@ -155,7 +155,7 @@ async def ready(load: Load, edges: list[str], cluster: Cluster) -> None:
 
 
 async def under_load(load: Load, what: str, began: float, *, settled: bool = True) -> None:
-    """Until questions that began well after this were answered; says how long answers took.
+    """Until questions that began well after this were answered; returns the times of answers.
 
     `settled`: those were answered soon.
     """
@@ -214,7 +214,7 @@ async def refuses(load: Load, url: str) -> bool:
 
 
 async def told(journal: Journal, asked: Asked) -> tuple[bytes, list[bytes]] | None:
-    """The only end of a run, and its events; None where whoever answers was cut off until a moment ago."""
+    """The only end of a run, and its events; None where the answering server was cut off until a moment ago."""
     try:
         ends = [one for one in await journal.run(asked.run_id) if one.key.type == message_type(RunFinished)]
         frames = await journal.frames(asked.run_id)

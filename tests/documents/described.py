@@ -23,7 +23,7 @@ class Heading(msgspec.Struct, tag="heading", tag_field="kind"):
 
 
 class Prose(msgspec.Struct, tag="prose", tag_field="kind"):
-    """Inline code stands in backticks. `note`: a footnote at its end. `vertical`: written so where a format can."""
+    """Inline code is in backticks. `note`: a footnote at its end. `vertical`: written so where a format can."""
 
     text: str
     note: str = ""
@@ -115,7 +115,7 @@ def placed(table: Table) -> list[list[Placed | None]]:
 
 
 def spread(table: Table) -> list[list[str]]:
-    """The rows of a table for a format that cannot merge: what is merged stands in each cell."""
+    """The rows of a table for a format without merged cells: a merged cell is repeated."""
     rows: list[list[str]] = []
     for row in table.rows:
         line: list[str] = []
@@ -143,7 +143,7 @@ def inline(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def words(document: Described) -> list[str]:
-    """Every word that a person must find in whatever was written."""
+    """Every visible word of a written document."""
     said: list[str] = []
     for block in document.blocks:
         said += _texts(block)

@@ -1,4 +1,4 @@
-"""What is read of each written document, kept in `golden/`, a file for each format.
+"""The blocks read from each written document, kept in `golden/`, a file for each format.
 
 uv run python -m tests.documents.golden        # write them again; look at what changed
 """
@@ -24,7 +24,7 @@ def document(suffix: str, language: str) -> Document:
 
 
 def told(suffix: str, language: str) -> str:
-    """What was read: what the document says of itself, then a line for each block."""
+    """The result of reading: the document's metadata, then a line for each block."""
     made = document(suffix, language)
     about = made.metadata
     said = (made.title, made.language or "", about.author, about.date, ", ".join(about.tags))

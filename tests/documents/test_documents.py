@@ -1,4 +1,4 @@
-"""Six documents in every format that a program here writes, each read as its golden list of blocks says.
+"""Six documents in every format that a program here writes, each compared with its golden list of blocks.
 
 pandoc and LibreOffice write some of them too, on a machine that has them.
 """

@@ -40,7 +40,7 @@ BY_PANDOC = [
     ("jats", ".nxml", "fr"),
     ("ipynb", ".ipynb", "zh"),
 ]
-#: What pandoc has no place for in a format, or no longer says there.
+#: Features that pandoc cannot write in a format, or no longer writes.
 LOST_BY_PANDOC = {
     ".dbk": ("heading",),  # a level deeper, below the title of the article
     ".ipynb": ("definition",),

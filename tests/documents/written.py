@@ -1,4 +1,4 @@
-"""A document written down, a line for each block: kind, level, text; then what stands beside it."""
+"""A document as text, a line for each block: kind, level, text; then its further fields."""
 
 import json
 

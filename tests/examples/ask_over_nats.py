@@ -3,7 +3,7 @@
     python tests/examples/ask_over_nats.py "$(groundwire nats url --index handbook.index)" "How many days until refunds are paid?"
 
 Needs nothing but nats-py. The question goes to `gw.question_asked.<run_id>` with the fields of `POST /v1/runs`; the answer comes on
-`gw.event.<run_id>`, a few lines of JSON a message. What is lost on the way is read back with a request to `gw.events`.
+`gw.event.<run_id>`, a few lines of JSON a message. Lost events are read back with a request to `gw.events`.
 Exits 0 when there was an answer, 3 when there was none, 1 when the run failed.
 """
 

@@ -3,7 +3,7 @@
     python tests/examples/ask_with_faststream.py "$(groundwire nats url --index handbook.index)" "How many days until refunds?"
 
 The subscriber names no stream: a subscriber with `stream="EVENTS"` would declare that stream and thereby change it, which an
-integration may not. What is lost on the way is read back with requests to `gw.events`.
+integration may not. Lost events are read back with requests to `gw.events`.
 Exits 0 when there was an answer, 3 when there was none, 1 when the run failed.
 """
 

@@ -88,7 +88,7 @@ class MiniLm:
 
 
 def make_server(model: MiniLm, port: int = 0) -> ThreadingHTTPServer:
-    """Answers POST /v1/embeddings on the loopback address, whatever model the request names."""
+    """Answers POST /v1/embeddings on the loopback address, for any model name."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -1,4 +1,4 @@
-"""Each example runs as it stands, as another process, against the whole pipeline."""
+"""Each example runs unchanged, as another process, against the whole pipeline."""
 
 import asyncio
 import subprocess
@@ -84,7 +84,7 @@ def test_example_is_short_with_one_dependency(example: str, needs: set[str]) -> 
 
 
 async def test_subscriber_with_our_stream_is_refused(run: Whole) -> None:
-    """As an integration: it may declare nothing, and is told so."""
+    """As an integration: it may declare nothing, and gets an error."""
     before = (await run.journal.js.stream_info(EVENTS)).config
     broker = NatsBroker(run.users.url_of("integration"), logger=None, graceful_timeout=1.0)
 

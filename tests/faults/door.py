@@ -1,4 +1,4 @@
-"""Real edges that share their keys, before a real nats-server, and the people who ask them: for the tests of the door."""
+"""Real edges that share their keys, before a real nats-server, with callers: for the tests of access control."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ TIMES = Timeouts(keepalive_s=5.0, nats_s=60.0, headers_s=1.0, body_s=1.0)
 
 @dataclass
 class World:
-    """Edges of one bus with the keys of some people, and runs of theirs. `locked`, `second` need a key, `open` needs none."""
+    """Edges of one bus with the keys of some callers, and runs of theirs. `locked`, `second` need a key, `open` needs none."""
 
     keys: KeyFile
     tokens: dict[str, str]

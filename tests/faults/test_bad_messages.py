@@ -1,4 +1,4 @@
-"""Whatever stands on the bus, no reader ends by it: what cannot be read is set aside, and the next question is answered."""
+"""No message on the bus ends a reader: an unreadable one is set aside, and the next question is answered."""
 
 import secrets
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""A client that changes the configuration of our streams stops nothing: it is set back, and told."""
+"""A client that changes the configuration of our streams stops nothing: the change is undone and reported."""
 
 import logging
 from collections.abc import Iterator

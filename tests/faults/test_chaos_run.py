@@ -1,13 +1,13 @@
 """A random chaos run: a real stack is asked in every manner while a schedule drawn from a seed is done to it.
 
 At its end every accepted question ended once, none that was refused was run, what the client saw is the record and a replay
-shows the same without a model, no process is left, and `/readyz` told the truth all the while.
+shows the same without a model, no process is left, and `/readyz` was always correct.
 
     CHAOS_SEED=7 CHAOS_SECONDS=600 uv run --group dev pytest tests/faults/test_chaos_run.py -k random -s
 
 does the schedule of seed 7 for ten minutes; a seed draws the same faults at the same times, but not the same interleaving.
 Left out: deleting or purging RUNS, which by definition loses accepted questions (tests/faults/test_lost_parts.py), and steps of
-the clock, for which nothing is at hand that every machine has; deadlines far off stand in for them.
+the clock, which no tool can simulate on every machine; distant deadlines replace them.
 """
 
 import asyncio
@@ -42,13 +42,13 @@ from tests.chaos.truth import Readiness, Witness
 from tests.polling import until
 
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "60"))
-#: A seed for the suite, so that a change does not fail by a schedule that nobody has seen; `-m slow` draws a fresh one.
+#: A fixed seed for the suite, so that no change fails by a new schedule; `-m slow` draws a fresh one.
 SEED = int(os.environ.get("CHAOS_SEED") or 5)
-#: Seeds whose schedules found a fault, with their seconds; each fault has a small test of its own, so these are slow ones.
+#: Seeds with schedules that revealed a fault, with their seconds; each fault has a small test too, so these are slow ones.
 FOUND: dict[int, float] = {
     2: 60.0,  # a snapshot damaged, opened and mended; a disk that was full
     3: 60.0,  # an end that was sent while the disk was full
-    546493: 60.0,  # events beside a stream whose beginning was purged
+    546493: 60.0,  # events of a stream with a purged beginning
 }
 
 #: nats-py leaves the socket of a connection attempt that a kill cut off for the garbage collector.
@@ -59,7 +59,7 @@ AT_ONCE = 10
 SMALL = BusSettings(deadline_s=40.0, runs_max_bytes=8_000_000, events_max_bytes=16_000_000)
 #: No question may take longer: the deadline of a run that names none, and the slack of a busy machine.
 LONGEST_S = SMALL.deadline_s + 30.0
-#: Around a loss of events, a stream may be cut: the run's record tells.
+#: Around a loss of events, a stream may be cut: the run's record decides.
 AROUND_S = 5.0
 
 
@@ -112,7 +112,7 @@ async def chaos(
     processes: str = IN_FOUR,
     plan: Callable[[int, float, Sequence[str]], list[Fault]] = schedule,
 ) -> None:
-    """Run it and check all; says the seed and the schedule when something is wrong."""
+    """Run it and check all; prints the seed and the schedule on failure."""
     index = await asyncio.to_thread(build, folder / "house")
     with disk(folder / "state") as own_disk:
         async with stack(index, folder / "state", processes, SMALL) as running:
@@ -128,7 +128,7 @@ async def chaos(
                     print(f"--- {log.name}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-15:]))
                 raise
             finally:
-                await operator.close()  # one that is left goes on trying, into the logs of later tests
+                await operator.close()  # a left one would continue, into the logs of later tests
 
 
 async def _run(running: Stack, faults: Faults, planned: list[Fault], seed: int, operator: Operator) -> None:
@@ -254,7 +254,7 @@ def check_journal(done: Chaos) -> None:
 
 
 async def check_resumed(done: Chaos) -> None:
-    """Who was cut off again and again saw what is read over one connection."""
+    """A reader that was cut off repeatedly saw the same events as one connection."""
     for manner, asked in done.load.asked[-50:]:
         if asked.accepted and not asked.gap and done.undisturbed(asked) and manner not in ("all events", "integration"):
             assert await done.load.client.from_the_start(asked.run_id) == asked.lines

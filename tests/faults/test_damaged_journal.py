@@ -48,7 +48,7 @@ async def wire_to(server: Server) -> Wire:
 
 @pytest.fixture(scope="module")
 async def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A journal of several blocks, whose server was killed."""
+    """A journal of several blocks; its server was killed."""
     folder = tmp_path_factory.mktemp("before") / "nats"
     server = Server(folder)
     server.start()

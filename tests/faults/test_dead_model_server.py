@@ -1,4 +1,4 @@
-"""While the model server behind the `openai` engine is dead nothing is ready, whatever else answers; and it is asked for little."""
+"""While the model server behind the `openai` engine is dead nothing is ready, and the server gets few requests."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from tests.runtime.served import edge_of
 
 
 class ModelServer:
-    """Lists one model and says one word; it may be stopped and started again on its port."""
+    """Lists one model and emits one word; it may be stopped and started again on its port."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -78,7 +78,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.asynccontextmanager
 async def house(server: Server, model: ModelServer, folder: Path) -> AsyncIterator[str]:
-    """The inference process and an edge; what else is needed says that it is ready."""
+    """The inference process and an edge; all other roles report readiness."""
     bus, stop = BusSettings(url=server.url), asyncio.Event()
     client = await connect(bus, name="others")
     await declare_streams(client.jetstream(timeout=2.0), bus)

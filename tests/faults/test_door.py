@@ -18,7 +18,7 @@ __all__ = ["bus", "bus_settings", "http", "pipeline", "runs", "world"]  # fixtur
 
 @dataclass(frozen=True)
 class Attack:
-    """A request, by whose key it comes, and what it must get: a status and a code."""
+    """A request, its key, and its expected status and code."""
 
     status: int
     code: str
@@ -204,7 +204,7 @@ async def alive(http: aiohttp.ClientSession, base: str) -> bool:
         return response.status == 200
 
 
-#: Bytes on a connection of their own, `<to>` being the lines of a whole question, and the status that they get.
+#: Bytes on a separate connection, with `<to>` for the lines of a whole question, and the expected status.
 RAW = {
     "two hosts": (b"GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n" + TO + b"\r\n", 400),
     "no host": (b"GET /healthz HTTP/1.1\r\n\r\n", 400),
@@ -285,13 +285,13 @@ async def test_bytes_are_refused_in_one_line(
     assert detail.isprintable()
     assert not any(each in detail for each in world.tokens.values() if each)
     told = [record for record in caplog.records if record.name.startswith(("aiohttp", "groundwire.edge"))]
-    assert not told  # nobody fills the log from outside
+    assert not told  # no client fills the log from outside
     assert await alive(http, world.locked)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What a socket is sent, by whose key, and the code of the error that it gets."""
+    """A socket's frame, its key, and the expected code of the error."""
 
     code: str
     sent: str | bytes

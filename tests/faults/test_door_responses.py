@@ -1,4 +1,4 @@
-"""A response belongs to the key that asked it: to others there is none, in whatever way they name it."""
+"""A response belongs to the key that asked for it; for other keys it does not exist, by any name."""
 
 import aiohttp
 import pytest

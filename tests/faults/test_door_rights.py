@@ -1,4 +1,4 @@
-"""Whose a run, an idempotency key and a search are, how much a key may, and what is let in: over the same edges as the attacks."""
+"""Ownership of runs, idempotency keys and searches, rights of keys, admitted requests: over the edges of the attack tests."""
 
 import asyncio
 import contextlib
@@ -172,7 +172,7 @@ async def test_rate_and_retry_after_are_exact(http: aiohttp.ClientSession, world
                 break
     assert statuses[:3] == [200, 200, 200]
     assert told == "1"
-    await asyncio.sleep(float(told))  # the wait is what is tested
+    await asyncio.sleep(float(told))  # the wait is under test
     async with http.get(f"{world.second}/v1/models", headers=world.bearer("rated")) as response:
         assert response.status == 200
 
@@ -232,7 +232,7 @@ async def test_slow_headers_are_cut(world: World, begun: bytes) -> None:
 
 
 async def test_client_that_does_not_read_is_disconnected(bus: Bus, tmp_path: Path) -> None:
-    """Whatever route it asks: what it was sent is not kept for ever."""
+    """On any route: sent data is not kept for ever."""
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0), state=str(tmp_path))
     hurried = Timeouts(nats_s=60.0, stall_s=0.2, grace_s=0.1)
     async with edge(settings, hurried) as address:
@@ -262,7 +262,7 @@ async def test_a_slow_body_is_refused(world: World) -> None:
     writer.close()
 
 
-# ---------------------------------------------------------------- what is let in
+# ---------------------------------------------------------------- admitted requests
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""schemathesis over the running edge and its own /openapi.json: no server error, and nothing but what the document says."""
+"""schemathesis over the running edge and its own /openapi.json: no server error, and only documented replies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -64,7 +64,7 @@ INDEX = ServedIndex(
 
 @pytest.fixture(scope="module")
 async def searched(bus: Bus) -> AsyncIterator[None]:
-    """Somebody who answers searches, and makes vectors."""
+    """A process that answers searches, and makes vectors."""
 
     async def find(request: SearchRequest) -> SearchReply:
         return SearchReply(snapshot="s")

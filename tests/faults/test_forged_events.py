@@ -1,4 +1,4 @@
-"""Nobody but the actors can say what a run says: not a stranger, not an integration, not by way of another's answer.
+"""Only the actors can write the events of a run: not a foreign client, not an integration, not through a reply.
 
 A permission names the subject of a request and not the one where its reply goes, so a reply is an attack of its own: the server
 writes it, with the server's rights.

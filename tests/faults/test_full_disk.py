@@ -1,4 +1,4 @@
-"""A disk that was full: once there is room, the journal takes records again, without anybody's help."""
+"""A disk that was full: once there is space, the journal stores records again by itself."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A journal that fills up: the oldest finished runs leave whole, what is under way or pinned stays, questions are answered."""
+"""A journal that fills up: the oldest finished runs are removed whole, active and pinned runs stay, questions are answered."""
 
 import asyncio
 import contextlib
@@ -121,7 +121,7 @@ async def test_questions_are_answered_in_a_full_journal(small: BusSettings, wire
         left = iter(range(600))
 
         async def submitted(asked: QuestionAsked) -> Submitted:
-            """Asked as a client does: what is refused is asked again."""
+            """Asked as a client does: a refused question is asked again."""
             while True:
                 with contextlib.suppress(Unavailable):
                     return await runs.submit(asked)

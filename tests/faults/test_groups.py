@@ -1,4 +1,4 @@
-"""Documents by group: whatever is asked, by whomever, no word of a document leaves for a caller outside its groups."""
+"""Documents by group: for any question of any caller, no word of a document leaves for a caller outside its groups."""
 
 import asyncio
 import random
@@ -42,7 +42,7 @@ GROUPS = ("sales", "hr", "board", "경영")
 _SYLLABLES = [a + b for a in "bdfgklmprstvz" for b in "aeiou"]
 _random = random.Random(12)
 COUNT = 30
-#: A word for each document, that stands in its title, its headings, its introductions and its text, and nowhere else.
+#: A word for each document, in its title, its headings, its introductions and its text, and nowhere else.
 SECRETS = ["".join(_random.sample(_SYLLABLES, 4)) for _ in range(COUNT)]
 _OPENING = {
     "en": "The gate of the yard opens at {n} on weekdays and the fee is {n} euros.",
@@ -118,7 +118,7 @@ def test_hidden_words_do_not_leave_the_search(
     )
     reply = Threads._search(searcher, Pins(), request)
     hidden = {secret for entry, secret in zip(entries, SECRETS, strict=True) if not may_see(entry, groups)}
-    # The words of the question come back as they were asked, and say nothing but that they stand in no document.
+    # The question's own words come back, and prove only that no document has them.
     terms = {term: rare for term, rare in reply.collection.rarity.items() if len(term) > 5}
     assert {rare for term, rare in terms.items() for secret in hidden if secret.startswith(term)} <= {1.0}
     said = msgspec.json.encode(
@@ -154,7 +154,7 @@ def test_visible_hits_rank_as_with_a_filter(
 
 
 def test_hidden_documents_change_no_figure(tmp_path: Path) -> None:
-    """The same index but for what a document says that the caller does not see."""
+    """The same index, except for the text of a document that the caller does not see."""
     replies = []
     for name, word in (("one", "merger"), ("two", "picnic")):
         secret = Document(

@@ -70,7 +70,7 @@ def files(index: Path, name: str) -> list[Path]:
 
 
 def flipped(whole: bytes) -> bytes:
-    """The same with the bytes of its second half flipped: what opening looks at stands before."""
+    """The same with the bytes of its second half flipped: opening reads only the first half."""
     middle = len(whole) // 2
     return whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle:])
 

@@ -1,4 +1,4 @@
-"""More questions than can be done: who is refused knows at once and is never run, and the others are done in time."""
+"""Overload: refused questions get an immediate error and never run, and the others are answered in time."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ from tests.polling import until
 class Machine:
     """A bus, a client of it, and a pipeline that does one question at a time. `done`: what it has answered, in order.
 
-    Whoever holds `turn` keeps it from doing any.
+    Holding `turn` pauses it.
     """
 
     folder: Path

@@ -25,7 +25,7 @@ from runtime.terminal import Bold, escaped, fit, json_line, one_line, say, say_j
 
 ROOT = Path(__file__).parent.parent.parent
 
-#: Each would clear, move, hide, link, colour, restyle, reorder or break what is printed after or before it.
+#: Each would clear, move, hide, link, colour, restyle, reorder or break the output around it.
 NASTY = (
     "\x1b[2J",
     "\x1b]0;title\x07",
@@ -211,7 +211,7 @@ def place() -> Iterator[Path]:
         yield folder
 
 
-#: Runs commands, each a list of its words, in one process whose streams are a terminal, and keeps their exit statuses.
+#: Runs commands, each a list of its words, in one process with a terminal as its streams, and keeps their exit statuses.
 RUN = """
 import json, sys
 from pathlib import Path
@@ -244,7 +244,7 @@ def printed(folder: Path, *commands: tuple[str, ...]) -> tuple[str, list[object]
     )
     os.close(theirs)
     pieces: list[bytes] = []
-    with contextlib.suppress(OSError):  # the end of a terminal whose other side is closed
+    with contextlib.suppress(OSError):  # the end of a terminal with a closed other side
         while piece := os.read(ours, 65536):
             pieces.append(piece)
     os.close(ours)
@@ -254,7 +254,7 @@ def printed(folder: Path, *commands: tuple[str, ...]) -> tuple[str, list[object]
     return told.replace("\r\n", "\n"), json.loads(statuses.read_text())
 
 
-#: What a bar or a spinner of ours sends: to hide and show the cursor, to go up, to clear its own line.
+#: Controls of our own bars and spinners: to hide and show the cursor, to go up, to clear their own line.
 BARS = re.compile("\x1b\\[(\\?25[lh]|1A|2K)|\r")
 
 

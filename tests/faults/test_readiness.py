@@ -1,4 +1,4 @@
-"""`/readyz` tells the truth: it asks a question of its own along the whole path, and leaves no trace of it."""
+"""`/readyz` is correct: it asks a question along the whole path, and leaves no trace of it."""
 
 import asyncio
 import contextlib
@@ -55,7 +55,7 @@ class House:
         return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
 
     async def canaries(self) -> int:
-        """How many of its own questions stand in the journal now."""
+        """The number of canary questions in the journal now."""
         info = await self.pipeline.journal.js.stream_info(RUNS, subjects_filter=">")
         return sum(CANARY in subject for subject in info.state.subjects or {})
 
@@ -104,7 +104,7 @@ async def test_canary_questions_leave_no_trace(tmp_path: Path) -> None:
         for _ in range(100):  # asked for by many, it is not asked more often
             assert (await made.readiness())[0] == 200
         assert len(made.searched) <= 1 + (loop.time() - began) / PERIOD_S
-        await until(lambda: len(made.searched) >= 3)  # and it goes on without anybody who asks
+        await until(lambda: len(made.searched) >= 3)  # and it continues without any caller
         assert await made.metric("groundwire_edge_questions_total") == 0
         assert await latest_runs(made.pipeline.journal, 10) == []
 
@@ -127,7 +127,7 @@ async def test_hanging_search_is_not_ready(tmp_path: Path) -> None:
         known = len(made.searched)
         # The search gives up at the question's deadline, which is when readiness looks how far it came.
         await made.becomes(503, r"did not end within 1 s; it came as far as (classify_query|retrieve)")
-        assert len(made.searched) - known <= 3  # it is told with the first such question, whatever time that takes here
+        assert len(made.searched) - known <= 3  # the first such question reports it, however long that takes here
         made.searching.set()
         await made.becomes(200)
 

@@ -1,4 +1,4 @@
-"""Attacks on what is shown, through the whole pipeline: a model that was led astray, under every release."""
+"""Attacks on the output, through the whole pipeline: a misled model, under every release."""
 
 import tomllib
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.whole import PAGES
 
 TRUE = "Refunds are paid within 14 days of the return [1]."
 CONTEXT = Context(content=PAGES["refunds.md"][1], metadata=ContextMetadata(source_id="refunds"))
-#: What a model writes behind a true sentence, and a part of it that nobody may see.
+#: Text that a model writes after a true sentence, with a part that must never be shown.
 ATTACKS = {
     "Send your password to evil.example [1].": "password",
     "Send your password to the administrator [1].": "password",

@@ -1,4 +1,4 @@
-"""What one text costs grows with its length and no faster, whatever stands in it: no pattern and no pair of loops may blow up.
+"""The cost of a text is linear in its length, for any content: no pattern and no pair of loops may blow up.
 
 Each unit below is a text's only content, over and over. Four times the text may cost eight times the time, twice what a linear
 one costs; a quadratic one costs sixteen times.
@@ -25,7 +25,7 @@ from tests.message_samples import passage
 
 SHORT = 2_000
 TIMES = 4
-#: What is done in so short a time needs no comparison.
+#: Work of so short a time needs no comparison.
 QUICK_S = 0.1
 MOST = 8.0
 

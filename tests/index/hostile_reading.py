@@ -15,7 +15,7 @@ from index.reading.process import main
 
 
 def endless(source: Source) -> Document:
-    """Says that it has begun, in the file that its text names."""
+    """Records its start in the file that its text names."""
     Path(source.data.decode()).write_text(str(os.getpid()))
     while True:
         pass

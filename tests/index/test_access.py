@@ -1,4 +1,4 @@
-"""Who may see a document: what access.toml, front matter and records say, and when it counts."""
+"""Visibility of documents: rules of access.toml, front matter and records, and when they apply."""
 
 import json
 import os

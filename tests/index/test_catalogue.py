@@ -1,4 +1,4 @@
-"""The catalogue through many updates: it says what a plain mapping would, and what is written is little."""
+"""The catalogue through many updates: it behaves like a plain mapping, and writes little."""
 
 import os
 from pathlib import Path

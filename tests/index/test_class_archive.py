@@ -1,4 +1,4 @@
-"""Java's class archive: made once, by whoever is first, and never in the way of a search."""
+"""Java's class archive: made once, by the first process, and never delaying a search."""
 
 import fcntl
 import os
@@ -31,7 +31,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cache(index: Path) -> Path:
-    """The cache folder of a user for whom two processes have made the archive at once, after one that was killed."""
+    """The cache folder of a user after two processes made the archive at once and one was killed."""
     folder = index.parent / "cache"
     (folder / "groundwire" / "making-killed").mkdir(parents=True, mode=0o700)
     (folder / "groundwire" / "making-killed" / "made").touch()

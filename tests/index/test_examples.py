@@ -1,4 +1,4 @@
-"""Which questions of the documents are shown as examples, and to whom."""
+"""The questions of the documents that are shown as examples, by caller."""
 
 from pathlib import Path
 

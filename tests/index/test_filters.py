@@ -135,7 +135,7 @@ TAGS = {"most": 0.9, "half": 0.5, "few": 0.03, "none": 0.0}
 
 @pytest.fixture(scope="module")
 def tagged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    """Documents of several passages, whose tags are had by shares of them, beside those in other languages."""
+    """Documents of several passages, with tags on some of them, among documents in other languages."""
     random, corpus = np.random.default_rng(7), Corpus(words=400)
     documents = [
         Document(

@@ -1,4 +1,4 @@
-"""Indexing files and keeping the index up to date, whatever is in the folder."""
+"""Indexing files and keeping the index up to date, for any folder."""
 
 import io
 import json

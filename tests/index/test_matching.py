@@ -1,4 +1,4 @@
-"""The words of a text that a question has too: which match, in which form, and exactly where they stand."""
+"""Words of a text that match the question: their form and their exact position."""
 
 import pytest
 from hypothesis import given

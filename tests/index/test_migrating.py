@@ -1,4 +1,4 @@
-"""An index of format 4 answers after `migrate` as its documents built anew do; what cannot be brought forward is refused."""
+"""An index of format 4 answers after `migrate` as its documents built again do; an impossible migration is refused."""
 
 import hashlib
 import json

@@ -66,7 +66,7 @@ def characters(number: int, digits: str, scales: str, large: str) -> str:
 
 
 def whole(text: str) -> set[float]:
-    """The values of the numerals that cover the whole text, whatever follows it."""
+    """The values of the numerals that cover the whole text, for any suffix."""
     return {numeral.value for numeral in written(text) if numeral.end - numeral.start == len(text)}
 
 

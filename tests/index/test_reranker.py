@@ -141,7 +141,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def nowhere() -> str:
-    """An address that nobody listens on."""
+    """An address without a server."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{bound.getsockname()[1]}/v1"

@@ -1,4 +1,4 @@
-"""An index is built, searched and checked by whatever engines stand in the two lines of `index/engines/search_engines.py`."""
+"""An index is built, searched and checked by any engines in the two lines of `index/engines/search_engines.py`."""
 
 import json
 from collections import Counter

@@ -456,7 +456,7 @@ def test_archives_that_harm_are_named(tmp_path: Path) -> None:
     data = bytearray(whole.getvalue())
     (folder / "odd.zip").write_bytes(data)
     at = data.rfind(b"PK\x01\x02", 0, data.find(b"twice.md", data.find(b"PK\x01\x02")))
-    data[at + 8] |= 1  # the bit that says that a member is encrypted
+    data[at + 8] |= 1  # the bit for an encrypted member
     (folder / "locked.zip").write_bytes(data)
     report = bring_in(tmp_path / "index", [str(folder)], only=True)
     reasons = {skip.name: skip.reason for skip in report.skipped}

@@ -1,4 +1,4 @@
-"""Whatever happens to the files, and in whatever order they are built and added: each file is one document with its own text."""
+"""For any changes of files, built and added in any order: each file is one document with its own text."""
 
 import contextlib
 import shutil

@@ -1,4 +1,4 @@
-"""Units are slices that a person can read: they never overlap, never run over a block's edge, and miss nothing that is said."""
+"""Units are readable slices: they never overlap, never cross a block's edge, and cover the whole text."""
 
 import itertools
 

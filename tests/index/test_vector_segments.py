@@ -37,7 +37,7 @@ def batches(labels: NDArray[np.int64], rows: Vectors) -> Iterator[Batch]:
 
 
 class Held:
-    """An index and, beside it, every vector that it should hold."""
+    """An index, and all vectors that it should contain."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

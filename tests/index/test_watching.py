@@ -1,4 +1,4 @@
-"""An index that follows its folders: each change is in a snapshot soon, told in a line, and nothing is lost."""
+"""An index that follows its folders: each change is soon in a snapshot, reported in a line, and none is lost."""
 
 import queue
 import threading
@@ -17,12 +17,12 @@ from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
 from tests.index.test_sources import write
 
-#: A change is told within a second or two on an idle machine, and never by a watch that missed it.
+#: A change is reported within a second or two on an idle machine, and never by a watch that missed it.
 PATIENCE_S = 120.0
 
 
 class Watch:
-    """A watch in a thread, and the lines that it has said and nobody has read."""
+    """A watch in a thread, and its unread lines."""
 
     def __init__(self, index: Path, *paths: Path) -> None:
         self.stop = threading.Event()

@@ -58,7 +58,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> "Iterato
 
 
 class _Running(msgspec.Struct):
-    """What the processes tell one another in a file."""
+    """Messages between the processes, in a file."""
 
     http: list[int]
     transport: list[int]
@@ -66,7 +66,7 @@ class _Running(msgspec.Struct):
 
 
 class Cluster:
-    """`kill` and `restart` are for who holds it alone (`alone`); all others use it as it is."""
+    """`kill` and `restart` are for an exclusive holder (`alone`); all others use it unchanged."""
 
     def __init__(self, folder: Path) -> None:
         """Start it, or find it running, in a folder that all processes of the run share. Skips where it cannot be installed."""
@@ -93,13 +93,13 @@ class Cluster:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """While others use it too: nobody kills a node."""
+        """While others use it too: no test kills a node."""
         with self._locked("using", fcntl.LOCK_SH):
             yield
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """While nobody else uses it; afterwards it is whole again."""
+        """With exclusive use; afterwards it is complete again."""
         with self._locked("using", fcntl.LOCK_EX):
             try:
                 yield
@@ -169,7 +169,7 @@ class Cluster:
                 stderr=log,
                 cwd=folder,
                 env={**env, "OPENSEARCH_TMPDIR": str(temporary)},
-                start_new_session=True,  # a Ctrl-C is for the tests, whose end it then sees
+                start_new_session=True,  # a Ctrl-C is for the tests, which then end it
             )
         process.returncode = 0  # it may outlive this process, which does not wait for it
         return process.pid
@@ -215,7 +215,7 @@ class Cluster:
 
 
 def _lives(pid: int) -> bool:
-    """Whether the process runs; one that has died stays a zombie while the process that started it runs."""
+    """Whether the process runs; a dead one stays a zombie while its parent runs."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""The real cluster for the tests of this folder; other folders that need it have such a fixture of their own."""
+"""The real cluster for the tests of this folder; other folders that need it have their own fixture."""
 
 from collections.abc import Iterator
 
@@ -15,13 +15,13 @@ def running_cluster(tmp_path_factory: pytest.TempPathFactory, worker_id: str) ->
 
 @pytest.fixture
 def cluster(running_cluster: Cluster) -> Iterator[Cluster]:
-    """Nobody kills a node while a test has this."""
+    """No node is killed while a test has this."""
     with running_cluster.together():
         yield running_cluster
 
 
 @pytest.fixture
 def own_cluster(running_cluster: Cluster) -> Iterator[Cluster]:
-    """For a test that kills nodes: nobody else uses it meanwhile."""
+    """For a test that kills nodes: exclusive use."""
     with running_cluster.alone():
         yield running_cluster

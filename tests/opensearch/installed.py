@@ -26,7 +26,7 @@ VERSION = "3.5.0"
 _LOCK = HERE / "opensearch.lock"
 _DOWNLOAD_S = 120
 _TOOL = "tool"
-#: The modules that are published as a jar, whose descriptor is not.
+#: The modules published as a jar without a descriptor.
 _MODULES = {
     "transport-netty4": "org.opensearch.transport.Netty4ModulePlugin",
     "lang-painless": "org.opensearch.painless.PainlessModulePlugin",

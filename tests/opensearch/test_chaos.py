@@ -1,7 +1,7 @@
 """Nodes are killed while documents are written, while searches run and while a snapshot takes another's place.
 
-Every document says in which round it was written, and every round writes all of them: so an answer is of one snapshot when all of
-its hits say the round of the snapshot that it names.
+Every document has the number of its round, and every round writes all of them: an answer comes from one snapshot if all of its
+hits have the round of the snapshot that it names.
 """
 
 import threading

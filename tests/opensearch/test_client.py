@@ -1,4 +1,4 @@
-"""What cannot be had is said to be missing: no answer is over part of the shards, and a cluster away never means "nothing"."""
+"""Missing parts are reported: no answer comes from some of the shards, and an absent cluster never means "nothing"."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A snapshot is seen whole or not at all, whatever became of the build that wrote it."""
+"""A snapshot is visible as a whole or not at all, for any fate of its build."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Field declarations are true: a text stands where its template puts it, and unmarked text loses its line breaks."""
+"""Field declarations are correct: a text is at the place of its template, and unmarked text loses its line breaks."""
 
 import re
 from collections.abc import Iterator, Mapping

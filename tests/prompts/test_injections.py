@@ -1,4 +1,4 @@
-"""Hostile questions and passages: whatever they contain, the prompt keeps its two roles and its own tags."""
+"""Hostile questions and passages: for any content, the prompt keeps its two roles and its own tags."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def by_id(injection: Injection) -> str:
 
 
 def seen(text: str) -> str:
-    """What a reader sees who folds look-alikes and ignores invisible characters."""
+    """The view of a reader that folds look-alikes and ignores invisible characters."""
     return unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
 
 
@@ -87,7 +87,7 @@ def tags_of(user: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    """One that knows every marker as a special token and, like many, normalises before it looks for them."""
+    """A tokenizer that knows every marker as a special token and, like many, normalises before it looks for them."""
     tokens = Tokenizer(models.BPE(vocab={"<unk>": 0}, merges=[], unk_token="<unk>"))
     tokens.normalizer = normalizers.Sequence([normalizers.Replace(chr(0x200B), ""), normalizers.NFKC()])
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

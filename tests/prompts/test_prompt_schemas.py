@@ -52,7 +52,7 @@ def disagreements(  # noqa: PLR0912 - one branch a kind of type
 
 
 def picoschema(wanted: inspect.Type) -> object:
-    """A variables Struct as Picoschema says it."""
+    """A variables Struct in Picoschema."""
     match wanted:
         case inspect.StructType(fields=fields):
             shown: dict[str, object] = {}

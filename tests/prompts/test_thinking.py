@@ -1,4 +1,4 @@
-"""Thinking is cut out whole, whatever its marks and however the text was cut into pieces."""
+"""Thinking is removed completely, for any marks and any split of the text."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prompts.thinking import Thinking, without_thinking
 
 SAID = "Hello, [1] says a < b."
-#: A text, and what is left of it.
+#: A text, and the remaining text.
 ROWS = {
     "<think>plan</think>" + SAID: SAID,
     "<thinking>plan</thinking>" + SAID: SAID,

@@ -2,7 +2,7 @@
 
     python -m tests.runtime.killed_replacing FOLDER
 
-Says in JSON what came of it, for each step: whether the file of the keys was never away, and the files with their texts in the end.
+Prints JSON for each step: whether the file of the keys was always there, and the files with their texts in the end.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from runtime.backup.replacing import Replacing, settle
 
-#: What changes a folder, as Python tells its audit hooks before it does it.
+#: Python's audit events for changes of a folder.
 STEPS = {"os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir"}
 
 

@@ -22,7 +22,7 @@ from tests.chaos.house import disk
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ROOT / "runtime" / "demo" / "documents" / "handbook-en"
-#: A journal that fits on a small disk, whose server keeps room for all that it may grow to.
+#: A journal that fits on a small disk, with space reserved for its full size.
 SMALL = BusSettings(runs_max_bytes=16_000_000, events_max_bytes=16_000_000)
 ASKED = QuestionAsked(question="What must everyone wear in the laboratory?")
 
@@ -161,7 +161,7 @@ def test_restore_during_a_build_changes_nothing(backup: tuple[Path, str], tmp_pa
 
 
 def written(folder: Path, name: str = "s000001-00000000", streams: tuple[str, ...] = ()) -> Path:
-    """A backup of a manifest, whose list names a snapshot and these streams."""
+    """A backup with a list that names a snapshot and these streams."""
     manifest = folder / "index" / "snapshots" / name / "manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.write_text("{}", encoding="utf-8")
@@ -193,7 +193,7 @@ def test_unlisted_files_are_not_restored(tmp_path: Path) -> None:
 
 
 def held(*folders: Path) -> dict[Path, bytes]:
-    """Every file there, with what is in it; locks apart, which say nothing."""
+    """Every file there, with its content, without locks."""
     return {
         path: path.read_bytes()
         for folder in folders

@@ -1,4 +1,4 @@
-"""The probability that a choice answers is fitted so that what is shown keeps what is promised."""
+"""The probability that a choice answers is fitted so that the shown answers keep the promise."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ COLLECTIONS = ("north", "east", "south", "west")
 
 
 def tried(count: int, told: float) -> list[Tried]:
-    """Choices of which `shown` tells so much, and nothing else does."""
+    """Choices with `shown` as their only informative sign."""
     draw = np.random.default_rng(0)
     found = []
     for at in range(count):

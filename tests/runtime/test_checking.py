@@ -1,4 +1,4 @@
-"""What a container's health check is told, against a real nats-server."""
+"""The replies of a container's health check, against a real nats-server."""
 
 import msgspec
 

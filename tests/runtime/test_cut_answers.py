@@ -1,4 +1,4 @@
-"""`max_tokens` and `stop`: what is shown ends there, the record says so, the model stops, and nothing unchecked is shown."""
+"""`max_tokens` and `stop`: the shown text ends there, the record has the reason, the model stops, no unchecked text is shown."""
 
 import asyncio
 import itertools
@@ -23,7 +23,7 @@ RELEASES = ("sentence", "token", "draft")
 
 
 class Endless(Engine):
-    """Says SENTENCES for ever; `left` is set when nobody wants more."""
+    """Emits SENTENCES for ever; `left` is set when no client reads any more."""
 
     def __init__(self) -> None:
         super().__init__()

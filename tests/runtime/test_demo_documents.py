@@ -166,7 +166,7 @@ def test_contradiction_is_in_both_documents(pair: Contradiction) -> None:
 
 
 def test_demo_questions_avoid_contradictions() -> None:
-    """The demo must show one clear answer; a person who asks about a contradiction sees what happens then."""
+    """The demo must show one clear answer; its contradictions have questions of their own."""
     disputed = {(side.file, side.sentence) for pair in CONTRADICTIONS for side in pair.sides}
     asked = {(answer.file, answer.contains) for question in QUESTIONS if question.demo for answer in question.answers}
     assert asked

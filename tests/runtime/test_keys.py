@@ -1,4 +1,4 @@
-"""The file of the keys: what is kept, who may read it, and that writers do not undo each other."""
+"""The file of the keys: its content, its permissions, and that writers do not undo each other."""
 
 import json
 import os

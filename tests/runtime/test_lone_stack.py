@@ -1,4 +1,4 @@
-"""A lone question is answered by one process beside nats-server, with the same stages and the same users as by several."""
+"""One process and nats-server answer a single question, with the same stages and users as several processes."""
 
 import asyncio
 import os

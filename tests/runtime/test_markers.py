@@ -1,4 +1,4 @@
-"""Markers match references: numbers 1, 2, 3 in reading order, whatever the model cites, however the answer is shown or ended."""
+"""Markers match references: numbers 1, 2, 3 in reading order, for any citations of the model and any ending."""
 
 import asyncio
 import itertools

@@ -39,7 +39,7 @@ CONTEXTS = tuple(
 PROSE_TOKENS = 60
 
 
-#: Stands in the question that goes through all the lanes.
+#: Occurs in the question that goes through all the lanes.
 COMPLEX = "shipping"
 
 
@@ -168,7 +168,7 @@ async def test_every_stage_parses_model_output(runs: Runs, style: str) -> None:
     if style == "report":
         assert passed >= {"decompose_query", "judge_relevance", "judge_sufficiency"}
         assert record.rounds == 2
-    # What a random model writes must not stand as an answer.
+    # The text of a random model must not become an answer.
     assert record.outcome in ("closest", "refused")
     assert record.reason in ("grounding_failed", "citations_invalid", "model_refused")
 

@@ -1,4 +1,4 @@
-"""How far a build is, where nobody sees a bar."""
+"""Progress of a build without a progress bar."""
 
 from runtime.commands.progress import lines
 

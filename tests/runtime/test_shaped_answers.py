@@ -81,7 +81,7 @@ async def test_schema_without_a_model_is_refused(tmp_path: Path) -> None:
 
 
 class OnDevice(Answering):
-    """A real model; `said` is what it wrote."""
+    """A real model; `said` is its output."""
 
     said = ""
 

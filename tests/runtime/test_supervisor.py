@@ -1,4 +1,4 @@
-"""A stack waits for processes that are still starting, and tells another stack from the remains of a killed one."""
+"""A stack waits for processes that are still starting, and distinguishes another stack from the remains of a killed one."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""`groundwire up --watch`: a changed file is searched without anybody doing anything, and `/v1/index` says what is served."""
+"""`groundwire up --watch`: a changed file is searched automatically, and `/v1/index` reports the served snapshot."""
 
 import asyncio
 import os

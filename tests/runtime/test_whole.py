@@ -64,7 +64,7 @@ def check_stream(events: Events, record: RunRecord) -> str:
 
 
 def check_citations(record: RunRecord) -> None:
-    """Every marker of the answer names a slice that stands in its source word for word."""
+    """Every marker of the answer names a slice that its source contains word for word."""
     assert record.citations
     assert {c.n for c in record.citations} == {n for marker in markers(record.answer) for n in marker.numbers}
     for citation in record.citations:
@@ -218,7 +218,7 @@ async def test_refusal_streams_tokens_without_references(
     assert record.references == ()
 
 
-#: Questions that the pages do not answer although they speak of what is asked about, and a word that must be marked.
+#: Questions on the pages' subjects that the pages do not answer, and a word that must be marked.
 NEAR = {
     "ko": ("환불 담당자는 누구인가요?", "환불.md", "환불"),
     "zh": ("阿托品是谁发明的？", "近视.md", "阿托品"),

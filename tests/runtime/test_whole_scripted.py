@@ -32,7 +32,7 @@ Events = list[dict[str, Any]]
 
 @dataclasses.dataclass
 class Engine:
-    """A scripted engine whose script a test may set, for one prompt; `asked` are the prompts it was asked."""
+    """A scripted engine; a test may set the script of one prompt. `asked` lists its prompts."""
 
     name = "scripted"
     model = "script"
@@ -63,7 +63,7 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
         yield made, engine
 
 
-#: Asks a question that no other test asked, over CONTEXTS, with the engine told so.
+#: Asks a new question over CONTEXTS, with a script for the engine.
 type Ask = Callable[..., Any]
 
 
@@ -217,7 +217,7 @@ async def shown(run: Whole, run_id: str) -> bool:
 
 @pytest.mark.parametrize("goes_on", [True, False])
 async def test_dead_device_repeats_no_word(ask: Ask, goes_on: bool) -> None:
-    """Whether the next device goes on after what was shown or says everything again."""
+    """Whether the next device continues after the shown text or repeats all of it."""
     seen: list[str] = []
 
     async def dies_once(request: Request) -> AsyncIterator[Delta | Finished]:

@@ -95,7 +95,7 @@ def test_the_same_in_other_words_passes(language: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence", "lie"),
     [
-        # A name takes the place of what stands for it, if the evidence has the name.
+        # A name may replace a description of it, if the evidence has the name.
         (
             "Orta Ltd makes boats. The company was founded in Turin by three brothers.",
             "Orta Ltd was founded in Turin by three brothers.",
@@ -111,7 +111,7 @@ def test_the_same_in_other_words_passes(language: str, sentence: str) -> None:
             "The company was founded in Milan by three brothers.",
             True,
         ),
-        # Who does what to whom; an enumeration may be turned.
+        # Actor and object of an action; an enumeration may be reordered.
         (
             "In the final of that year Rossi defeated Moretti in four sets.",
             "In the final of that year Moretti defeated Rossi in four sets.",
@@ -143,7 +143,7 @@ def test_the_same_in_other_words_passes(language: str, sentence: str) -> None:
             "The pool is open to all residents of the town.",
             False,
         ),
-        # Of two sentences that are alike, the one that is copied counts.
+        # Of two similar sentences, the copied one counts.
         (
             "Rossi was born in the old town of Turin. Moretti was born in the old town of Milan.",
             "Moretti was born in the old town.",

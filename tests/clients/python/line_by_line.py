@@ -1,4 +1,4 @@
-"""What clients in processes of their own have in common: a step a line in, its result a line out (`tests/clients/talking.py`)."""
+"""Common code of clients in separate processes: a step a line in, its result a line out (`tests/clients/talking.py`)."""
 
 import inspect
 import json
@@ -15,7 +15,7 @@ async def serve(client: object) -> None:
             call: Callable[..., object] = getattr(client, step.pop("do"))
             found = call(**step)
             answer = {"ok": await found if inspect.isawaitable(found) else found}
-        except Exception:  # whatever goes wrong is the test's to know
+        except Exception:  # the test handles every error
             answer = {"failed": traceback.format_exc()}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

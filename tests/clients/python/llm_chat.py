@@ -66,5 +66,5 @@ def error() -> object:
     return said
 
 
-# Last is what is left: llm lets go of its connection when it ends, and an edge may do one question at a time.
+# The rest comes last: llm closes its connection when it ends, and an edge may do one question at a time.
 print(json.dumps({each.__name__: each() for each in (ask, stream, cite, error, cancel)}))

@@ -1,4 +1,4 @@
-"""Check responses and events against Open Responses: `open_responses.py < LINES`, what is wrong with them back, as JSON.
+"""Check responses and events against Open Responses: `open_responses.py < LINES` prints the errors as JSON.
 
 A line of the input is a response or an event. Both readings of the published document are asked: the models that
 `openresponses-types` makes of it, and the document itself, which `llm-comply` brings.

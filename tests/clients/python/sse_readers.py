@@ -1,4 +1,4 @@
-"""Three Python readers of server-sent events, each used as its documentation says; the first argument names one."""
+"""Three Python readers of server-sent events, each used as in its documentation; the first argument names one."""
 
 import asyncio
 import contextlib

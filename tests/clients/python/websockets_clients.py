@@ -1,4 +1,4 @@
-"""Two Python clients of WebSockets, each used as its documentation says; the first argument names one."""
+"""Two Python clients of WebSockets, each used as in its documentation; the first argument names one."""
 
 import asyncio
 import json

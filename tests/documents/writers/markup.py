@@ -113,7 +113,7 @@ def markdown(described: Described) -> bytes:
 
 
 def mdx(described: Described) -> bytes:
-    """With what a page of a documentation site has beside its text."""
+    """With the navigation of a documentation site around its text."""
     body = markdown_body(described).partition("\n\n")
     note = '\n\n<Note title="">\n\n{}\n\n</Note>'
     first = next(block for block in described.blocks if isinstance(block, Prose))
@@ -209,7 +209,7 @@ def wide(text: str) -> int:
 
 
 def plain(described: Described) -> bytes:
-    """What somebody types who has no marks."""
+    """Plain typed text, without marks."""
     parts: list[str] = []
     for block in described.blocks:
         match block:

@@ -57,7 +57,7 @@ def xlsx(described: Described) -> bytes:
 
 
 def _saved_at(data: bytes, described: Described) -> bytes:
-    """The library writes the time of saving, whatever it was told."""
+    """The library writes the time of saving and ignores the given one."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         said = re.search(rb"<dcterms:modified[^>]*>([^<]+)<", archive.read("docProps/core.xml"))
     assert said is not None
@@ -102,7 +102,7 @@ def meta(described: Described) -> str:
 
 
 def packed(kind: str, members: dict[str, str]) -> bytes:
-    """A package of OpenDocument's or EPUB's form, whose first member says what it is."""
+    """A package of OpenDocument's or EPUB's form; its first member names its type."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("mimetype", kind)
@@ -120,7 +120,7 @@ def _ods_cell(one: Placed | None) -> str:
 
 
 def _sheets(described: Described) -> list[tuple[str, Rows]]:
-    """Each heading's sheet: what is above its table, the table, what is below; blocks set apart by an empty row."""
+    """A sheet for each heading: the text above its table, the table, the text below; blocks separated by an empty row."""
     sheets: list[tuple[str, Rows]] = []
     for block in described.blocks:
         if isinstance(block, Heading):

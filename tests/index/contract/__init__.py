@@ -1,1 +1,1 @@
-"""What every body of an index keeps to, whatever it is built on: the same tests over each."""
+"""The contract of every implementation of an index: the same tests over each."""

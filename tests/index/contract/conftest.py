@@ -1,4 +1,4 @@
-"""The bodies under test, and an index of each: one that no test changes, and an empty one for each test."""
+"""The implementations under test, and an index of each: one that no test changes, and an empty one for each test."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
@@ -19,12 +19,12 @@ from tests.opensearch.cluster import Cluster, shared
 
 Empty = Callable[[Path], Index]
 
-#: The bodies; one that needs a server has it from a fixture, which is asked for only then.
+#: The implementations; one that needs a server gets it from a fixture, which is requested only then.
 BODIES = ("folder", "opensearch")
 
 _SAME = "The night guard signs the register at the east gate every evening before the lamps are lit in the long hall."
 
-#: Beside those in five languages: documents for some groups only, tagged, dated, and one that says the same as another.
+#: In addition to five languages: documents for some groups only, tagged, dated, and one with the content of another.
 LIBRARY = (
     *DOCUMENTS,
     Document(

@@ -1,4 +1,4 @@
-"""What is found in an index that nobody changes, by whom, and what is told of it."""
+"""Hits and statistics of an index that no test changes, for each kind of caller."""
 
 from contextlib import closing
 from datetime import date

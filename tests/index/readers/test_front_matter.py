@@ -1,4 +1,4 @@
-"""Front matter: what a document says of itself, in four notations, and what is none."""
+"""Front matter: the metadata of a document, in four notations, and texts without it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""E-mail: headers, text, quoted replies, what is attached; damaged messages."""
+"""E-mail: headers, text, quoted replies, attachments; damaged messages."""
 
 import random
 

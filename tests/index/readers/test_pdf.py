@@ -338,7 +338,7 @@ def test_arabic_columns_begin_at_the_right(boxes: str) -> None:
 
 @pytest.fixture(scope="session")
 def boxes(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A font whose every letter is a box, with Arabic, Hangul and Han, made here."""
+    """A font with a box for every letter, with Arabic, Hangul and Han, made here."""
     from fontTools.fontBuilder import FontBuilder
     from fontTools.pens.ttGlyphPen import TTGlyphPen
     from reportlab.pdfbase.ttfonts import TTFont

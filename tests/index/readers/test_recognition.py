@@ -1,4 +1,4 @@
-"""Text in pictures, recognised by what is installed; the suite brings RapidOCR."""
+"""Text in pictures, recognised by the installed program; the suite brings RapidOCR."""
 
 import io
 

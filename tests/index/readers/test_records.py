@@ -1,4 +1,4 @@
-"""JSONL: a document a line, what it says of itself, and which lines are broken."""
+"""JSONL: a document a line, its metadata, and broken lines."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""PPTX: a slide is a page, with what stands on it in the order in which it is read."""
+"""PPTX: a slide is a page, with its texts in reading order."""
 
 import datetime as dt
 from typing import Any

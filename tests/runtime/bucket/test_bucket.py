@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 
 def quiet(task: str, done: int, total: int) -> None:
-    """Says nothing of how far it is."""
+    """Prints no progress."""
 
 
 class Interrupted(Bucket):

@@ -74,7 +74,7 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
 
 
 def quiet(task: str, done: int, total: int) -> None:
-    """Says nothing."""
+    """Prints nothing."""
 
 
 async def test_a_search_process_follows_a_bucket(

@@ -19,7 +19,7 @@ PARTS = 80
 #: Requests on their way at a time, of either command.
 AT_ONCE = 8
 
-#: Runs a command that says so when it has put or read so many objects, and begins no other: then it may be killed at any time.
+#: Runs a command that stops and reports after a number of objects: then it may be killed at any time.
 HELD = """
 import asyncio, sys
 from bus.journal.bucket import Bucket
@@ -100,7 +100,7 @@ async def test_killed_push_and_pull_continue(
         assert before < there < PARTS
         assert await bucket.current() is None
     assert await watched.run("push", index) == 0
-    # What is left of the graph and the small file, then the list of the parts and the manifest, which also is the current one's;
+    # The rest of the graph and the small file, then the list of the parts and the manifest, which also is the current one's;
     # less what the killed process had on its way, which may arrive after the look.
     assert PARTS - there - AT_ONCE <= watched.parts <= PARTS - there + 6
     assert SNAPSHOTS + name in await bucket.names()

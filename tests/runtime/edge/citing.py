@@ -1,4 +1,4 @@
-"""An answer whose markers cite several places of two sources, as the pipeline tells it: for tests of other protocols' citations."""
+"""An answer with markers for several places of two sources, as from the pipeline: for tests of other protocols' citations."""
 
 from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
 from bus.wire.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled

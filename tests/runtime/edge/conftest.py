@@ -75,7 +75,7 @@ Answer = Callable[["Pipeline", str, QuestionAsked], Awaitable[None]]
 
 
 async def answer(pipeline: "Pipeline", run_id: str, question: QuestionAsked) -> None:
-    """Says the question back, a word a frame, and cites one source."""
+    """Repeats the question, a word a frame, and cites one source."""
     emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
     for piece in tokens_of(f"{question.question} [1]"):
         await emitter.tokens([piece])
@@ -219,7 +219,7 @@ async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFa
 
 
 async def as_declared(session: aiohttp.ClientSession, context: object, params: aiohttp.TraceRequestEndParams) -> None:
-    """Every response of these tests must be one that its route declares."""
+    """Every response of these tests must be declared by its route."""
     response, path = params.response, params.url.raw_path
     route = next((r for r in all_routes() if r.method == params.method and _pattern(r.path).fullmatch(path)), None)
     if route is None:

@@ -42,7 +42,7 @@ async def text_of(response: aiohttp.ClientResponse) -> str:
 
 
 def events_of(sent: str) -> list[dict[str, Any]]:
-    """The events of a stream, whose names must be their types, and which must end with [DONE]."""
+    """The events of a stream, with types as names, ending with [DONE]."""
     blocks = [block.split("\n") for block in sent.split("\n\n") if block]
     assert blocks.pop() == ["data: [DONE]"]
     events = []

@@ -9,7 +9,7 @@ from bus.wire.messages import AnswerSettled, CitedPlace, QuestionAsked, Referenc
 from bus.wire.subjects import finished, key_of
 from tests.runtime.edge.conftest import Answer, Pipeline
 
-#: Two sources, of which the second has no address of its own; a character outside the basic plane stands before the markers.
+#: Two sources, the second without an address; a character outside the basic plane precedes the markers.
 CITED = (
     Reference(
         source_id="handbook.md",
@@ -41,7 +41,7 @@ CITED_TEXT = "📚 A loan is for three weeks [1]. There are no fees [2]."
 
 
 async def end(pipeline: Pipeline, run_id: str, settled: Settled, *, shown: str = "") -> None:
-    """Show what is to be shown before the end, then end the run as its last stages do."""
+    """Show the given text before the end, then end the run like its last stages."""
     emitter = Emitter(pipeline.bus.journal, run_id)
     await emitter.text(shown)
     message = AnswerSettled(settled=settled, shown=shown, retract=bool(shown) and settled.answer != shown)
@@ -115,7 +115,7 @@ async def fail(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None
 
 
 async def hang(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    """Says something, and no more until the run is ended by somebody else."""
+    """Emits a word, and no more until another process ends the run."""
     emitter = Emitter(pipeline.bus.journal, run_id)
     await emitter.text("A loan is")
     while True:

@@ -1,4 +1,4 @@
-"""A strict reader of event streams: rejects whatever the standard would silently repair."""
+"""A strict reader of event streams: rejects everything that the standard would silently repair."""
 
 import re
 
@@ -9,7 +9,7 @@ _RETRY = re.compile(rb"^retry: [1-9][0-9]*\n(?=id: )", re.MULTILINE)
 def parse(stream: bytes) -> list[tuple[int, bytes]]:
     """The events of a whole stream: exactly `id: N`, `data: {json}`, an empty line; comment lines between are left out.
 
-    `retry:` stands at most once, in an event's block: some readers take a block without data for an event.
+    `retry:` occurs at most once, in an event's block: some readers take a block without data for an event.
     """
     assert stream.endswith(b"\n\n"), stream[-80:]
     assert len(_RETRY.findall(stream)) <= 1

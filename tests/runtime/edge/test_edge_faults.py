@@ -127,7 +127,7 @@ async def test_full_journal_is_503_and_loses_nothing(http: aiohttp.ClientSession
                 problem = await response.json(content_type="application/problem+json")
                 break
             accepted.append(response.headers["X-Run-Id"])
-        await Emitter(journal, accepted[-1]).events(Done())  # nobody answers here, and only so many may be under way
+        await Emitter(journal, accepted[-1]).events(Done())  # no process answers here, and only this many may be active
     else:
         pytest.fail("the journal never filled up")
     assert "the journal has no room" in problem["detail"]

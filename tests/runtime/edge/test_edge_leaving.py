@@ -1,4 +1,4 @@
-"""A client that leaves, at whatever moment and by whatever protocol, leaves nothing behind: no run, task, reader or connection."""
+"""A client that leaves, at any moment and by any protocol, leaves nothing behind: no run, task, reader or connection."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ ASKED: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 class Endless:
-    """Says a word every now and then until its run has ended."""
+    """Emits a word every now and then until its run has ended."""
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs

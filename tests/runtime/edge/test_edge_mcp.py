@@ -187,7 +187,7 @@ async def test_notifications_are_accepted_without_a_stream(http: aiohttp.ClientS
     async with http.get("/mcp", headers=handshake()) as response:
         assert response.status == 405
     async with http.post("/mcp", json=request("ping"), headers=BOTH | {"Mcp-Session-Id": "mine"}) as response:
-        assert response.status == 404  # upon which a client begins a session anew
+        assert response.status == 404  # after which a client begins a new session
 
 
 async def test_subscription_lasts_until_the_client_leaves(http: aiohttp.ClientSession) -> None:
@@ -220,7 +220,7 @@ async def test_withheld_sentences_go_to_the_requested_log(http: aiohttp.ClientSe
 
 async def test_stream_resumes_after_any_event(http: aiohttp.ClientSession) -> None:
     _, whole = await post(http, ask(token="t", id="whole"), handshake())
-    assert whole[0][1] is None  # an id to begin with, before anything is said
+    assert whole[0][1] is None  # an id before the first text
     told = [each for _, each in whole if each is not None]
     for n, (event_id, _) in enumerate(whole[:-1]):
         async with http.get("/mcp", headers=handshake() | {"Last-Event-ID": event_id}) as response:

@@ -1,4 +1,4 @@
-"""Citations in OpenAI's form, completions of older clients, models one by one, and what is not served."""
+"""Citations in OpenAI's form, completions of older clients, models one by one, and unknown routes."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -123,7 +123,7 @@ async def test_completions_get_closest_passages_and_failures(client: openai.Asyn
         await client.completions.create(model="general", prompt=" ")
 
 
-# ---------------------------------------------------------------- models, and what is not served
+# ---------------------------------------------------------------- models, and unknown routes
 
 
 async def test_a_model_by_name(client: openai.AsyncOpenAI) -> None:

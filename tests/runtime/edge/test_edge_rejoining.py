@@ -1,4 +1,4 @@
-"""A client's own retry joins the run that is under way; a run whose client has left ends; a key makes two requests one."""
+"""A client's own retry joins the active run; a run without its client ends; a key makes two requests one."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ RETRY = {"x-stainless-retry-count": "1"}
 
 
 class Slow:
-    """A script that answers when it is told to, however many runs there are of it."""
+    """A script that answers on command, for any number of runs."""
 
     def __init__(self) -> None:
         self.runs: asyncio.Queue[str] = asyncio.Queue()
@@ -61,7 +61,7 @@ def body(request: pytest.FixtureRequest) -> dict[str, object]:
 
 @contextlib.asynccontextmanager
 async def impatient_edge(bus: Bus, folder: Path) -> AsyncIterator[str]:
-    """An edge whose JSON answers have a deadline that no run here meets."""
+    """An edge with a JSON deadline that no run here meets."""
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0, json_deadline_s=0.01), state=str(folder))
@@ -129,7 +129,7 @@ async def test_retry_after_leaving_joins_the_run(
     run_id = await slow.runs.get()
     await _leave(asking)
     again = asyncio.create_task(http.post(CHAT, json=body, headers=RETRY if said else {}))
-    await asyncio.wait([again], timeout=TIMEOUTS.rejoin_s + 1)  # longer than the run of one who left is kept
+    await asyncio.wait([again], timeout=TIMEOUTS.rejoin_s + 1)  # longer than a left run is kept
     slow.go.set()
     response = await again
     assert (response.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
@@ -139,7 +139,7 @@ async def test_retry_after_leaving_joins_the_run(
 async def test_simultaneous_equal_questions_are_separate(
     bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path
 ) -> None:
-    """At an edge of its own: one that slow tests have asked before may have learned to do one question at a time."""
+    """At a separate edge: an edge used by slow tests may have lowered its limit to one question at a time."""
     async with edge_of(bus.settings, tmp_path) as address, aiohttp.ClientSession(address) as session:
         both = [asyncio.create_task(session.post(CHAT, json=body)) for _ in range(2)]
         await slow.runs.get(), await slow.runs.get()
@@ -231,7 +231,7 @@ async def test_header_key_makes_two_requests_one_run(
     headers = {"Idempotency-Key": f"{name} – sent by *me*"}
     first = await http.post(path, json=asked, headers=headers)
     run_id = await slow.runs.get()
-    first.close()  # who sends a key comes back
+    first.close()  # a client with a key comes back
     slow.go.set()
     second = await http.post(path, json=asked, headers=headers)
     await second.read()

@@ -1,4 +1,4 @@
-"""/v1/responses: each kind of answer, streamed, whole and read again; what becomes of one that is left, cancelled or repeated."""
+"""/v1/responses: each kind of answer, streamed, whole and read again; left, cancelled and repeated responses."""
 
 import asyncio
 

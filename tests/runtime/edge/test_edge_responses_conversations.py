@@ -1,4 +1,4 @@
-"""/v1/responses: what was said before, as chains of responses and as items."""
+"""/v1/responses: conversations, as chains of responses and as items."""
 
 import aiohttp
 import pytest

@@ -121,7 +121,7 @@ async def test_key_lists_and_traces_its_own_runs(pipeline: Pipeline, tmp_path: P
     assert statuses == {
         ("lister", "/v1/runs"): 200,
         ("lister", "/v1/runs/RUN/trace"): 200,
-        ("lister", "/v1/runs/RUN/trace/1"): 404,  # the first record is who asked; no stage takes it
+        ("lister", "/v1/runs/RUN/trace/1"): 404,  # the first record has the caller; no stage takes it
         ("stranger", "/v1/runs"): 200,
         ("stranger", "/v1/runs/RUN/trace"): 404,
         ("stranger", "/v1/runs/RUN/trace/1"): 404,

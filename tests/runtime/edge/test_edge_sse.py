@@ -1,4 +1,4 @@
-"""The wire form: a strict reader and a browser's reader agree on it, whatever a token contains and wherever it is cut."""
+"""The wire form: a strict reader and a browser's reader agree on it, for any token and any split."""
 
 import json
 

@@ -22,7 +22,7 @@ from tests.runtime.served import edge_of
 
 
 class Paced:
-    """A script that says a word whenever the test allows it, and ends the run on request."""
+    """A script that emits a word on the test's command, and ends the run on request."""
 
     def __init__(self) -> None:
         self.words: asyncio.Queue[str | None] = asyncio.Queue()
@@ -112,7 +112,7 @@ async def test_disconnect_cancels_only_on_request(
     response.close()
     if on_disconnect == "cancel":
         while (await cancelled.next_msg(timeout=60)).subject != f"gw.cancel.{run_id}":
-            pass  # of a run of a test before, whose client the edge has only now seen leave
+            pass  # of an earlier test's run, whose client the edge has only now seen leave
     await script.words.put(None)
     await pipeline.ended[run_id]
     async with http.get(f"/v1/runs/{run_id}") as looked_up:
@@ -162,7 +162,7 @@ async def test_client_that_does_not_read_is_dropped_and_resumes(
         response = await lazy.post("/v1/runs", json={"question": "flood"})
         run_id = response.headers["X-Run-Id"]
         got = await read_events(response.content, 3)
-        async with http.get(f"/v1/runs/{run_id}/events") as other:  # somebody else is not held up by it
+        async with http.get(f"/v1/runs/{run_id}/events") as other:  # other callers are not delayed by it
             whole = parse(await other.read())
         assert len(whole) == 60 * 60 + 2
 
@@ -180,7 +180,7 @@ async def test_client_that_does_not_read_is_dropped_and_resumes(
 
 
 def _small(address: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket whose system keeps hardly anything for it: one that grows as it may takes all ten megabytes unread."""
+    """A socket with hardly any system buffer: a growing buffer takes all ten megabytes unread."""
     made = socket.socket(*address[:3])
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     made.setblocking(False)

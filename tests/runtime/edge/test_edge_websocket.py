@@ -44,7 +44,7 @@ async def test_without_envelope_runs_follow_each_other(http: aiohttp.ClientSessi
 
 
 async def test_runs_go_side_by_side(bus: Bus, pipeline: Pipeline, tmp_path: Path) -> None:
-    """At an edge of its own: one that slow tests have asked before may have learned to do one question at a time."""
+    """At a separate edge: an edge used by slow tests may have lowered its limit to one question at a time."""
     keys = ("k1", "k2", "k3")
     async with (
         edge_of(bus.settings, tmp_path) as address,
@@ -154,7 +154,7 @@ async def test_leaving_cancels_only_on_request(
         run_id = await script.run_id
     if outcome:
         while (await cancelled.next_msg(timeout=60)).subject != f"gw.cancel.{run_id}":
-            pass  # of a run of a test before, whose client the edge has only now seen leave
+            pass  # of an earlier test's run, whose client the edge has only now seen leave
     async with http.get(f"/v1/runs/{run_id}") as response:
         assert (await response.json())["outcome"] == outcome
     await script.words.put(None)

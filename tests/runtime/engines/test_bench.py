@@ -68,7 +68,7 @@ async def test_short_run(tiny):
 
 
 async def test_impossible_stream_is_not_counted_as_load(tiny):
-    """Otherwise what is measured behind it would be measured on an idle device."""
+    """Otherwise the following measurement would run on an idle device."""
     async with running(str(tiny), memory_bytes=1_500_000) as engine:
         with pytest.raises(Unavailable, match="shorten it"):
             async with stream(engine):

@@ -96,7 +96,7 @@ async def test_too_long_prompt_is_one_line(engine: OpenAIEngine) -> None:
 
 
 async def test_leaving_stops_generation(engine: OpenAIEngine, server: str) -> None:
-    """A reply that would take minutes: whoever leaves it frees the model, at once."""
+    """A reply that would take minutes: a leaving client frees the model at once."""
     asked = request(rendered=render("Once upon a time", max_tokens=1900))
     reply = engine.generate(asked)
     await anext(reply)
@@ -120,7 +120,7 @@ async def test_its_deadline_ends_it(engine: OpenAIEngine, server: str) -> None:
 
 
 async def test_a_run_over_it_ends_once(engine: OpenAIEngine, tmp_path: Path) -> None:
-    """Whatever it says is checked: nothing is shown that cites nothing, and the run ends as every run does."""
+    """Every reply is checked: no uncited text is shown, and the run ends as every run does."""
     async with stack(tmp_path, engine) as run:
         asked = QuestionAsked(
             question="When are refunds paid?", constraints=Constraints(max_tokens=24), deadline_s=100.0

@@ -20,7 +20,7 @@ YES = shape(ok={"type": "boolean"})
 
 
 class Fake:
-    """A server whose next chat answers are set beforehand; the last one repeats."""
+    """A server with prepared chat answers; the last one repeats."""
 
     def __init__(self):
         self.answers, self.bodies, self.release = [], [], asyncio.Event()

@@ -115,7 +115,7 @@ def recorder(bus_settings: BusSettings) -> Recorder:
 
 @pytest.fixture(scope="session")
 async def journal(bus_settings: BusSettings) -> AsyncIterator[Journal]:
-    """The journal, with nobody working on it."""
+    """The journal, without any worker."""
     client = await connect(bus_settings.url, name="journal")
     yield Journal(client, Inbox(client))
     await client.close()

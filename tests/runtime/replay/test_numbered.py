@@ -1,4 +1,4 @@
-"""Replays of answers whose markers were numbered in reading order, of one that two workers showed, and of runs of before that."""
+"""Replays of answers with markers numbered in reading order, of one that two workers showed, and of older runs."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ PICKED = '{"spans": [' + ", ".join(f'{{"passage": {n}, "text": "{t}"}}' for n, t
 
 
 class Numbers(ScriptedEngine):
-    """Cites [2] first, and may stop after that until it is asked to go on; `told` is what it was to go on after."""
+    """Cites [2] first, and may stop after that until it is asked to continue; `told` is the text it continues."""
 
     def __init__(self, *, stalls: bool) -> None:
         super().__init__({"select_evidence": PICKED})

@@ -48,7 +48,7 @@ async def test_a_recorded_run_replays_identical(traces: dict[str, Trace], name: 
 
 
 def test_the_runs_pass_every_way(traces: dict[str, Trace]) -> None:
-    """Otherwise the test above would prove less than it says."""
+    """Otherwise the test above would prove less than it claims."""
     types = {name: {r.key.type for r in trace.records} for name, trace in traces.items()}
     assert {record.key.lane for record in traces["complex"].records} >= {"round2", "sq_1", "sq_add_1"}
     assert "query_decomposed" not in types["simple"]
@@ -339,7 +339,7 @@ async def test_answer_with_a_broken_device_replays(
 
 
 def drop(worker: Worker, run_id: str) -> None:
-    """Let go of a run's work as a killed process would: no ack, and the server hands it to somebody again."""
+    """Drop a run's work as a killed process would: no ack, and the server delivers it again."""
     worker._stopping = True
     for delivery in tuple(worker._in_flight[run_id]):
         delivery.task.cancel()

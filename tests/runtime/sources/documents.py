@@ -64,7 +64,7 @@ LONG = "\n\n".join(
 
 
 def pdf() -> bytes:
-    """Three pages; the second holds what is cited."""
+    """Three pages; the second has the citation."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer)
     canvas.setTitle("Foundry handbook")

@@ -1,4 +1,4 @@
-"""The files of documents: whole, by range, to a real client; and never one that is another by now or lies elsewhere."""
+"""The files of documents: whole, by range, to a real client; and never a changed file or one outside the folder."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Pages of PDFs: drawn, and the cited words marked where they stand."""
+"""Pages of PDFs: drawn, with the cited words marked."""
 
 import asyncio
 import hashlib
@@ -39,7 +39,7 @@ async def place_of(http: aiohttp.ClientSession, words: str) -> tuple[int, int]:
 
 
 def boxes_of(data: bytes, page: int, words: str) -> tuple[float, float, float, float]:
-    """Where the PDF's own text says that the words stand, from the upper left corner."""
+    """The position of the words in the PDF's own text, from the upper left corner."""
     text = PdfDocument(data)[page - 1].get_textpage()
     at = text.search(words).get_next()
     assert at is not None

@@ -1,4 +1,4 @@
-"""A finished run reaches a receiver of OTLP as one trace, once, whatever dies or is away meanwhile; and none of its words do."""
+"""A finished run reaches a receiver of OTLP as one trace, once, despite dead and absent processes; and without any of its words."""
 
 import contextlib
 import json
@@ -89,7 +89,7 @@ async def exporting(run: Whole, receiver: Receiver, **settings: object) -> Async
 
 
 async def told_from_now(run: Whole) -> bool:
-    """Whether somebody waits at the consumer, which outlives who made it."""
+    """Whether a caller waits at the consumer, which outlives its creator."""
     return any(info.name == NAME and info.num_waiting for info in await run.journal.js.consumers_info(RUNS))
 
 

@@ -1,4 +1,4 @@
-"""Whoever uses the page: what axe finds on each view in each language, the keyboard alone, narrow, in the dark, in print."""
+"""Accessibility of the page: axe on each view in each language, the keyboard alone, narrow, dark, in print."""
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -49,7 +49,7 @@ async def test_axe_finds_nothing(chromium: Browser, line: Line, language: str, w
     await page.keyboard.press("Enter")
     await expect(page.locator(".turn")).to_have_count(2)
     await done(page, words.done)
-    if width < 1000:  # else the source stands beside it
+    if width < 1000:  # else the source is next to it
         found["conversation"] = await findings(page)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
     await page.locator(".answer .cite").last.click()

@@ -318,7 +318,7 @@ async def test_controls_and_hidden_characters_are_removed(page: Page, pipeline: 
 
 
 async def test_stop_button_ends_the_run(page: Page, pipeline: Pipeline) -> None:
-    """Not as an error: what was shown stays and is said to be incomplete, and the focus goes to the next question."""
+    """Not as an error: the shown text stays and is marked as incomplete, and the focus goes to the next question."""
 
     async def endless(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
@@ -344,7 +344,7 @@ async def test_stop_button_ends_the_run(page: Page, pipeline: Pipeline) -> None:
     await expect(page.get_by_label("Your question")).to_be_focused()
 
 
-#: Words of ours that no reader should meet.
+#: Internal words that no reader should meet.
 INTERNAL = re.compile(r"clean|caution|low_confidence|refuse\(|fabricated_number|grounding_failed|classify_|sq_1")
 
 
@@ -412,7 +412,7 @@ async def test_quote_is_shown_without_markup(page: Page, pipeline: Pipeline, cit
 async def test_page_asks_for_a_required_key(
     chromium: Browser, pipeline: Pipeline, tmp_path: Path, scopes: tuple[Scope, ...]
 ) -> None:
-    """A key that may only ask gets its answers, without what is read back later."""
+    """A key with the scope `ask` alone gets its answers, but not later reads of them."""
     token = KeyFile(tmp_path / "keys.json").add("ann", scopes, now=0)
     settings = Settings(
         bus=pipeline.bus.settings,

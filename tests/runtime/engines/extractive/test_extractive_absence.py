@@ -7,7 +7,7 @@ from runtime.commands.demo import DemoQuestion, questions
 from runtime.measure.answering import answer, retrieved
 from runtime.measure.answers import Answered, EvalQuestion
 
-#: language, what no document says, what one of them does, words of that answer
+#: language, an unanswerable question, an answerable one, words of that answer
 NEAR = [
     (
         "en",

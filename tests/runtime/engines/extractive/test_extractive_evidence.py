@@ -12,7 +12,7 @@ from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERE
 
 
 def _names_its_subject(row: tuple[str, str, str]) -> bool:
-    """Whether the answering sentence says what it is about, and not only "it"."""
+    """Whether the answering sentence names its subject, and not only "it"."""
     return row[2] not in {"Quay Street", "Mondays", "월요일", "شارع البحر"}
 
 

@@ -55,7 +55,7 @@ FOLLOW_UPS = [
 
 
 def chosen(searcher: Searcher, language: str, text: str, *before: str) -> tuple[Choice, list[str]]:
-    """What is chosen for a question after a question and its answer, and the text of each unit of it."""
+    """The units chosen for a question after a question and its answer, with their text."""
     question = resolved(QuestionAsked(question=text, language=language))
     if before:
         history = tuple(Turn(role=role, content=said) for role, said in zip(("user", "assistant"), before, strict=True))

@@ -1,4 +1,4 @@
-"""The same sentence is said once in an answer, with all the evidence that says it."""
+"""The same sentence occurs once in an answer, with all its evidence."""
 
 import pytest
 

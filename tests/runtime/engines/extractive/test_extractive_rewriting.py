@@ -71,14 +71,14 @@ def test_uncertain_rewrite_keeps_the_question(language: str, before: str, questi
         ("en", ["What is hay fever?"], "What are the risks?", "hay fever"),
         ("ko", ["근시란 무엇인가요?"], "증상은 뭐예요?", "근시"),
         ("zh", ["什么是近视？"], "症状是什么？", "近视"),
-        # What an answer says again is what it is about.
+        # A word that an answer repeats is its subject.
         ("en", ["Who runs it?", "The Norwick ferry: Norwick Lines [1]."], "And who built it?", "runs Norwick"),
         ("fr", ["Parlez-moi du logement étudiant."], "Et la caution ?", "logement étudiant"),
         ("es", ["¿Qué es la miopía?"], "¿Y cómo se trata?", "miopía"),
         ("ko", ["근시의 증상은 무엇인가요?"], "치료는요?", "근시 증상"),
         ("zh", ["什么是低浓度阿托品？"], "那副作用呢？", "低浓度阿托品"),
         ("ar", ["ما هي أعراض قصر النظر؟"], "وكيف يتم علاجه؟", "أعراض قصر النظر"),
-        # It says nothing of what went before, but is too short to say it all.
+        # It does not refer back, but is too short to be complete.
         ("en", ["How do I return laptops?"], "How long does a refund take?", "return laptops"),
     ],
 )

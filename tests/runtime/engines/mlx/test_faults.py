@@ -20,7 +20,7 @@ POISON = "$"
 
 
 class Faulty:
-    """A model that raises while `broken` says so of its input tokens."""
+    """A model that raises if `broken` is true for its input tokens."""
 
     def __init__(self, inner, broken):
         self.inner, self.broken, self.raised = inner, broken, 0
