@@ -17,8 +17,8 @@ from msgspec import Meta
 from bus.transport.settings import BusSettings
 from index.embedders.reranker import RerankApi
 from index.languages.toml_check import nearest
+from index.plugins import installed
 from prompts.vocabulary import Voice
-from runtime.engines import EngineName
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 Rate = Annotated[str, Meta(pattern=r"^([0-9]{1,6}/[smhd])?\Z")]
@@ -42,7 +42,7 @@ class SettingsError(ValueError):
 class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[inference]`: what answers the prompts."""
 
-    engine: EngineName = "extractive"  #: `mlx` for a model on this machine
+    engine: str = "extractive"  #: `mlx` for a model on this machine
     model: str = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: folder or hub id; for `openai`, its name on the server
     base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`: the OpenAI-compatible server
     api_key: str = ""  #: for `openai`; better set as GROUNDWIRE_INFERENCE_API_KEY
@@ -184,9 +184,13 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
     if environ.get("VERIFIER_NUMERIC_PROMOTE") == "1":
         raw.setdefault("verifier", {})["numeric_promote"] = True
     try:
-        return msgspec.convert(raw, Settings, strict=False)
+        settings = msgspec.convert(raw, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise SettingsError(f"a setting has a wrong value: {error}") from None
+    if settings.inference.engine not in (engines := installed("engines")):
+        engine = settings.inference.engine
+        raise SettingsError(f"inference.engine: no engine is called {engine!r}{nearest(engine, engines)}")
+    return settings
 
 
 def sections() -> dict[str, type[msgspec.Struct]]:

@@ -7,9 +7,9 @@ import click
 
 from actors.pipeline import ACTORS, pipeline
 from index.languages.toml_check import nearest
+from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
-from runtime.engines import ENGINES
 from runtime.forking.fork import NothingToFork, fork
 from runtime.forking.journal import keep
 from runtime.forking.live_powers import hits_of, replies_of
@@ -31,7 +31,7 @@ from runtime.terminal import say, say_json
 @click.option("--profile", help="With --from: run STAGE and all later stages under this profile.")
 @click.option(
     "--engine",
-    type=click.Choice(["recorded", *ENGINES]),
+    type=click.Choice(["recorded", *installed("engines")]),
     help="With --from: engine that answers; `recorded` reuses the trace's replies where it can.",
 )
 @click.option(

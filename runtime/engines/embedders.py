@@ -6,33 +6,27 @@ serves it to the search process, while `index build` runs its own.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from bus.powers.embedding import ask_vectors
 from bus.transport.connection import Client
 from bus.wire.errors import Unavailable
 from index.embedders.embedder import CallableEmbedder, Embedder, EmbedderSpec
 from index.embedders.openai_embedder import OpenAIEmbedder
-from runtime.engines.mlx.os_thread import MlxThread
+from index.plugins import installed
+from runtime.engines.engine import EmbeddingEngine
+from runtime.engines.os_thread import MlxThread
 from runtime.settings import IndexSettings
-
-if TYPE_CHECKING:
-    from runtime.engines.mlx.engine import MlxEngine
 
 Call = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
 
 
-def make_embedding_engine(settings: IndexSettings) -> "MlxEngine":
+def make_embedding_engine(settings: IndexSettings) -> EmbeddingEngine:
     """The engine behind the embedder, not yet started. Raises Unavailable when something it needs is missing."""
     if not settings.embed_model:
-        raise Unavailable(
-            f"index.embedders.embedder is {settings.embedder} but index.embed_model is empty; name a model"
-        )
-    from runtime.engines.mlx.engine import MlxEngine
-    from runtime.engines.mlx.settings import DeviceSettings
-
-    device = DeviceSettings(pooling=settings.embed_pooling, query_instruction=settings.embed_instruction)
-    return MlxEngine(settings.embed_model, settings=device)
+        raise Unavailable(f"index.embedder is {settings.embedder} but index.embed_model is empty; name a model")
+    engine: EmbeddingEngine = installed("embedders")[settings.embedder].load()(settings)
+    return engine
 
 
 def over_http(settings: IndexSettings) -> Embedder:

@@ -6,15 +6,13 @@ iterator from `generate` cancels the request.
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from prompts.contracts import Prompt
 from prompts.vocabulary import Priority
-
-if TYPE_CHECKING:
-    from runtime.engines.mlx.records import RequestRecord
+from runtime.engines.records import DeviceView, RequestRecord
 
 
 class Rendered(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +82,7 @@ class Wiring:
 
     warm: Callable[[], Sequence[Rendered]] = tuple
     render: Callable[[Prompt[Any]], Rendered] | None = None
-    on_record: "Callable[[RequestRecord], None]" = lambda record: None
+    on_record: Callable[[RequestRecord], None] = lambda record: None
     on_broken: Callable[[str], None] = lambda why: None
 
 
@@ -115,4 +113,24 @@ class Remote(Protocol):
 
     async def look_after(self) -> None:
         """Keep `away` true, for ever."""
+        ...
+
+
+@runtime_checkable
+class Device(Protocol):
+    """An engine with a device of its own, whose load can be watched."""
+
+    def view(self) -> DeviceView:
+        """The device at this moment."""
+        ...
+
+
+class EmbeddingEngine(Protocol):
+    """An engine that turns texts into vectors. Raises Unavailable."""
+
+    async def start(self) -> None: ...
+    async def close(self) -> None: ...
+
+    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
+        """A vector a text; `query`: with the model's instruction for questions."""
         ...

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from bus.wire.errors import Unavailable
-from runtime.engines import ENGINES
+from index.plugins import installed
 from runtime.engines.engine import Engine
 
 
@@ -24,9 +24,9 @@ class Routes:
     async def find(self, model: str) -> tuple[Engine, str]:
         """The engine, and the model's name as it knows it (empty for its own). Raises Unavailable."""
         name, _, rest = model.partition(":")
-        if name in ENGINES and name != self.own.name:
+        if name in installed("engines") and name != self.own.name:
             return await self._other(name), rest
-        wanted = rest if name in ENGINES else model
+        wanted = rest if name in installed("engines") else model
         if wanted and self.own.owns_device and wanted != self.own.model:
             raise Unavailable(
                 f"the device holds one model, and a profile asks for {wanted}; serve that one behind an OpenAI-compatible "

@@ -28,10 +28,9 @@ from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from runtime.engines.choice import make_engine
 from runtime.engines.embedders import make_embedding_engine
-from runtime.engines.engine import Delta, Engine, Finished, Remote, Rendered, Request, Wiring
+from runtime.engines.engine import Delta, Device, EmbeddingEngine, Engine, Finished, Remote, Rendered, Request, Wiring
 from runtime.engines.metrics import DeviceMetrics
-from runtime.engines.mlx.engine import MlxEngine
-from runtime.engines.mlx.records import RequestRecord
+from runtime.engines.records import RequestRecord
 from runtime.engines.rendering import Renderer
 from runtime.engines.routing import Routes
 from runtime.engines.watching import answer_views
@@ -145,7 +144,7 @@ def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, see
     )
 
 
-async def _serve_embedding(settings: Settings, client: Client) -> MlxEngine | None:
+async def _serve_embedding(settings: Settings, client: Client) -> EmbeddingEngine | None:
     """Answer `gw.embed` when the index's embedder is a model, which a thread of its own then runs."""
     if settings.index.embedder != "mlx":
         return None
@@ -184,7 +183,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     close = await AskServer(client, inference.answer, watch=watch).start()
     embedding = await _serve_embedding(settings, client)
     await answer_text(client, "gw.metrics.inference", lambda: generate_latest(metrics))
-    if isinstance(engine, MlxEngine):
+    if isinstance(engine, Device):
         await answer_views(client, engine.view)
     state |= {"ready": True, "detail": f"{engine.name} {engine.model}"}
     await stop.wait()
@@ -215,7 +214,7 @@ def make(settings: Settings) -> tuple[Engine, CollectorRegistry]:
         on_broken=_end_process,
     )
     engine = make_engine(settings.inference, wiring)
-    if isinstance(engine, MlxEngine):
+    if isinstance(engine, Device):
         observed.append(DeviceMetrics(registry, engine.view))
     return engine, registry
 

@@ -26,14 +26,14 @@ from runtime.engines.mlx.grammar import Grammars
 from runtime.engines.mlx.jobs import Generation, Job, Tools
 from runtime.engines.mlx.memory import Memory
 from runtime.engines.mlx.model import LoadedModel, load
-from runtime.engines.mlx.os_thread import MlxThread
 from runtime.engines.mlx.outbox import Outbox
 from runtime.engines.mlx.prefixes import Prefixes
 from runtime.engines.mlx.queue import Waiting
-from runtime.engines.mlx.records import DeviceView, Ending, RequestRecord, State
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Event, Ticket
 from runtime.engines.mlx.warmup import warm_up
+from runtime.engines.os_thread import MlxThread
+from runtime.engines.records import DeviceView, Ending, RequestRecord, State
 
 #: What mlx and mlx-lm raise when a computation fails.
 FAULTS = (RuntimeError, ValueError, MemoryError)

@@ -9,10 +9,10 @@ import msgspec
 
 from bus.wire.errors import BadReply, Busy, Failure, Unavailable
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
-from runtime.engines.mlx.records import DeviceView, RequestRecord
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
 from runtime.engines.mlx.tickets import Done, Ticket, Values, deliver
-from runtime.settings import InferenceSettings
+from runtime.engines.records import DeviceView, RequestRecord
+from runtime.settings import IndexSettings, InferenceSettings
 
 if TYPE_CHECKING:
     from runtime.engines.mlx.device_thread import Device, Loader
@@ -203,6 +203,12 @@ class MlxEngine:
             deliver([(ticket, Unavailable(why)) for ticket in self._open if not ticket.closed.is_set()])
             self._on_broken(why)
             return
+
+
+def make_embedder(settings: IndexSettings) -> MlxEngine:
+    """The engine that turns texts into vectors, with a model of its own."""
+    device = DeviceSettings(pooling=settings.embed_pooling, query_instruction=settings.embed_instruction)
+    return MlxEngine(settings.embed_model, settings=device)
 
 
 def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:

@@ -15,9 +15,9 @@ from runtime.engines.mlx.forward import Forward
 from runtime.engines.mlx.grammar import Grammars, Guide
 from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.prefixes import WORTH_TOKENS, Prefixes, Tokens
-from runtime.engines.mlx.records import Ending, RequestRecord
 from runtime.engines.mlx.sampling import Sampling, sample
 from runtime.engines.mlx.tickets import Done, Event, Ticket
+from runtime.engines.records import Ending, RequestRecord
 
 #: A prompt that cost this many tokens is cached for the next request with the same beginning.
 SHARED_TOKENS = 64

@@ -14,10 +14,10 @@ from runtime.engines.mlx.grammar import choices, schema_digest
 from runtime.engines.mlx.jobs import Generation, Text, Tools
 from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.numbers import Embedding, Verdict
-from runtime.engines.mlx.records import Operation, RequestRecord
 from runtime.engines.mlx.sampling import Sampling
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Ticket
+from runtime.engines.records import Operation, RequestRecord
 
 type Render = Callable[[Prompt[Any]], Rendered]
 

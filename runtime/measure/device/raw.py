@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from runtime.engines.mlx.os_thread import MlxThread
+from runtime.engines.os_thread import MlxThread
 
 type Work = tuple[Callable[[Any], float], Future[float]]
 

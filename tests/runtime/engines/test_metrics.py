@@ -2,7 +2,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from runtime.commands.top import table
 from runtime.engines.metrics import DeviceMetrics
-from runtime.engines.mlx.records import DeviceView, RequestRecord
+from runtime.engines.records import DeviceView, RequestRecord
 from runtime.engines.watching import Watched
 
 VIEW = DeviceView(

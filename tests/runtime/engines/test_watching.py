@@ -3,7 +3,7 @@
 import os
 
 from bus.transport.connection import connect
-from runtime.engines.mlx.records import DeviceView
+from runtime.engines.records import DeviceView
 from runtime.engines.watching import answer_views, views
 
 

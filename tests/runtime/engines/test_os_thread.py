@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from runtime.engines.mlx.os_thread import MlxThread
+from runtime.engines.os_thread import MlxThread
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are told from files there")
