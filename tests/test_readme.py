@@ -8,7 +8,7 @@ from tests.readme_tables import BLOCK, FILES, PARTS, ROOT, filled
 @pytest.mark.parametrize("name", FILES)
 def test_tables_are_current(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
-    assert filled(text) == text, "write them anew: uv run python tests/readme_tables.py"
+    assert filled(text) == text, "write them again: uv run python tests/readme_tables.py"
 
 
 def test_every_table_is_used() -> None:

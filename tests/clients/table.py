@@ -27,9 +27,9 @@ BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTAL
 Column = Literal["ask", "stream", "cite", "cancel", "resume", "error"]
 COLUMNS: tuple[Column, ...] = ("ask", "stream", "cite", "cancel", "resume", "error")
 #: Why there is no test of some: of several clients alike.
-CHAT_HAS_NO_WAY_BACK = "A chat completion has no address to come back to; a response has."
+CHAT_HAS_NO_WAY_BACK = "A chat completion has no address for resuming; a response has one."
 NO_CALL_TO_RESUME = (
-    "The client has no call for it; `GET /v1/responses/{id}?stream=true&starting_after=N` goes on after event N."
+    "The client has no call for it; `GET /v1/responses/{id}?stream=true&starting_after=N` continues after event N."
 )
 #: Where the plugin writes the page.
 _TO = "CLIENTS_PAGE"

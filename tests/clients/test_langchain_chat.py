@@ -20,7 +20,7 @@ ROWS = (
         pins="python/langchain.txt",
         never={
             "resume": CHAT_HAS_NO_WAY_BACK,
-            "cite": "It leaves the annotations of a chat out of its messages; those of `/v1/responses` it has.",
+            "cite": "It drops the annotations of a chat; it keeps those of `/v1/responses`.",
         },
     ),
 )

@@ -27,8 +27,8 @@ ROWS = (
         over="`groundwire mcp`",
         package="mcp",
         never={
-            "cancel": "The message is that of `/mcp`, where it is tried.",
-            "resume": "Between a program and the one that it started nothing is to be taken up: they end together.",
+            "cancel": "The same message as for `/mcp`, which has the test.",
+            "resume": "A client and the server that it started end together, so no stream is left to resume.",
         },
     ),
 )

@@ -25,7 +25,7 @@ ROWS = (
         package="@modelcontextprotocol/client",
         pins="node/mcp",
         keys=("auto", "modern"),
-        never={"resume": "Since its version 2026-07-28 the protocol takes no stream up again: a client asks anew."},
+        never={"resume": "Since its version 2026-07-28 the protocol does not resume streams: a client asks again."},
     ),
 )
 

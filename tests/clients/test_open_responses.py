@@ -17,7 +17,7 @@ CHECKERS = (
         name="Open Responses",
         package="openresponses-types",
         pins="python/openresponses.txt",
-        checks="every event and answer of `/v1/responses` against the published document; the suite of `llm-comply`",
+        checks="every event and answer of `/v1/responses`, compared with the published document; the suite of `llm-comply`",
     ),
 )
 

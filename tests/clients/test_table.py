@@ -17,7 +17,7 @@ async def test_the_tables_are_current(request: pytest.FixtureRequest, tmp_path: 
     again = tmp_path / "clients.md"  # as when only some tests were collected here
     done = await asyncio.to_thread(make, again, "--collect-only")
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
-    assert again.read_text(encoding="utf-8") == page, "write them anew: uv run python -m tests.clients.table"
+    assert again.read_text(encoding="utf-8") == page, "write them again: uv run python -m tests.clients.table"
 
 
 def test_unpinned_package_has_no_version() -> None:

@@ -37,7 +37,7 @@ CHECKERS = (
     Checker(
         name="schemathesis",
         package="schemathesis",
-        checks="every route of `/openapi.json`, with requests that fit it and that do not, with and without keys",
+        checks="every route of `/openapi.json`, with valid and invalid requests, with and without keys",
     ),
 )
 
