@@ -49,6 +49,13 @@ KNOWN_UNREAD: dict[str, str] = {
     ".azw3": "a Kindle book; convert it to .epub with Calibre",
     ".chm": "compiled HTML help; unpack it to HTML with 7-Zip",
     ".one": "OneNote; export it as PDF",
+    ".dbk": "DocBook; convert it to HTML with pandoc",
+    ".docbook": "DocBook; convert it to HTML with pandoc",
+    ".dita": "DITA; publish it as HTML with the DITA Open Toolkit",
+    ".nxml": "JATS; convert it to HTML with pandoc",
+    ".tei": "TEI; convert it to HTML with TEI's stylesheets",
+    ".fb2": "FictionBook; convert it to .epub with Calibre",
+    ".opml": "OPML; convert it to HTML with pandoc",
     ".vsdx": "Visio; export it as PDF",
     ".xps": "XPS; print it as PDF",
 }

@@ -1,4 +1,4 @@
-"""OpenDocument text (ODT) by lxml: its content told as HTML, with the meaning of its styles."""
+"""OpenDocument text (ODT) by lxml: its content as HTML, with the meaning of its styles."""
 
 import io
 import zipfile
@@ -14,7 +14,7 @@ from index.readers.html_metadata import iso_date, primary_language
 from index.readers.html_walk import Walk
 from index.readers.packages import opened
 from index.readers.unreadable import Unreadable
-from index.readers.xml_tree import LINES, Told, add_notes, attribute, name_of, noted, parsed, told
+from index.readers.xml_tree import LINES, Converted, attribute, converted, name_of, parsed
 
 _MEANS = {
     "list-item": "li", "list-header": "li", "table": "table", "table-header-rows": "thead", "table-row": "tr",
@@ -41,9 +41,9 @@ def read_odt(source: Source) -> Document:
             names = [name for name in ("content.xml", "styles.xml", "meta.xml") if name in archive.namelist()]
             roots = [parsed(archive.read(name), "ODT") for name in ("content.xml", *names[1:])]
     building = TextBuilder()
-    teller = _Teller(roots)
-    body = told(roots[0], teller.tell)
-    add_notes(body, teller.notes)
+    styles = _Styles(roots)
+    body = converted(roots[0], styles.convert)
+    body.extend(builder.P(f"[{number}] {note}") for number, note in enumerate(styles.notes, 1))
     _join_code(body)
     Walk(building, everything=True).walk(body)
     if not building:
@@ -51,18 +51,18 @@ def read_odt(source: Source) -> Document:
     meta = next((found for root in roots if (found := root.find("{*}meta")) is not None), etree.Element("meta"))
     return building.finish(
         source.source_id,
-        _said(meta, "title") or source.title,
-        language=primary_language(_said(meta, "language")),
+        _first(meta, "title") or source.title,
+        language=primary_language(_first(meta, "language")),
         metadata=Metadata(
-            author=_said(meta, "creator") or _said(meta, "initial-creator"),
-            date=iso_date(_said(meta, "date") or _said(meta, "creation-date")),
+            author=_first(meta, "creator") or _first(meta, "initial-creator"),
+            date=iso_date(_first(meta, "date") or _first(meta, "creation-date")),
             tags=tuple(tag.strip() for one in _all(meta, "keyword") for tag in one.split(",") if tag.strip()),
         ),
     )
 
 
-class _Teller:
-    """Says what an element of the content becomes, by the styles of the file."""
+class _Styles:
+    """Converts elements of the content by the styles of the file; collects their notes."""
 
     def __init__(self, roots: list[etree._Element]) -> None:
         self._parents: dict[str, str] = {}
@@ -79,29 +79,30 @@ class _Teller:
                 if attribute(level, "num-format"):
                     self._numbered.add((attribute(level.getparent(), "name"), int(attribute(level, "level") or 1)))
 
-    def tell(self, element: etree._Element, above: HtmlElement) -> Told | None:
+    def convert(self, element: etree._Element, above: HtmlElement) -> Converted | None:
         name = name_of(element)
-        result = Told(_MEANS.get(name, "span" if above.tag in LINES else "div"))
+        result = Converted(_MEANS.get(name, "span" if above.tag in LINES else "div"))
         if name in _LEFT_OUT:
             return None
         if name == "h":
-            result = Told(f"h{min(max(_number(element, 'outline-level'), 1), 6)}")
+            result = Converted(f"h{min(max(_number(element, 'outline-level'), 1), 6)}")
         elif name == "list":
-            result = Told("ol" if self._is_numbered(element) else "ul")
+            result = Converted("ol" if self._is_numbered(element) else "ul")
         elif name == "note":
-            said = " ".join("".join(one.itertext()) for one in element.iter("{*}note-body"))
-            result = Told("span", built=noted(squeezed(said).strip(), self.notes))
+            texts = ("".join(one.itertext()) for one in element.iter("{*}note-body"))
+            self.notes.append(squeezed(" ".join(texts)).strip())
+            result = Converted("span", built=builder.SPAN(f"[{len(self.notes)}]"))
         elif name in ("s", "tab"):
-            result = Told("span", text="\t" if name == "tab" else " " * min(_number(element, "c"), 200))
+            result = Converted("span", text="\t" if name == "tab" else " " * min(_number(element, "c"), 200))
         elif name == "table-cell":
             spans = {"colspan": "number-columns-spanned", "rowspan": "number-rows-spanned"}
-            result = Told("td", {html: attribute(element, said) or "1" for html, said in spans.items()})
+            result = Converted("td", {html: attribute(element, odt) or "1" for html, odt in spans.items()})
         elif name in ("p", "span"):
-            result = Told(self._by_style(attribute(element, "style-name"), name))
+            result = Converted(self._by_style(attribute(element, "style-name"), name))
         return result
 
     def _by_style(self, style: str, otherwise: str) -> str:
-        """What the nearest of a style and its parents means that means something."""
+        """The tag of the nearest of a style and its parents that has one."""
         for _ in range(20):  # styles may lead in a circle
             for tag, names in _STYLES.items():
                 if style.startswith(names) and (tag in ("code", "sup", "sub")) == (otherwise == "span"):
@@ -116,7 +117,7 @@ class _Teller:
 
 
 def _join_code(body: HtmlElement) -> None:
-    """Make one piece of code of its lines, each of which is a paragraph."""
+    """Join the lines of code, each a paragraph, into one block."""
     for line in list(body.iter("pre")):
         before = line.getprevious()
         if before is not None and before.tag == "pre" and not (before.tail or "").strip():
@@ -128,15 +129,15 @@ def _join_code(body: HtmlElement) -> None:
 
 
 def _number(element: etree._Element, name: str) -> int:
-    said = attribute(element, name)
-    return int(said) if said.isdecimal() and len(said) < 6 else 1
+    number = attribute(element, name)
+    return int(number) if number.isdecimal() and len(number) < 6 else 1
 
 
 def _all(root: etree._Element, name: str) -> list[str]:
     return [squeezed("".join(one.itertext())).strip() for one in root.iter(f"{{*}}{name}")]
 
 
-def _said(root: etree._Element, name: str) -> str:
+def _first(root: etree._Element, name: str) -> str:
     return next(filter(None, _all(root, name)), "")
 
 

@@ -174,8 +174,7 @@ def read_manifest(directory: Path) -> Manifest:
             index = directory.parent.parent
             raise OlderFormat(
                 f"format {found.format} of {index} is of an older version;"
-                f" bring it forward with 'groundwire index migrate --index {index}',"
-                f" or read everything again with 'groundwire index build PATH --out {index}'",
+                f" build it again with 'groundwire index build PATH --out {index}'",
                 found,
             )
         manifest = msgspec.json.decode(raw, type=Manifest)

@@ -13,7 +13,6 @@ from index.build.opening import Index
 from index.check import Stats, stats, verify
 from index.documents.report import Report
 from index.groups import counts_line
-from index.migrating import migrate
 from index.model import Entry
 from index.search import class_archive
 from index.snapshot import snapshot
@@ -24,7 +23,7 @@ from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
-from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, INDEX_FOLDER, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 from runtime.terminal import one_line, say, say_json
@@ -191,22 +190,6 @@ def verify_command(directory: Path | Index, name: str | None) -> None:
     say(f"{held} has no faults")
     if found is not None and found.groups:
         say(f"documents by group: {counts_line(found.groups)}")
-
-
-@index_group.command("migrate")
-@INDEX_FOLDER
-@embedder_options
-def migrate_command(directory: Path, embed_url: str | None, embed_model: str) -> None:
-    """Bring an index of an older version forward without its documents; vectors are made again.
-
-    It needs the space of a second index. What served the old one goes on until it is started again.
-    """
-    with one_line_errors(), embedder(embed_url, embed_model) as model, bars() as tell:
-        done = migrate(directory, model, tell)
-    if done is None:
-        say(f"{directory} is of this version's format already")
-    else:
-        say(f"{directory}: {done.snapshot}, {done.documents} documents, {done.passages} passages")
 
 
 index_group.add_command(show_command)

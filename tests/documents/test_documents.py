@@ -18,6 +18,7 @@ EACH = [
 #: Formats that nothing here writes, with the reason; those that need an extra have their tests where it is installed.
 NOT_WRITTEN = {
     "Excel 97–2003, Excel binary": "no library that is kept writes it",
+    "XML": "it has no place for such a document",
     "Data": "it has no place for such a document",
     "Source code": "it has no place for such a document",
 }

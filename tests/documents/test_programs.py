@@ -36,15 +36,11 @@ BY_PANDOC = [
     ("epub", ".epub", "zh"),
     ("html", ".html", "ar"),
     ("rst", ".rst", "en"),
-    ("docbook5", ".dbk", "ko"),
-    ("jats", ".nxml", "fr"),
     ("ipynb", ".ipynb", "zh"),
 ]
 #: Features that pandoc cannot write in a format, or no longer writes.
 LOST_BY_PANDOC = {
-    ".dbk": ("heading",),  # a level deeper, below the title of the article
     ".ipynb": ("definition",),
-    ".nxml": ("heading", "list_item", "definition"),
     ".odt": ("definition",),
     ".rst": ("heading", "definition"),  # below the title, which is a heading of its own
     ".pptx": ("code", "definition", "heading", "quotation", "list_item"),

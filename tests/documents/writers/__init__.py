@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tests.documents.described import Described
-from tests.documents.writers import delimited, letters, markup, pages, sheets, slides, tree, word
+from tests.documents.writers import delimited, letters, markup, open_text, pages, sheets, slides, word
 
 
 class Writer(NamedTuple):
@@ -25,8 +25,6 @@ _NO_SHAPING = (("ar", "reportlab draws Arabic letters unjoined and from left to 
 
 WRITERS: dict[str, Writer] = {
     ".csv": Writer(delimited.comma, holds=("table",)),
-    ".dbk": Writer(tree.docbook),
-    ".dita": Writer(tree.dita),
     ".docm": Writer(word.docm),
     ".docx": Writer(word.docx_),
     ".dotx": Writer(word.dotx),
@@ -37,9 +35,8 @@ WRITERS: dict[str, Writer] = {
     ".mbox": Writer(letters.mbox),
     ".md": Writer(markup.markdown),
     ".mdx": Writer(markup.mdx),
-    ".nxml": Writer(tree.jats),
     ".ods": Writer(sheets.ods),
-    ".odt": Writer(tree.odt),
+    ".odt": Writer(open_text.odt),
     ".pdf": Writer(pages.pdf, unable=_NO_SHAPING),
     ".ppsx": Writer(slides.ppsx),
     ".pptx": Writer(slides.pptx_),
