@@ -149,7 +149,7 @@ class LocalSink:
         write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
         job = self._job(live, refit)
         self._embed(job)
-        results = build_parts.run(job, self._building, self._progress, self._vectors)
+        results = build_parts.run(job, self._progress, self._vectors)
         for path in passages.glob(f"*{CODES}"):
             path.unlink()
         write_catalogue(self._building, catalogue, folder, self._before, snapshot.link)

@@ -1,4 +1,4 @@
-"""What is said to a process that reads documents, and what it says: messages in MessagePack, each after its length."""
+"""The messages between a build and the processes that read documents."""
 
 import codecs
 from collections.abc import Iterator
@@ -9,10 +9,6 @@ import msgspec
 from index.readers.unreadable import Unreadable
 from index.snapshot.prepared import Prepared
 
-#: Bytes of the length before every message.
-LENGTH = 8
-#: The exit code of a process that may not have more memory.
-OUT_OF_MEMORY = 4
 _STRETCH_BYTES = 1024 * 1024
 
 
@@ -77,8 +73,3 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     @classmethod
     def problem(cls, name: str, reason: Unreadable) -> Self:
         return cls(name, None, str(reason), reason.failed)
-
-
-def framed(message: object) -> bytes:
-    data = msgspec.msgpack.encode(message)
-    return len(data).to_bytes(LENGTH) + data

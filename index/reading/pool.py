@@ -8,20 +8,19 @@ import contextlib
 import os
 import selectors
 import signal
-import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
+from index.child import OUT_OF_MEMORY, Child
 from index.errors import IndexProblem
-from index.reading.job import LENGTH, OUT_OF_MEMORY, Limits, Outcome, Task, framed
+from index.reading.job import Limits, Outcome, Task
 from index.reading.readings import Readings
 
 PROGRAM = (sys.executable, "-m", "index.reading.process")
@@ -33,7 +32,6 @@ _WORTH_A_PROCESS, _SLOW_S = 8, 0.5
 #: So many tasks for each process are taken on before the first of them is handed out.
 _WINDOW = 32
 _TICK_S = 0.5
-_PIPE_BYTES = 1024 * 1024
 _decoder = msgspec.msgpack.Decoder(list[Outcome])
 
 
@@ -92,7 +90,7 @@ class Pool:
         while self._waiting and len(self._workers) < self._most and self._pays():
             worker = _Worker(self._program, self._limits, self._environment)
             self._workers.append(worker)
-            self._selector.register(worker.replies, selectors.EVENT_READ, worker)
+            self._selector.register(worker, selectors.EVENT_READ, worker)
             while self._waiting and worker.has_room_for(self._waiting[0]):
                 worker.give(self._waiting.popleft())
 
@@ -102,11 +100,13 @@ class Pool:
 
     def _listen(self, kept: Readings | None) -> None:
         """Wait for replies for a moment, and end what is over its limits."""
-        heard = {worker: worker.receive(kept) for worker in [key.data for key, _ in self._selector.select(_TICK_S)]}
+        readable = {key.data for key, _ in self._selector.select(_TICK_S)}
         for worker in list(self._workers):
-            if worker in heard:
-                if not heard[worker]:
+            if worker in readable:
+                if (replies := worker.received()) is None:
                     self._fail(worker, _how_it_ended(worker.wait(), self._limits))
+                else:
+                    worker.finish(replies, kept)
             elif worker.pending and worker.is_ready:
                 if time.monotonic() - worker.began > self._limits.seconds:
                     self._fail(worker, f"took longer than {self._limits.seconds:g} s; split it")
@@ -133,7 +133,7 @@ class Pool:
 
     def _end(self, worker: "_Worker") -> None:
         self._workers.remove(worker)
-        self._selector.unregister(worker.replies)
+        self._selector.unregister(worker)
         worker.end()
 
 
@@ -168,24 +168,11 @@ class _Slot:
         return self._parts
 
 
-class _Worker:
-    """One process. `pending` is what it was given and has not answered, in that order; `began`: when the first of them."""
+class _Worker(Child):
+    """A child that reads. `pending` are the tasks without an answer, in their order; `began`: when the first of them did."""
 
     def __init__(self, program: tuple[str, ...], limits: Limits, environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [*program, msgspec.json.encode(limits).decode()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pipesize=_PIPE_BYTES,
-            cwd=Path(__file__).parents[2],
-            env=environment,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._orders = self._process.stdin
-        self.replies = self._process.stdout
-        self._received = bytearray()
+        super().__init__([*program, msgspec.json.encode(limits).decode()], environment=environment)
         self.pending: deque[_Slot] = deque()
         self.began = time.monotonic()
         self.is_ready = False
@@ -200,21 +187,10 @@ class _Worker:
         if not self.pending:
             self.began = time.monotonic()
         self.pending.append(slot)
-        # So few and short orders never fill the pipe. A process that is gone is found out by its replies.
-        with contextlib.suppress(BrokenPipeError):
-            self._orders.write(framed(slot.task))
-            self._orders.flush()
+        self.send(slot.task)
 
-    def receive(self, kept: Readings | None) -> bool:
-        """Take what has come; False when the process will say no more."""
-        more = os.read(self.replies.fileno(), _PIPE_BYTES)
-        self._received += more
-        while len(self._received) >= LENGTH:
-            end = LENGTH + int.from_bytes(self._received[:LENGTH])
-            if len(self._received) < end:
-                break
-            data = self._received[LENGTH:end]
-            del self._received[:end]
+    def finish(self, replies: list[bytes], kept: Readings | None) -> None:
+        for data in replies:
             if self.is_ready:
                 slot, outcomes = self.pending.popleft(), _decoder.decode(data)
                 if kept is not None and slot.task is not None:
@@ -222,29 +198,6 @@ class _Worker:
                 slot.finish(outcomes)
             self.is_ready = True
             self.began = time.monotonic()
-        return bool(more)
-
-    def resident_bytes(self) -> int:
-        """How much memory the process holds; 0 when the system does not say."""
-        pid = self._process.pid
-        with contextlib.suppress(OSError, ValueError):
-            if Path("/proc/self/statm").exists():
-                return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf(
-                    "SC_PAGESIZE"
-                )
-            asked = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False)
-            return int(asked.stdout) * 1024
-        return 0
-
-    def wait(self) -> int:
-        return self._process.wait()
-
-    def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        with contextlib.suppress(BrokenPipeError):
-            self._orders.close()
-        self.replies.close()
 
 
 def _how_it_ended(code: int, limits: Limits) -> str:
