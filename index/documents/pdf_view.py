@@ -1,43 +1,40 @@
-"""`python -m index.documents.pdf_view FD` draws one page of a PDF, with the places of some words on it.
+"""A page of a PDF as a picture, with boxes around some words, drawn in a child process: a PDF is untrusted.
 
-The order comes on standard input, the PDF from the open file FD.
-
-The words may be many, and other users of a machine see what a process was started with: so they are no argument.
-A process of its own for each page: a PDF is untrusted, and one that never ends, wants all memory or breaks the library costs only
-its own picture.
+`python -m index.documents.pdf_view FD` reads an order (child.py) and the PDF from the open file FD. Other users of a machine see the
+arguments of a process, so the words are none.
 """
 
-import contextlib
-import ctypes
 import hashlib
 import io
-import os
 import re
-import resource
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-if TYPE_CHECKING:
-    from pypdfium2 import PdfPage, PdfTextPage
+from index.child import Child, limit, requests
 
-#: The most pixels of a picture, pixels along one side (WebP has no more), characters of a page that are looked at, and marks.
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage, PdfPosConv
+
+PROGRAM = (sys.executable, "-m", "index.documents.pdf_view")
+#: The longest that a page may take, in seconds.
+DRAW_S = 20.0
+#: The most pixels of a picture, pixels along one side (WebP has no more), characters of a page that are searched, and boxes.
 _PIXELS, _SIDE, _CHARACTERS, _MARKS = 12_000_000, 16_383, 60_000, 400
-#: Pieces of what is looked for that say less than this many letters or digits are not looked for alone.
+#: A part of the words is searched alone when it has at least this many letters or digits.
 _LEAST = 4
-_PIECES = re.compile(r"\n+|\s\|\s|:\s")
-#: Exit codes: it is no PDF that can be drawn; there is no such page.
-BROKEN, NO_PAGE = 3, 4
+_PUNCTUATION = frozenset(".,;:!?%)。，、；：！？）")
+_PARTS = re.compile(r"\n+|\s\|\s|:\s")
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """Page `page`, from 1, drawn `width` pixels wide. `words` are looked for near `near`, a share of the page's text (0 to 1).
+    """Page `page`, from 1, drawn `width` pixels wide. `words` are searched near `near`, a share of the page's text (0 to 1).
 
-    `digest` is what the SHA-256 of the PDF must be. `seconds` of processor time and `memory_bytes` are all that may be taken.
+    `digest` is the SHA-256 of the PDF. `seconds` of processor time and `memory_bytes` are the limits of the child.
     """
 
     page: int
@@ -50,7 +47,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Box(NamedTuple):
-    """In points; of what is told, from the upper left corner of the page as it is seen."""
+    """In points from the top left of the page as displayed."""
 
     left: float
     top: float
@@ -68,166 +65,119 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
     picture: bytes
 
 
+class NotDrawn(Exception):
+    """The page cannot be drawn; the message is the reason."""
+
+
+_replies = msgspec.msgpack.Decoder(Drawn | str)
+
+
+def drawn_in_child(file: IO[bytes], order: Order) -> Drawn:
+    """Blocks until the page is drawn. Raises NotDrawn."""
+    with Child((*PROGRAM, str(file.fileno())), pass_fds=(file.fileno(),)) as child:
+        child.send(order)
+        try:
+            data = child.reply(DRAW_S)
+        except TimeoutError:
+            raise NotDrawn(f"drawing the page takes longer than {DRAW_S:g} s") from None
+    reply = "the page cannot be drawn: the file is damaged, or drawing it takes too much"
+    if data is not None and isinstance(reply := _replies.decode(data), Drawn):
+        return reply
+    raise NotDrawn(reply)
+
+
 def main() -> None:
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
-    for kind, most in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, order.seconds),
-        (resource.RLIMIT_DATA, order.memory_bytes),
-    ):
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, most))
-    reply = os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)  # what a library prints is no picture
+    orders, send = requests(Order)
+    order = next(orders)
+    limit(memory_bytes=order.memory_bytes, processor_s=order.seconds)
     with open(int(sys.argv[-1]), "rb") as file:
         data = file.read()
-    if hashlib.sha256(data).hexdigest() != order.digest:
-        raise SystemExit(BROKEN)
-    reply.write(msgspec.msgpack.encode(draw(data, order)))
-    reply.flush()
+    try:
+        if hashlib.sha256(data).hexdigest() == order.digest:
+            send(draw(data, order))
+    except NotDrawn as reason:
+        send(str(reason))
 
 
 def draw(data: bytes, order: Order) -> Drawn:
-    """Raises SystemExit with BROKEN or NO_PAGE."""
-    from pypdfium2 import PdfDocument, PdfiumError
+    """Raises NotDrawn for a page that the PDF does not have, PdfiumError for a damaged PDF."""
+    from pypdfium2 import PdfDocument
 
-    try:
-        document = PdfDocument(data)
-        if order.page > len(document):
-            raise SystemExit(NO_PAGE)
-        page = document[order.page - 1]
-        width, height = page.get_size()
-        marks = _marks(page, order) if order.words else ()
-        scale = min(
-            order.width / max(width, 1.0),
-            (_PIXELS / max(width * height, 1.0)) ** 0.5,
-            (_SIDE - 1) / max(width, height, 1.0),
-        )
-        picture = io.BytesIO()
-        page.render(scale=scale).to_pil().save(picture, "WEBP", quality=85, method=2)
-    except PdfiumError:
-        raise SystemExit(BROKEN) from None
+    document = PdfDocument(data)
+    if order.page > len(document):
+        raise NotDrawn(f"the document has no page {order.page}")
+    page = document[order.page - 1]
+    width, height = page.get_size()
+    scale = min(
+        order.width / max(width, 1.0),
+        (_PIXELS / max(width * height, 1.0)) ** 0.5,
+        (_SIDE - 1) / max(width, height, 1.0),
+    )
+    bitmap, picture = page.render(scale=scale), io.BytesIO()
+    marks = _marks(page, bitmap.get_posconv(page), scale, order) if order.words else ()
+    bitmap.to_pil().save(picture, "WEBP", quality=85, method=2)
     return Drawn(pages=len(document), width=width, height=height, marks=tuple(marks), picture=picture.getvalue())
 
 
-def _marks(page: "PdfPage", order: Order) -> list[Box]:
-    text = page.get_textpage()
-    characters = [chr(code) for code in _codes(text)]
-    letters, places = _letters(characters)
-    marked: set[int] = set()
-    for found in found_in(letters, order.words, order.near):
-        end = places[found.stop - 1] + 1
-        while (
-            end < len(characters)
-            and characters[end].isprintable()
-            and not characters[end].isalnum()
-            and characters[end] != " "
-        ):
-            end += 1  # the full stop behind the last word
-        marked.update(at for at in range(places[found.start], end) if not characters[at].isspace())
-    seen = _Seen(page)
-    return [seen.box(box) for box in _lines(Box(*text.get_charbox(at, loose=True)) for at in sorted(marked))][:_MARKS]
-
-
-def _codes(text: "PdfTextPage") -> Iterator[int]:
+def _marks(page: "PdfPage", position: "PdfPosConv", scale: float, order: Order) -> Iterable[Box]:
+    """A box around each line of the words."""
     from pypdfium2.raw import FPDFText_GetUnicode
 
-    for at in range(min(text.count_chars(), _CHARACTERS)):
-        code = FPDFText_GetUnicode(text, at)
-        yield code if code <= sys.maxunicode and not 0xD800 <= code < 0xE000 else 0
+    text = page.get_textpage()
+    codes = (FPDFText_GetUnicode(text, at) for at in range(min(text.count_chars(), _CHARACTERS)))
+    characters = [chr(code) if code <= sys.maxunicode and not 0xD800 <= code < 0xE000 else "\0" for code in codes]
+    letters, indexes = _letters(characters)
+    boxes: list[Box] = []
+    for match in matches(letters, order.words, order.near):
+        start, end = indexes[match.start], indexes[match.stop - 1] + 1
+        while end < len(characters) and characters[end] in _PUNCTUATION:
+            end += 1
+        for number in range(text.count_rects(start, end - start)):
+            left, bottom, right, top = text.get_rect(number)
+            x, y = zip(position.to_bitmap(left, top), position.to_bitmap(right, bottom), strict=True)
+            boxes.append(Box(min(x) / scale - 1, min(y) / scale - 1, max(x) / scale + 1, max(y) / scale + 1))
+    return boxes[:_MARKS]
 
 
 def _letters(characters: Iterable[str]) -> tuple[str, list[int]]:
-    """The letters and digits alone, in one form, and of which character each is: lines and hyphens divide words differently."""
+    """The letters and digits alone, case-folded, and their characters' indexes: lines and hyphens divide words differently."""
     letters: list[str] = []
-    places: list[int] = []
-    for place, character in enumerate(characters):
+    indexes: list[int] = []
+    for index, character in enumerate(characters):
         for each in unicodedata.normalize("NFKC", character).casefold():
             if each.isalnum():
                 letters.append(each)
-                places.append(place)
-    return "".join(letters), places
+                indexes.append(index)
+    return "".join(letters), indexes
 
 
-def found_in(letters: str, words: str, near: float = 0.0) -> list[range]:
-    """Where the words stand among a page's letters: all of them at once, else piece by piece, else what they share with it."""
+def matches(letters: str, words: str, near: float = 0.0) -> list[range]:
+    """The words among a page's letters: all of them in one stretch, else part by part, else the stretches in common."""
     wanted, _ = _letters(words)
     at = int(near * len(letters))
     if not wanted:
         return []
     if (whole := _nearest(letters, wanted, at)) is not None:
         return [whole]
-    found: list[range] = []
+    parts: list[range] = []
     missed = 0
-    for piece in _PIECES.split(words):
-        part, _ = _letters(piece)
-        place = _nearest(letters, part, found[-1].stop if found else at) if len(part) >= _LEAST else None
-        if place is not None:
-            found.append(place)
+    for each in _PARTS.split(words):
+        part, _ = _letters(each)
+        match = _nearest(letters, part, parts[-1].stop if parts else at) if len(part) >= _LEAST else None
+        if match is not None:
+            parts.append(match)
         else:
             missed += len(part)
-    if missed <= sum(map(len, found)):
-        return found
-    if len(wanted) * len(letters) > 60_000_000:
-        return found
+    if missed <= sum(map(len, parts)) or len(wanted) * len(letters) > 60_000_000:
+        return parts
     shared = SequenceMatcher(None, letters, wanted, autojunk=False).get_matching_blocks()
-    return [range(block.a, block.a + block.size) for block in shared if block.size >= 2 * _LEAST] or found
+    return [range(block.a, block.a + block.size) for block in shared if block.size >= 2 * _LEAST] or parts
 
 
 def _nearest(letters: str, wanted: str, at: int) -> range | None:
-    before, behind = letters.rfind(wanted, 0, at + len(wanted)), letters.find(wanted, at)
-    places = [place for place in (before, behind) if place >= 0]
-    if not places:
-        return None
-    best = min(places, key=lambda place: abs(place - at))
-    return range(best, best + len(wanted))
-
-
-def _lines(boxes: Iterable[Box]) -> Iterator[Box]:
-    """One box for what stands beside each other in a line; in the page's own directions, upwards."""
-    line: Box | None = None
-    for box in boxes:
-        if line is not None and _beside(line, box):
-            line = Box(
-                min(line.left, box.left),
-                min(line.top, box.top),
-                max(line.right, box.right),
-                max(line.bottom, box.bottom),
-            )
-            continue
-        if line is not None:
-            yield line
-        line = box
-    if line is not None:
-        yield line
-
-
-def _beside(line: Box, box: Box) -> bool:
-    height = box.bottom - box.top
-    gap = max(box.left - line.right, line.left - box.right)
-    return min(line.bottom, box.bottom) - max(line.top, box.top) > height / 2 and gap < 1.5 * height
-
-
-class _Seen:
-    """Places on a page as it is seen: turned and cut as it says."""
-
-    def __init__(self, page: "PdfPage") -> None:
-        self._page = page
-        self._size = page.get_size()
-
-    def box(self, box: Box) -> Box:
-        one, other = self._point(box.left, box.top), self._point(box.right, box.bottom)
-        return Box(min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1]))
-
-    def _point(self, x: float, y: float) -> tuple[float, float]:
-        from pypdfium2.raw import FPDF_PageToDevice
-
-        fine = 20  # parts of a point
-        across, down = ctypes.c_int(), ctypes.c_int()
-        width, height = (round(fine * each) for each in self._size)
-        FPDF_PageToDevice(self._page, 0, 0, width, height, 0, x, y, across, down)
-        return across.value / fine, down.value / fine
+    starts = [start for start in (letters.rfind(wanted, 0, at + len(wanted)), letters.find(wanted, at)) if start >= 0]
+    best = min(starts, key=lambda start: abs(start - at), default=None)
+    return None if best is None else range(best, best + len(wanted))
 
 
 if __name__ == "__main__":

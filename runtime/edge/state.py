@@ -24,7 +24,6 @@ from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
-from runtime.edge.sources.drawing import Drawing
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
 
@@ -52,7 +51,6 @@ class Edge:
     watch: Watch = field(default_factory=Watch)
     admission: Admission = field(default_factory=Admission)
     metrics: Metrics = field(default_factory=Metrics)
-    drawing: Drawing = field(default_factory=Drawing)
     closing: bool = False
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     sockets: set[web.WebSocketResponse] = field(default_factory=set)

@@ -137,7 +137,7 @@ async def _shown(request: web.Request, edge: Edge, named: str, caller: Caller, l
     if text.media_type == PDF and text.pages:
         number_of_page = number_of_page or page_at(text, cited[0])
         on_page = TextAsked(source_id=named, page=number_of_page, groups=caller.groups)
-        await add_page(main, edge, caller.key_id, on_page, cited, to, words)
+        await add_page(main, edge, on_page, cited, to, words)
     else:
         _add_window(main, text, at_lines(text, first), cited, to, words)
     return _response(page)

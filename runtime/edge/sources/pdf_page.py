@@ -1,4 +1,4 @@
-"""A page of a PDF on a source's page: its picture with the cited words marked over it, and its text below for who cannot see it.
+"""A page of a PDF on a source's page: its picture with the cited words marked over it, and its text below for a screen reader.
 
 The marks are shapes in the picture's own points, so they stay where they belong at any width and need neither script nor style.
 """
@@ -14,16 +14,18 @@ from runtime.edge.state import Edge
 
 PDF = "application/pdf"
 LARGEST_PAGE = 1_000_000
+#: The longest that a page may take to be drawn, in seconds, with its wait for others.
+DRAW_S = 30.0
 
 
 def page_at(text: SourceText, offset: int) -> int:
-    """The page that holds this character, of those that the text tells of."""
+    """The page with this character."""
     before = [number for start, number in text.page_starts if start <= offset]
     return before[-1] if before else 1
 
 
 async def add_page(
-    main: Element, edge: Edge, key_id: str, asked: TextAsked, cited: tuple[int, int], to: Addresses, words: SourcePage
+    main: Element, edge: Edge, asked: TextAsked, cited: tuple[int, int], to: Addresses, words: SourcePage
 ) -> None:
     """Add one page. Raises NoSuchSource, Unavailable."""
     client, number = edge.runs.client, asked.page or 1
@@ -31,7 +33,7 @@ async def add_page(
     view: PageView | None = None
     wanted = PageAsked(source_id=asked.source_id, page=number, start=cited[0], end=cited[1], groups=asked.groups)
     with contextlib.suppress(NotServed):
-        view = await edge.drawing.ask(client, key_id, wanted, PageView)
+        view = await ask_sources(client, wanted, PageView, timeout_s=DRAW_S)
     pages = view.pages if view else text.pages or number
     main.set("class", "pages")
     places = {"start": cited[0], "end": cited[1]} if cited[1] else {}

@@ -3,12 +3,9 @@
 import asyncio
 import hashlib
 import io
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import msgspec
@@ -19,12 +16,11 @@ from pypdfium2 import PdfDocument
 from reportlab.pdfgen.canvas import Canvas
 
 from bus.powers.sources import WIDTH
-from index.documents.pdf_view import BROKEN, NO_PAGE, Drawn, Order, draw, found_in
+from index.documents.pdf_view import Drawn, NotDrawn, Order, draw, drawn_in_child, matches
 from index.source_paths import source_path
 from runtime.processes import source_files
 from tests.browser import browser, find_chromium
 from tests.clients.axe import findings
-from tests.polling import until
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import pdf
 from tests.runtime.sources.test_page import Looked
@@ -93,37 +89,31 @@ def test_marks_lie_on_the_drawn_words(turned: int) -> None:
 )
 def test_words_match_across_line_breaks(page: str, words: str, expected: list[str]) -> None:
     letters = "".join(c for c in page.casefold() if c.isalnum())
-    found = [letters[each.start : each.stop] for each in found_in(letters, words)]
+    found = [letters[each.start : each.stop] for each in matches(letters, words)]
     assert found == ["".join(c for c in each.casefold() if c.isalnum()) for each in expected]
 
 
 def test_nearest_of_several_matches_is_used() -> None:
     letters = "thefee" + "x" * 100 + "thefee" + "y" * 50 + "thefee"
-    assert [found_in(letters, "the fee", near)[0].start for near in (0.0, 0.6, 1.0)] == [0, 106, 162]
+    assert [matches(letters, "the fee", near)[0].start for near in (0.0, 0.6, 1.0)] == [0, 106, 162]
 
 
 @pytest.mark.parametrize(
-    ("data", "order", "code"),
+    ("data", "order", "reason"),
     [
-        (b"no pdf", Order(page=1, width=800), BROKEN),
-        (pdf()[:400], Order(page=1, width=800), BROKEN),
-        (pdf(), Order(page=4, width=800), NO_PAGE),
-        (pdf(), Order(page=2, width=800, digest="0" * 64), BROKEN),
-        (pdf(), Order(page=2, width=800, memory_bytes=4 * 1024**2), 1),
+        (b"no pdf", Order(page=1, width=800), "the file is damaged"),
+        (pdf()[:400], Order(page=1, width=800), "the file is damaged"),
+        (pdf(), Order(page=4, width=800), "the document has no page 4"),
+        (pdf(), Order(page=2, width=800, digest="0" * 64), "the file is damaged"),
+        (pdf(), Order(page=2, width=800, memory_bytes=4 * 1024**2), "drawing it takes too much"),
     ],
 )
-def test_undrawable_page_ends_its_own_process(tmp_path: Path, data: bytes, order: Order, code: int) -> None:
+def test_undrawable_page_ends_its_own_process(tmp_path: Path, data: bytes, order: Order, reason: str) -> None:
     if not order.digest:
         order = msgspec.structs.replace(order, digest=hashlib.sha256(data).hexdigest())
     (tmp_path / "file.pdf").write_bytes(data)
-    with open(tmp_path / "file.pdf", "rb") as file:
-        command = [sys.executable, "-m", "index.documents.pdf_view", str(file.fileno())]
-        said = msgspec.json.encode(order)
-        done = subprocess.run(
-            command, input=said, pass_fds=[file.fileno()], capture_output=True, timeout=60, check=False
-        )
-    assert done.returncode != 0 if code == 1 else done.returncode == code
-    assert done.stdout == b""
+    with open(tmp_path / "file.pdf", "rb") as file, pytest.raises(NotDrawn, match=reason):
+        drawn_in_child(file, order)
 
 
 @pytest.mark.parametrize("size", [(14_000, 14_000), (600, 14_000), (14_000, 3), (3, 14_000)])
@@ -142,24 +132,6 @@ async def test_fully_cited_page_is_drawn(http: aiohttp.ClientSession) -> None:
     async with http.get("/sources/full.pdf?start=0&end=199999&page=1") as response:
         assert response.status == 200
         assert "<svg" in await response.text()
-
-
-async def test_cited_text_is_not_a_process_argument(
-    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[tuple[object, ...]] = []
-    really = asyncio.create_subprocess_exec
-
-    async def exec_(*command: Any, **options: Any) -> asyncio.subprocess.Process:
-        started.append(command)
-        return await really(*command, **options)
-
-    monkeypatch.setattr(source_files.asyncio, "create_subprocess_exec", exec_)
-    start, end = await place_of(http, "Every visitor")
-    async with http.get(f"/sources/handbook.pdf?start={start}&end={end}") as response:
-        assert "<rect" in await response.text()
-    assert len(started) == 1
-    assert "visitor" not in str(started)
 
 
 async def test_pictures_over_http(http: aiohttp.ClientSession, locked: aiohttp.ClientSession, world: World) -> None:
@@ -196,42 +168,6 @@ async def test_page_queue_is_bounded(http: aiohttp.ClientSession, monkeypatch: p
     assert found[503] >= 1
     assert set(found) == {200, 503}
     assert await status(200) == 200
-
-
-async def test_key_draws_one_page_at_a_time(
-    locked: aiohttp.ClientSession, world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Its pages take all their time, and it leaves and asks again; meanwhile another key's are drawn."""
-    script = (
-        "import os, pathlib, subprocess, sys, time; said = sys.stdin.buffer.read(); here = pathlib.Path(sys.argv[1])\n"
-        "slow = b'\"width\":3' in said; (here / 'begun').open('a').write('.') if slow else None\n"
-        "while slow and not (here / 'over').exists(): time.sleep(0.01)\n"
-        "fd = int(sys.argv[-1])\n"
-        "command = [sys.executable, '-m', 'index.documents.pdf_view', sys.argv[-1]]\n"
-        "sys.exit(subprocess.run(command, input=said, pass_fds=[fd]).returncode)"
-    )
-    monkeypatch.setattr(source_files, "PROGRAM", (sys.executable, "-c", script, str(tmp_path)))
-    monkeypatch.setattr(source_files, "DRAW_S", 200.0)  # the page that takes long is not to be given up meanwhile
-
-    async def status(name: str, width: int) -> int:
-        path = f"/v1/sources/handbook.pdf/pages/1?width={width}"
-        async with locked.get(path, headers=world.bearer(name)) as response:
-            return response.status
-
-    async def begun() -> bool:
-        return (tmp_path / "begun").exists()
-
-    left = asyncio.create_task(status("ann", 300))
-    await until(begun, what="a page that takes long")
-    left.cancel()
-    slow = [asyncio.create_task(status("ann", width)) for width in (301, 302, 303)]
-    for _ in range(20):  # by then these have come to where pages are drawn, if anything lets them
-        async with locked.get("/v1/sources", headers=world.bearer("ann")) as response:
-            assert response.status == 200
-    assert await status("bob", 400) == 200
-    assert (tmp_path / "begun").read_text() == "."
-    (tmp_path / "over").touch()
-    assert await asyncio.gather(*slow) == [200, 200, 200]
 
 
 @pytest.fixture(scope="module")
