@@ -160,14 +160,31 @@ class Backend(Protocol):
 
 
 class Snapshots(Protocol):
-    """Where the snapshots of an index are. As a string it is the address that a person gave. Every method raises IndexProblem."""
+    """The snapshots of an index; as a string its address. Every method raises IndexProblem."""
+
+    #: How often `newest` is worth a call, in seconds.
+    look_s: float
+    #: The longest that an earlier snapshot can stay open, in seconds.
+    longest_open_s: float
 
     def newest(self) -> str:
-        """The name of the one that is current."""
+        """The name of the current snapshot."""
         ...
 
     def names(self) -> list[str]:
         """Those that can be opened, oldest first."""
+        ...
+
+    def damage(self, name: str) -> list[str] | None:
+        """Differences of a snapshot's files from those that were written; None where there are no files to compare."""
+        ...
+
+    def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
+        """Path, size and time of change of the snapshot's files: damage is looked for again when they change."""
+        ...
+
+    def withheld(self, name: str, access: str) -> str:
+        """Why callers in groups get no results from this snapshot, whose digest of access is given; empty when they do."""
         ...
 
     def open(self, name: str | None, embedder: Embedder | None) -> Backend:

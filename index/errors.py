@@ -3,3 +3,7 @@
 
 class IndexProblem(Exception):
     """What is wrong with the index or its input, where, and the likely remedy, in one line."""
+
+
+class NotFetched(IndexProblem):
+    """There is no snapshot yet: it is on its way from a bucket."""

@@ -34,7 +34,10 @@ class Current(NamedTuple):
 
 
 class OpenSearchSnapshots:
-    """Those of one index; as a string its address."""
+    """Those of one index; as a string its address. Damage is the cluster's to repair."""
+
+    #: What an earlier snapshot refers to is deleted a minute after the next but one begins.
+    look_s, longest_open_s = 1.0, 50.0
 
     def __init__(self, address: Address, connections: int = 8) -> None:
         """Raises IndexProblem."""
@@ -52,6 +55,15 @@ class OpenSearchSnapshots:
         """What a state keeps was whole when it was published; a passage that is gone since is purged some time later."""
         found = current(self.client)
         return [*found.state.kept, found.state.manifest.snapshot] if found is not None else []
+
+    def damage(self, name: str) -> None:
+        return None
+
+    def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
+        return ()
+
+    def withheld(self, name: str, access: str) -> str:
+        return ""
 
     def open(self, name: str | None, embedder: Embedder | None) -> OpenSearchBackend:
         state = read_state(self.client, name)

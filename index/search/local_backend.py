@@ -1,5 +1,6 @@
 """The folder's body of the backend: Lucene for the terms, the graph for the vectors, passages from mapped files."""
 
+import math
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from index.backend import Asked, Candidate, Found, Key, Place, chosen, places
 from index.embedders.embedder import Embedder
 from index.engines import search_engines
+from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups
 from index.model import Entry, Passage
@@ -122,6 +124,8 @@ class LocalBackend:
 class LocalSnapshots:
     """Those of a folder."""
 
+    look_s, longest_open_s = 0.0, math.inf
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
@@ -133,6 +137,31 @@ class LocalSnapshots:
 
     def names(self) -> list[str]:
         return snapshot.names(self.directory)
+
+    def damage(self, name: str) -> list[str] | None:
+        try:
+            handle = snapshot.hold(self.directory, name)
+        except IndexProblem as problem:
+            return [str(problem)]
+        try:
+            return snapshot.verify_files(handle.directory, handle.manifest)
+        finally:
+            handle.close()
+
+    def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
+        try:
+            paths = sorted((self.directory / "snapshots" / name).rglob("*"))
+            stats = [(str(path), path.stat()) for path in paths if path.is_file()]
+        except OSError:
+            return ()
+        return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats)
+
+    def withheld(self, name: str, access: str) -> str:
+        """A newer snapshot that cannot be served may hide documents of this one."""
+        newest = self.names()[-1:]
+        if not newest or newest[0] == name or snapshot.newest_access(self.directory) == access:
+            return ""
+        return f"who may see what has changed since {name}, and {newest[0]} cannot be served; build the index again"
 
     def open(self, name: str | None, embedder: Embedder | None) -> LocalBackend:
         return LocalBackend(open_snapshot(self.directory, name, embedder))

@@ -49,13 +49,11 @@ class Searcher:
         embedder: Embedder | None,
         reranker: Reranker | None,
         *,
-        follows: bool = False,
         earlier: int = 0,
     ) -> None:
         self._snapshots = snapshots
         self._embedder = embedder
         self._reranker = reranker
-        self._follows = follows
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._held: _Held | None = held
@@ -74,13 +72,13 @@ class Searcher:
         reranker: Reranker | None = None,
         earlier: int = 0,
     ) -> "Searcher":
-        """Open the current snapshot of an index or its folder, or a named one, which then stays open. Raises IndexProblem.
+        """Open the current snapshot of an index or its folder, or a named one. Raises IndexProblem.
 
         `earlier`: so many snapshots stay open for `pinned` when it goes on with newer ones.
         """
         snapshots = LocalSnapshots(index) if isinstance(index, Path) else index
         held = _Held(snapshots.open(snapshot, embedder))
-        return cls(snapshots, held, embedder, reranker, follows=snapshot is None, earlier=earlier)
+        return cls(snapshots, held, embedder, reranker, earlier=earlier)
 
     @contextlib.contextmanager
     def pinned(self, name: str = "", groups: Groups = None) -> Iterator["Searcher"]:
@@ -289,15 +287,13 @@ class Searcher:
                 return spec, None
             return spec, backend.embedder.embed(texts, query=query)
 
-    def maybe_reload(self) -> bool:
-        """Swap to the newest snapshot if there is one. Raises IndexProblem."""
-        if not self._follows or self._snapshots.newest() == self.snapshot:
-            return False
-        self.swap_to(None)
-        return True
+    def swap_to(self, name: str | None = None) -> bool:
+        """Go on with that snapshot, or the current one; running queries finish in the old one. True when it is another.
 
-    def swap_to(self, name: str | None) -> None:
-        """Go on with that snapshot, or the current one; running queries finish in the old one. Raises IndexProblem."""
+        Raises IndexProblem.
+        """
+        if name is None and self._snapshots.newest() == self.snapshot:
+            return False
         with self._reloading:
             fresh = _Held(self._snapshots.open(name, self._embedder))
             with self._lock:
@@ -310,6 +306,7 @@ class Searcher:
                 dropped = [one for one in (*before, old) if one not in self._earlier]
             for one in dropped:
                 self._leave(one)
+            return fresh.backend.snapshot != old.backend.snapshot
 
     def detach(self) -> None:
         self._snapshots.detach()

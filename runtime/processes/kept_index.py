@@ -1,62 +1,48 @@
-"""An index kept open whatever happens to its files: the newest whole snapshot is served, an older one where that is damaged.
+"""An index kept open while its files or its cluster come and go: the newest whole snapshot is served, else an older one.
 
-A folder that goes away while it is served changes nothing for searches, since what they read is open. What cannot be opened at
-all is a problem that every search is told, until the files are there again.
+A folder or cluster that goes away changes nothing that is open. While nothing can be opened, every search gets the reason.
 """
 
 import logging
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from index.errors import IndexProblem
+from index.backend import Snapshots
+from index.errors import IndexProblem, NotFetched
 from index.search.searcher import Searcher
-from index.snapshot import snapshot
 from index.snapshot.snapshot import NewerFormat, OlderFormat
 
 log = logging.getLogger(__name__)
 
-#: At most so often are the files of a snapshot read through because searches in it break, in seconds, and so small a part of the
-#: time: a large index takes long to read, and what breaks may be the question.
+#: After searches that broke, the files are read through at most this often, in seconds, and for this share of the time: a large
+#: index takes long to read, and the question may be the cause.
 SUSPECT_AGAIN_S = 2.0
 SHARE = 0.05
 
-#: A snapshot's files as they were when it was found damaged: path, size, time of change.
-type _Seen = tuple[tuple[str, int, int], ...]
-
 
 class KeptIndex:
-    """`look` opens, follows and mends, from one thread at a time; `searcher` may be called from any.
+    """`look` opens, follows and recovers, from one thread at a time; `searcher` may be called from any.
 
-    `problem`: what is wrong; empty for nothing.
+    `problem`: why the newest snapshot is not served; empty when it is.
     """
 
-    def __init__(self, directory: Path, open_snapshot: Callable[[str], Searcher], unasked_s: float = 120.0) -> None:
-        """`open_snapshot`: opens a snapshot by its name. Raises IndexProblem. An earlier one is closed when it was not asked for so
-        long.
-        """
-        self._unasked_s = unasked_s
-        self._directory = directory
+    def __init__(self, snapshots: Snapshots, open_snapshot: Callable[[str], Searcher], unused_s: float = 120.0) -> None:
+        """`open_snapshot` raises IndexProblem. An earlier snapshot is closed after `unused_s` seconds without a search."""
+        self._snapshots = snapshots
         self._open = open_snapshot
+        self._unused_s = min(unused_s, snapshots.longest_open_s)
         self._searcher: Searcher | None = None
-        self._suspect = True  # what was damaged before the start is found soon after it
+        self._suspect = True  # damage from before the start is noticed soon after it
         self._broke = False
-        self._look_again_at = 0.0
-        self._damaged: dict[str, _Seen] = {}
+        self._verify_from = self._look_from = 0.0
+        #: Damaged snapshots, with their files at that time.
+        self._damaged: dict[str, object] = {}
         self.problem = "the index is not open yet"
 
     @property
     def snapshot(self) -> str:
         """The snapshot that is served; empty for none."""
         return self._searcher.snapshot if self._searcher is not None else ""
-
-    @property
-    def damaged(self) -> bool:
-        """Whether the snapshot that should be served is known to be damaged."""
-        try:
-            return snapshot.current(self._directory) in self._damaged
-        except IndexProblem:
-            return False
 
     def searcher(self) -> Searcher:
         """Raises IndexProblem with the reason why nothing is served."""
@@ -65,23 +51,30 @@ class KeptIndex:
         return self._searcher
 
     def suspect(self) -> None:
-        """A search broke in a way that it should not: have the files looked at."""
+        """A search broke: look soon, and verify the files."""
         self._suspect = self._broke = True
+        self._look_from = 0.0
 
     def look(self) -> bool:
-        """Serve the newest whole snapshot; true when that is another than before. Raises nothing for a broken index."""
-        before = self.snapshot
+        """Serve the newest whole snapshot; true when it is another than before. Raises nothing for a broken index."""
+        before, now = self.snapshot, time.monotonic()
+        if now < self._look_from:
+            return False
+        self._look_from = now + self._snapshots.look_s
         try:
-            if self._searcher is None or self._found_damaged():
+            if self._searcher is None or self._is_damaged():
                 self._serve_whole()
             elif (newer := self._newer()) is not None:
                 self._searcher.swap_to(newer)
-            self._told("")
+            self.problem = ""
         except IndexProblem as problem:
-            self._told(" ".join(str(problem).split()))
+            line = " ".join(str(problem).split())
+            if line != self.problem and not isinstance(problem, NotFetched):
+                log.warning("%s", line)
+            self.problem = line
         if self._searcher is not None:
-            self._searcher.forget(self._unasked_s)
-            self._searcher.withheld = self._withheld(self._searcher)
+            self._searcher.forget(self._unused_s)
+            self._searcher.withheld = self._snapshots.withheld(self._searcher.snapshot, self._searcher.access)
         return self.snapshot != before
 
     def close(self) -> None:
@@ -89,104 +82,78 @@ class KeptIndex:
             self._searcher.close()
             self._searcher = None
 
-    def _withheld(self, searcher: Searcher) -> str:
-        """Why an older snapshot serves nobody but those who see everything: a newer one may have hidden what it shows."""
-        newest = snapshot.names(self._directory)[-1:]
-        if not newest or newest[0] == searcher.snapshot or snapshot.newest_access(self._directory) == searcher.access:
-            return ""
-        return f"who may see what has changed since {searcher.snapshot}, and {newest[0]} cannot be served; build the index again"
-
     def _newer(self) -> str | None:
-        """The current snapshot, if that is another than the one served. Raises IndexProblem when it is damaged, or gone."""
-        current = snapshot.current(self._directory)
-        if current == self.snapshot:
+        """The current snapshot, unless it is served. Raises IndexProblem when it is damaged, or gone."""
+        newest = self._snapshots.newest()
+        if newest == self.snapshot:
             return None
-        if self._known_damaged(current) or (current in self._damaged and not self._is_whole(current)):
-            raise IndexProblem(f"snapshot {current} is damaged, {self.snapshot} is served; build the index again")
-        return current
+        if self._known_damaged(newest) or (newest in self._damaged and not self._is_whole(newest)):
+            raise IndexProblem(f"snapshot {newest} is damaged, {self.snapshot} is served; build the index again")
+        return newest
 
-    def _found_damaged(self) -> bool:
-        """Whether the snapshot that is served is not as it was written; looked at after a suspicion, now and then.
+    def _is_damaged(self) -> bool:
+        """Whether files of the served snapshot have changed; verified after a suspicion, within SUSPECT_AGAIN_S and SHARE.
 
-        If a search broke though the files are whole, they are opened again: what was opened may be what they were before they
-        were mended.
+        When a search broke and the files are whole, they are opened again: they may have been repaired since.
         """
         began = time.monotonic()
-        if not self._suspect or began < self._look_again_at:
+        if not self._suspect or began < self._verify_from:
             return False
-        whole, broke = self._is_whole(self.snapshot), self._broke
+        differences, broke = self._verified(self.snapshot), self._broke
         self._suspect = self._broke = False
-        if whole and broke:
+        if differences == [] and broke:
             self._use(self.snapshot)
         now = time.monotonic()
-        self._look_again_at = now + max(SUSPECT_AGAIN_S, (now - began) / SHARE)
-        return not whole
+        self._verify_from = now + max(SUSPECT_AGAIN_S, (now - began) / SHARE)
+        return bool(differences)
 
-    def _is_whole(self, name: str) -> bool:
-        """Whether every file of the snapshot is as it was written; one that is not is remembered."""
-        try:
-            handle = snapshot.hold(self._directory, name)
-        except IndexProblem as problem:
-            differences = [str(problem)]
-        else:
-            differences = snapshot.verify_files(handle.directory, handle.manifest)
-            handle.close()
+    def _verified(self, name: str) -> list[str] | None:
+        """As `Snapshots.damage`; a damaged snapshot is remembered."""
+        differences = self._snapshots.damage(name)
         if differences:
             log.error("snapshot %s is damaged: %s", name, "; ".join(differences[:5]))
-            self._damaged[name] = self._seen(name)
+            self._damaged[name] = self._snapshots.files(name)
         else:
             self._damaged.pop(name, None)
-        return not differences
+        return differences
+
+    def _is_whole(self, name: str) -> bool:
+        return not self._verified(name)
 
     def _known_damaged(self, name: str) -> bool:
-        return self._damaged.get(name) == self._seen(name)
+        return name in self._damaged and self._damaged[name] == self._snapshots.files(name)
 
     def _serve_whole(self) -> None:
         """Open the current snapshot, or else the newest whole one. Raises IndexProblem when there is none."""
-        candidates = list(reversed(snapshot.names(self._directory)))
+        candidates = list(reversed(self._snapshots.names()))
         try:
-            current = snapshot.current(self._directory)
+            newest = self._snapshots.newest()
         except IndexProblem:
             if not candidates:
                 raise
-            current = ""
+            newest = ""
         other_format: IndexProblem | None = None
-        for name in sorted(candidates, key=lambda each: each != current):
-            if self._known_damaged(name) or (name != current and not self._is_whole(name)):
+        for name in sorted(candidates, key=lambda each: each != newest):
+            if self._known_damaged(name) or (name != newest and not self._is_whole(name)):
                 continue
             try:
                 self._use(name)
             except (OlderFormat, NewerFormat) as problem:
-                other_format = problem  # which says what to do about it
+                other_format = problem  # its message names the remedy
                 continue
             except IndexProblem:
                 if self._is_whole(name):
-                    raise  # the files are not what is wrong
+                    raise  # the files are not the cause
                 continue
-            if name != current:
-                log.warning("snapshot %s cannot be served; %s is served instead", current or "(none)", name)
+            if name != newest:
+                log.warning("snapshot %s cannot be served; %s is served instead", newest or "(none)", name)
             return
         self.close()
-        if other_format is not None:
-            raise other_format
-        raise IndexProblem(f"no snapshot in {self._directory} is whole; build the index again")
+        raise other_format or IndexProblem(f"no snapshot in {self._snapshots} is whole; build the index again")
 
     def _use(self, name: str) -> None:
         if self._searcher is None:
             self._searcher = self._open(name)
         else:
             self._searcher.swap_to(name)
-            self._searcher.forget()  # what is open of earlier ones may be what broke
-
-    def _seen(self, name: str) -> _Seen:
-        folder = self._directory / "snapshots" / name
-        try:
-            files = sorted(path for path in folder.rglob("*") if path.is_file())
-            return tuple((str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in files)
-        except OSError:
-            return ()
-
-    def _told(self, problem: str) -> None:
-        if problem and problem != self.problem:
-            log.warning("%s", problem)
-        self.problem = problem
+            self._searcher.forget()  # an earlier snapshot that is open may be what broke

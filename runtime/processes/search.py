@@ -23,20 +23,18 @@ from bus.transport.connection import Client, connect, keep_trying
 from bus.transport.health import answer_health
 from bus.transport.users import SEARCHING
 from bus.wire.errors import Failure, Unavailable
-from index.build.opening import Index, index_at
+from index.build.opening import Index
 from index.embedders.embedder import Embedder
 from index.embedders.reranker import Reranking
 from index.engines import search_engines
 from index.errors import IndexProblem
 from index.languages import FALLBACK
 from index.search.searcher import Searcher
-from index.snapshot import snapshot
-from runtime.bucket.follow import Following, cache_folder
+from runtime.bucket.follow import BucketSnapshots
 from runtime.engines.embedders import embedder_over, over_bus, over_http
 from runtime.engines.rerankers import reranking
 from runtime.index_of import index_of
 from runtime.processes.hits import collection_of, passage_of
-from runtime.processes.kept_cluster import KeptCluster
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import HeldFor, Served
 from runtime.processes.source_reading import Sources
@@ -192,7 +190,7 @@ def _opening(
 def _index(settings: Settings) -> Index:
     """Where the snapshots are that are searched. Raises Unavailable."""
     try:
-        return index_at(cache_folder(settings)) if settings.index.bucket else index_of(settings.index)
+        return BucketSnapshots(settings) if settings.index.bucket else index_of(settings.index)
     except IndexProblem as problem:
         raise Unavailable(str(problem)) from None
 
@@ -216,21 +214,11 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
         await answer_health(client, "search", lambda: health(state, reranker))
         opening = await loop.run_in_executor(None, _opening, index, settings, client, loop, reranker)
-        following = Following(settings) if settings.index.bucket else None
-        longest_s = settings.bus.deadline_s
-        kept = (
-            KeptCluster(index, opening, longest_s)
-            if index.folder is None
-            else KeptIndex(index.folder, opening, unasked_s=longest_s)
-        )
+        kept = KeptIndex(index, opening, settings.bus.deadline_s)
         closing.callback(kept.close)
-
-        def look() -> bool:
-            return heeded(following, kept) if following is not None else kept.look()
-
         threads = Threads(kept.searcher, settings.index.threads, on_broken=kept.suspect)
         closing.callback(threads.close)
-        await loop.run_in_executor(None, look)
+        await loop.run_in_executor(None, kept.look)
         if kept.snapshot:
             await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
         originals = settings.index.originals
@@ -246,31 +234,18 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
                 raise Unavailable(str(problem)) from None
 
         await answer_served_index(client, lambda: asyncio.to_thread(served.say), found_for)
-        fetching = asyncio.create_task(following.follow(stop)) if following is not None else None
+        fetching = asyncio.create_task(index.follow(stop)) if isinstance(index, BucketSnapshots) else None
         while not stop.is_set():
             state |= state_of(kept)
             with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):
                 await stop.wait()
-            if not stop.is_set() and await loop.run_in_executor(None, look):
+            if not stop.is_set() and await loop.run_in_executor(None, kept.look):
                 served.take_up(kept.snapshot)
         if fetching is not None:
             await fetching
 
 
-def heeded(following: Following, kept: KeptIndex | KeptCluster) -> bool:
-    """As `kept.look`: what is wrong with the bucket is what is wrong with the index, until there is one; what is damaged is
-    fetched again.
-    """
-    if not kept.snapshot and not snapshot.exists(following.folder):
-        kept.problem = following.problem
-        return False
-    other = kept.look()
-    if kept.damaged:
-        following.mend()
-    return other
-
-
-def state_of(kept: KeptIndex | KeptCluster) -> dict[str, object]:
+def state_of(kept: KeptIndex) -> dict[str, object]:
     """What the health check says: it is ready with any snapshot, and says why it is not the current one."""
     if kept.snapshot:
         return {"ready": True, "detail": "; ".join(filter(None, (kept.snapshot, kept.problem))), "problem": ""}

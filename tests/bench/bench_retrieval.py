@@ -266,7 +266,7 @@ def updates(index: Path, searcher: Searcher, corpus: Corpus, questions: list[str
         )
         for arguments in (["add", str(path)], ["remove", *gone]):
             change(index, arguments)
-            assert searcher.maybe_reload()
+            assert searcher.swap_to()
         assert not {hit.source_id for question in questions[:20] for hit in searcher.search(question, k=10)} & set(gone)
     stop.set()
     asking.join()

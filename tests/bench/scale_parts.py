@@ -43,7 +43,7 @@ def searching(index: Path, questions: Path) -> dict[str, float]:
     held = psutil.Process().memory_info()
     found |= {"memory_mb": held.rss / 1e6, "private_mb": (held.rss - getattr(held, "shared", 0)) / 1e6}
     began = time.perf_counter()
-    searcher.swap_to(None)
+    searcher.swap_to(searcher.snapshot)
     found["again_s"] = time.perf_counter() - began
     searcher.close()
     return found

@@ -20,6 +20,7 @@ from index.errors import IndexProblem
 from index.filters import Filter, predicate
 from index.groups import Groups
 from index.model import Document, Entry, Metadata
+from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.views import Views
@@ -220,7 +221,7 @@ def test_older_snapshot_reveals_no_restricted_document(tmp_path: Path) -> None:
     index = tmp_path / "index"
     plan = Document(source_id="plan", title="Plan", text="The gate opens at six.")
     update(index, [plan, document(1)])
-    kept = KeptIndex(index, lambda name: Searcher.open(index, name))
+    kept = KeptIndex(LocalSnapshots(index), lambda name: Searcher.open(index, name))
     assert kept.look()
     try:
         assert kept.searcher().search("gate", groups=())

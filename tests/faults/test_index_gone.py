@@ -21,6 +21,7 @@ from index.build.ingest import bring_in
 from index.errors import IndexProblem
 from index.groups import Groups
 from index.opensearch import client as cluster
+from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from runtime.edge.timeouts import Timeouts
@@ -54,7 +55,7 @@ def index(built: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kept(index: Path) -> Iterator[KeptIndex]:
-    found = KeptIndex(index, lambda name: Searcher.open(index, name))
+    found = KeptIndex(LocalSnapshots(index), lambda name: Searcher.open(index, name))
     yield found
     found.close()
 

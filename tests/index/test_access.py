@@ -186,7 +186,7 @@ def test_change_applies_at_the_next_update(docs: Path, tmp_path: Path) -> None:
     path = rules(docs, {"finance/": "finance"})
     updated = ingest.follow(index, pool=READERS[0])
     assert (updated.report.files, updated.report.changed, len(updated.changes)) == (0, 2, 2)
-    assert searcher.maybe_reload()
+    assert searcher.swap_to()
     assert len(searcher.search("gate opens", k=10, groups=())) == found - 2
     assert len(searcher.search("gate opens", k=10, groups=("finance",))) == found
 

@@ -268,7 +268,7 @@ def test_changed_tag_applies_to_the_next_snapshot(tmp_path: Path) -> None:
     searcher = Searcher.open(tmp_path / "index")
     assert searcher.search("환불 신청", filter=Filter(tag="new")) == []
     update(tmp_path / "index", [msgspec.structs.replace(refund, metadata=Metadata(tags=("new",)))])
-    assert searcher.maybe_reload()
+    assert searcher.swap_to()
     assert [hit.source_id for hit in searcher.search("환불 신청", filter=Filter(tag="new"))] == ["refund"]
     searcher.close()
 

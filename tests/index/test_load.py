@@ -46,7 +46,7 @@ def test_load_fails_no_query_and_revives_no_document(tmp_path: Path) -> None:
         gone |= set(leaving)
         with lock:
             removed[manifest.snapshot] = set(gone)
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
     for thread in threads:
         thread.join()
     searcher.close()

@@ -45,8 +45,8 @@ def test_an_update_adds_changes_and_removes(index: Path) -> None:
     )
     assert manifest.documents == len(DOCUMENTS)
     assert before.search("parking garage")[0].source_id != "new"
-    assert before.maybe_reload()
-    assert not before.maybe_reload()
+    assert before.swap_to()
+    assert not before.swap_to()
     assert before.snapshot == manifest.snapshot != first
     assert before.search("parking garage midnight")[0].source_id == "new"
     assert "noon" in before.search("when does the reading room open")[0].text
@@ -55,7 +55,6 @@ def test_an_update_adds_changes_and_removes(index: Path) -> None:
     before.close()
     old = Searcher.open(index, first)
     assert old.search("helmet foundry")[0].source_id == "helmet"
-    assert not old.maybe_reload()
     old.close()
     assert verify(index) == []
     assert verify(index, first) == []
@@ -123,7 +122,7 @@ def test_queries_go_on_while_snapshots_change(index: Path) -> None:
         thread.start()
     for number in range(3):
         manifest = update(index, put=[Document(source_id="n", title="", text=f"Number {number} of the series.")])
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
         texts = {hit.text for hit in searcher.search("Number of the series")}
         assert f"Number {number} of the series." in texts
         assert not any(f"Number {old} of the series." in texts for old in range(number))

@@ -77,7 +77,7 @@ def _change_files(index: Path, folder: Path, searcher: Searcher) -> None:
     def changes(what: Callable[[], object], line: str) -> None:
         what()
         watch.says(line)
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
 
     with watching(index) as watch:
         changes(lambda: (folder / "gate.md").write_text("The gate opens at nine."), "changed gate.md: 1 passages")
@@ -131,5 +131,5 @@ def test_changed_access_rule_is_obeyed_soon(folder: Path, tmp_path: Path) -> Non
         watch.says("not updated: ")
         (folder / "access.toml").write_text('[groups]\n"guide/" = "staff"\n')
         watch.says("changed guide/install.md")
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
         assert {hit.source_id for hit in searcher.search("The gate opens at six", groups=())} == {"gate.md"}

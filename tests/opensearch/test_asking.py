@@ -12,8 +12,7 @@ from index.errors import IndexProblem
 from index.model import Document
 from index.opensearch.states import OpenSearchSnapshots
 from index.search.searcher import Searcher
-from runtime.processes import kept_cluster
-from runtime.processes.kept_cluster import KeptCluster
+from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import Served
 from tests.opensearch.building import place, update
 from tests.opensearch.cluster import Cluster
@@ -47,10 +46,10 @@ def test_a_person_searches_and_asks_it(cluster: Cluster, tmp_path: Path) -> None
 
 
 def test_new_snapshots_serve_new_questions_only(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_cluster, "LOOK_S", 0.0)
+    monkeypatch.setattr(OpenSearchSnapshots, "look_s", 0.0)
     address = place(cluster, "served")
     snapshots = OpenSearchSnapshots(address)
-    served = KeptCluster(snapshots, lambda name: Searcher.open(snapshots, name, earlier=2))
+    served = KeptIndex(snapshots, lambda name: Searcher.open(snapshots, name, earlier=2))
     try:
         assert not served.look()
         with pytest.raises(IndexProblem, match="no index at"):

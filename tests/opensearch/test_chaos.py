@@ -65,7 +65,7 @@ def watched(where: Address) -> Iterator[Watch]:
         with searching(where) as searcher:
             while not ended.is_set():
                 try:
-                    searcher.maybe_reload()
+                    searcher.swap_to()
                     hits = searcher.search("which capstan was looked at", k=10, bm25_k=10, vector_k=10)
                     for snapshot in {hit.snapshot for hit in hits} or {searcher.snapshot}:
                         watch.note(snapshot, [hit.text for hit in hits if hit.snapshot == snapshot])

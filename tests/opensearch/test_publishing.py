@@ -64,7 +64,7 @@ def test_search_keeps_its_snapshot_until_the_next(where: Address) -> None:
     with searching(where) as searcher:
         second = update(where, [told(1, "wakes"), told(2, "reads")])
         assert [hit.text for hit in searcher.search("keeper")] == ["Keeper 1 of the lighthouse sleeps."]
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
         assert (first.snapshot, second.snapshot) == (second.parent, searcher.snapshot)
     assert texts(where) == ["Keeper 1 of the lighthouse wakes.", "Keeper 2 of the lighthouse reads."]
     assert texts(where, first.snapshot) == ["Keeper 1 of the lighthouse sleeps."]

@@ -11,6 +11,7 @@ from actors.pipeline import pipeline
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.messages import PassagesRetrieved, QuestionAsked
 from index.model import Document, Metadata
+from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from runtime.engines.extractive.engine import ExtractiveEngine
@@ -39,7 +40,7 @@ def index(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kept(index: Path) -> Iterator[KeptIndex]:
-    made = KeptIndex(index, lambda name: Searcher.open(index, name, earlier=EARLIER))
+    made = KeptIndex(LocalSnapshots(index), lambda name: Searcher.open(index, name, earlier=EARLIER))
     made.look()
     yield made
     made.close()

@@ -98,7 +98,7 @@ def test_changed_groups_need_no_new_reading(index: Index) -> None:
         assert (ids(searcher, "apple", ()), ids(searcher, "apple", ("board",))) == ([], ["a"])
         assert [entry.source_id for entry in searcher.entries(("staff",))] == ["b"]
         update(index, access={"a": None, "b": ("board",)})
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
         assert searcher.access != before.access
         assert ids(searcher, "apple", ()) == ["a"]
         assert [entry.source_id for entry in searcher.entries(("staff", "board"))] == ["a"]
@@ -108,14 +108,13 @@ def test_changed_groups_need_no_new_reading(index: Index) -> None:
 def test_search_keeps_its_snapshot_until_reload(index: Index) -> None:
     first = update(index, [page("a", "An apple fell."), page("b", "A bell rang.")])
     with closing(Searcher.open(index)) as searcher, closing(Searcher.open(index, first.snapshot)) as pinned:
-        assert not searcher.maybe_reload()
+        assert not searcher.swap_to()
         second = update(index, [page("c", "A crimson apple.")], remove=["a"])
         assert index.names() == [first.snapshot, second.snapshot]
         for one in (searcher, pinned):
             assert (one.snapshot, ids(one, "apple")) == (first.snapshot, ["a"])
-        assert searcher.maybe_reload()
+        assert searcher.swap_to()
         assert (searcher.snapshot, ids(searcher, "apple")) == (second.snapshot, ["c"])
-        assert not pinned.maybe_reload()
         assert ids(pinned, "apple") == ["a"]
         searcher.swap_to(first.snapshot)
         assert ids(searcher, "apple") == ["a"]
@@ -129,7 +128,7 @@ def test_unpublished_build_is_invisible(index: Index) -> None:
             build.put(page("c", "A crimson apple."))
             assert (index.newest(), ids(searcher, "apple")) == (first.snapshot, ["a"])
         assert index.names() == [first.snapshot]
-        assert not searcher.maybe_reload()
+        assert not searcher.swap_to()
         assert ids(searcher, "apple") == ["a"]
     assert update(index, [page("d", "A dove.")]).documents == 3
 
