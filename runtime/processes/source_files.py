@@ -61,7 +61,7 @@ class SourceFiles:
     async def page(self, asked: PageAsked) -> PageView:
         """Raises NoSuchSource, NotServed, Unavailable."""
         entry, roots = await self._entry(asked.source_id, asked.groups)
-        words, near = await self._on_index(lambda searcher: _cited(searcher, asked)) or ("", 0.0)
+        words, near = await self._on_index(lambda searcher: _cited(searcher, asked))
         _, drawn = await self._draw(entry, roots, Order(page=asked.page, width=WIDTH, words=words, near=near))
         return PageView(pages=drawn.pages, width=drawn.width, height=drawn.height, marks=drawn.marks)
 
@@ -96,7 +96,7 @@ class SourceFiles:
                 return drawn_in_child(file.file, order)
 
             page = asyncio.get_running_loop().run_in_executor(self._threads, self._with_file, entry, roots, draw)
-            page.add_done_callback(lambda _: page.exception() and self._pages.pop(order, None))
+            page.add_done_callback(lambda done: done.exception() and self._pages.pop(order, None))
             self._pages[order] = page
             self._pages.setdefault(replace(order, words="", near=0.0), page)  # the same picture
             while len(self._pages) > KEPT and next(iter(self._pages.values())).done():
@@ -104,14 +104,14 @@ class SourceFiles:
         return digest, await asyncio.shield(self._pages[order])
 
 
-def _cited(searcher: Searcher, asked: PageAsked) -> tuple[str, float] | None:
+def _cited(searcher: Searcher, asked: PageAsked) -> tuple[str, float]:
     """The cited words on the page, and their position in its text, from 0 to 1. Raises IndexProblem."""
     whole = searcher.stretch(asked.source_id, 0, 2**40, asked.groups, page=asked.page)
     if whole is None:
-        return None
+        return "", 0.0
     page: Stretch = whole[1]
     start, end = max(asked.start, page.start), min(asked.end, page.end)
     if start >= end:
-        return None
+        return "", 0.0
     near = (start - page.start) / max(1, page.end - page.start)
     return page.text[start - page.start : end - page.start], near
