@@ -1,4 +1,4 @@
-"""Where a search finds its candidates: the seam between what is searched and how the results are ranked.
+"""Where a search finds its candidates: the seam between the index and the ranking.
 
 A backend holds one snapshot open. It gives the candidates of both sides, terms and vectors, with all that the ranking needs of
 each; fusion, duplicates and hits (ranking.py) are pure over them. The folder of an index is one body, OpenSearch another.
@@ -27,7 +27,7 @@ class Key(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a passage stands in a ranking, from 1."""
+    """A passage's rank, from 1."""
 
     rank: int
     score: float
@@ -37,7 +37,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A passage that either side found, with what the ranking needs of it. Its number decides between equal scores.
 
     `bm25` and `vector` are its places in the two rankings, if it has one. `cosine` is exact, whichever side found it; 0 where no
-    vector was asked for. `sketch` tells near-duplicates (duplicates.py); `begins`: the passage is its document's first; `lead` is
+    vector was asked for. `sketch` shows near-duplicates (duplicates.py); `begins`: the passage is its document's first; `lead` is
     of its document.
     """
 
@@ -58,7 +58,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What is looked for. `terms`: the question and its variants, each with its language; a passage keeps its best score.
 
     `vector` is one row of length 1, None to leave the vectors out. Words of `topic` count TOPIC_SHARE among the terms.
-    `bm25_k` and `vector_k` are how many of each become candidates; a vector hit whose cosine is below `threshold` does not.
+    `bm25_k` and `vector_k` are how many of each become candidates; a vector hit with a cosine below `threshold` does not.
     """
 
     terms: Sequence[tuple[str, str]] = ()
@@ -119,7 +119,7 @@ class Backend(Protocol):
 
     @property
     def manifest(self) -> Manifest:
-        """What the snapshot says of itself."""
+        """The snapshot's manifest."""
         ...
 
     @property
@@ -145,7 +145,7 @@ class Backend(Protocol):
         ...
 
     def source(self, source_id: str, groups: Groups) -> Entry | None:
-        """A document by its id, or by one that it had before its file was moved; None where callers in `groups` see none."""
+        """A document by its id, or by an id from before its file was moved; None where callers in `groups` see none."""
         ...
 
     def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
@@ -184,11 +184,11 @@ class Snapshots(Protocol):
         ...
 
     def withheld(self, name: str, access: str) -> str:
-        """Why callers in groups get no results from this snapshot, whose digest of access is given; empty when they do."""
+        """Why callers in groups get no results from this snapshot with that digest of access; empty when they do."""
         ...
 
     def open(self, name: str | None, embedder: Embedder | None) -> Backend:
-        """By default the newest. `embedder`: None for the one that travels with the snapshot."""
+        """By default the newest. `embedder`: None for the snapshot's own."""
         ...
 
     def detach(self) -> None:

@@ -15,7 +15,7 @@ def no_progress(task: str, done: int, total: int) -> None:
 class Job(msgspec.Struct, kw_only=True):
     """Paths are absolute. `parent` is "" for a first build. `live` and `removed` are (first, count) ranges of passages.
 
-    `new` are the segments whose passages the parent does not hold. With `lsa` the vectors are computed in the job, by a
+    `new` are the segments with passages that the parent does not have. With `lsa` the vectors are computed in the job, by a
     model that is fitted again when `refit`; otherwise they are in vectors/new.npy, in the order of `new` (of `live`, when
     `refit`).
     """

@@ -108,7 +108,7 @@ class Child:
         return self._process.wait()
 
     def last_words(self) -> str:
-        """The last line of standard error: of a traceback it says most. Without one, the exit code."""
+        """The last line of standard error: the most useful line of a traceback. Without it, the exit code."""
         code, lines = self.wait(), []
         if self._errors is not None:
             self._errors.seek(0)

@@ -2,7 +2,7 @@
 
 
 class IndexProblem(Exception):
-    """What is wrong with the index or its input, where, and the likely remedy, in one line."""
+    """The problem of the index or its input, its place, and the likely remedy, in one line."""
 
 
 class NotFetched(IndexProblem):

@@ -25,7 +25,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     """A document passes when it fits every field that is given; a document without a date does not fit `after`.
 
     `path`: a source id, or a pattern over source ids as in a .gitignore: `guide/**`, `*.pdf`, a folder's or a file's name.
-    `tag`: one tag, or several of which the document has any, in capitals or not. `language`: the document's, whatever single
+    `tag`: one tag, or several of which the document has any, in capitals or not. `language`: the document's, not that of single
     passages are in. `after`: a date like 2026-01-31; the document is dated on that day or later.
     """
 
@@ -65,14 +65,14 @@ def _under(path: str) -> Callable[[str], bool]:
     Name by name, in time linear in the pattern: as one regular expression, a stranger's `*?*?*?*?x` would take seconds.
     """
     names = [name for name in path.split("/") if name]
-    # None stands for any number of names.
+    # None matches any number of names.
     wanted = [None if name == "**" else re.compile(fnmatch.translate(name)) for name in names]
     if "/" not in path.rstrip("/"):
         wanted.insert(0, None)
     last = len(wanted)
 
     def reached(places: Iterable[int]) -> set[int]:
-        """These places in the pattern, and those after a `**` that stands there."""
+        """These positions in the pattern, and those after a `**` at them."""
         found: set[int] = set()
         for place in places:
             at = place
@@ -94,7 +94,7 @@ def _under(path: str) -> Callable[[str], bool]:
 
 
 def _dated(entry: Entry, after: date) -> bool:
-    """Whether the document is dated on that day or later; what is not an ISO date is none."""
+    """Whether the document is dated on that day or later; any other text than an ISO date is no date."""
     try:
         return date.fromisoformat(entry.metadata.date[:10]) >= after
     except ValueError:

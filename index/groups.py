@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-#: Names of groups; None: everybody. An empty one is nobody but who sees every document.
+#: Names of groups; None: public. Empty: only for callers who see every document.
 type Groups = tuple[str, ...] | None
 
 
@@ -25,13 +25,13 @@ def narrowed(named: Iterable[Groups]) -> Groups:
 
 
 def access_digest(documents: Mapping[str, Groups]) -> str:
-    """A digest of who sees which document; empty when everybody sees all."""
+    """A digest of the groups of every document; empty without groups."""
     named = sorted((source_id, *groups) for source_id, groups in documents.items() if groups is not None)
     return hashlib.sha256(repr(named).encode("utf-8", "surrogatepass")).hexdigest()[:32] if named else ""
 
 
 def counted(documents: Iterable[Groups]) -> dict[str, int]:
-    """How many documents each group sees beside what is everybody's, for a person; empty when all are everybody's."""
+    """How many documents each group sees besides public documents, for display; empty when all are public."""
     counts = Counter[str]()
     for groups in documents:
         counts.update(("(everybody)",) if groups is None else groups or ("(nobody)",))

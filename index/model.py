@@ -11,7 +11,7 @@ from index.groups import Groups, narrowed
 #: Increased by one whenever code for the old layout would misread the new one.
 FORMAT = 5
 
-#: What stands in a URL's path and fragment as it is.
+#: The characters that a URL's path and fragment keep.
 URL_SAFE = "!$&'()*+,;=:@/-._~"
 
 BlockKind = Literal["prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition"]
@@ -26,7 +26,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     `anchor`: the fragment that opens this place, an element's id or `Sheet1!A2:D2`. `syntax`: the language of code, as the
     document names it.
 
-    A table row says its column names itself (`Country: France | Code: FR`); the header stands once above the rows.
+    A table row contains its column names (`Country: France | Code: FR`); the header is once above the rows.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a document says of itself beside its text.
+    """The metadata of a document.
 
     `date` is ISO 8601, a day or a moment. `replaces` names the document that this one takes the place of: its source id or its
     title. Only callers in one of `groups` see the document; without any it is everybody's. `recognized`: its text, or some of
@@ -58,7 +58,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A document as read. Blocks are in order, do not overlap, and hold all that a person sees.
 
-    `pages` holds (offset, page number) of each page start. `language` is the one that the document declares.
+    `pages` holds (offset, page number) of each page start. `language` is the declared language.
     """
 
     source_id: str
@@ -115,7 +115,7 @@ def indexed_text(passage: "Passage | Hit") -> str:
 
 
 def own_headings(passage: Passage) -> str:
-    """The headings that a passage stands directly below: its section's and those in it."""
+    """The headings directly above a passage: its section's and those in it."""
     inside = (block for block in passage.blocks if block.kind == "heading")
     start = passage.char_start
     return "\n".join(
@@ -124,7 +124,7 @@ def own_headings(passage: Passage) -> str:
 
 
 def all_headings(passage: Passage, own: str) -> str:
-    """The title and every heading above a passage or in it, of which `own` are those that it stands directly below."""
+    """The title and every heading above a passage or in it, of which `own` are those directly above it."""
     return "\n".join([passage.title, *passage.headings[:-1], own])
 
 
@@ -146,8 +146,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     `origin` names the file it came from and `stamp` that file's size and time: a file with the same stamp is not opened
     again. `content` is the digest of the bytes that it was read from: the same bytes are not read again. `digest` covers
     everything that passages are made of: a document with the same digest is not indexed again. `language` is the document's
-    own, whatever single passages are in. `formerly` are the ids that it had before its file was moved, the oldest first.
-    `access` is what access.toml says of it (access.py), `member` its file's path in the archive that it came in.
+    own, not that of single passages. `formerly` are the ids from before its file was moved, the oldest first.
+    `access` are its groups by access.toml (access.py), `member` its file's path in the archive that it came in.
     """
 
     source_id: str
@@ -168,7 +168,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def groups(self) -> Groups:
-        """Who may see it: the groups that both access.toml and the document itself name."""
+        """The groups that may see it: those that both access.toml and the document itself name."""
         if self.access is None and not self.metadata.groups:
             return None
         return narrowed((self.access, self.metadata.groups or None))

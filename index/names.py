@@ -1,16 +1,16 @@
-"""Names of files and ids of documents: what may stand in them, and how a path is written down as an id."""
+"""Names of files and ids of documents: the allowed characters, and how a path becomes an id."""
 
 import unicodedata
 from urllib.parse import quote
 
-#: Control characters, breaks of lines and paragraphs, what is not UTF-8.
+#: Control characters, breaks of lines and paragraphs, bytes outside UTF-8.
 _UNWRITABLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
 #: Bidirectional embeddings, overrides and isolates.
 _TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
 
 def unwritable(character: str) -> bool:
-    """Whether a name must not hold this: it steers a terminal, breaks the line or turns the order of what is read.
+    """Whether a name must not hold this: it steers a terminal, breaks the line or reverses the reading order.
 
     Spaces and joiners of any script may be in a name; an emoji of several people holds one.
     """

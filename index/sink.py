@@ -23,7 +23,7 @@ class Sink(Protocol):
 
     @property
     def parent(self) -> Manifest | None:
-        """What the newest snapshot says of itself; None for the first."""
+        """The manifest of the newest snapshot; None for the first build."""
         ...
 
     @property
@@ -41,15 +41,15 @@ class Sink(Protocol):
         ...
 
     def warm_up(self) -> None:
-        """Let start, beside the reading of documents, what takes a while; may be called often."""
+        """Start slow work during the reading of documents; may be called often."""
         ...
 
     def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
-        """Write a document, whose passages have the numbers from `entry.first` on. The build removed one with that id before."""
+        """Write a document with passages numbered from `entry.first`. The build removed an earlier document of that id."""
         ...
 
     def keep(self, entry: Entry, before: Entry) -> None:
-        """A document whose passages stay, though its id, URL or groups are others than before. Of those that are moved at once,
+        """A document that keeps its passages, with another id, URL or groups. Of those that are moved at once,
         one may get the id that the next has.
         """
         ...
@@ -57,7 +57,7 @@ class Sink(Protocol):
     def remove(self, entry: Entry) -> None: ...
 
     def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
-        """Make all of it the newest snapshot. `refit`: with all vectors made anew, by a model fitted again where one is fitted."""
+        """Make all of it the newest snapshot. `refit`: with all vectors made again, by a model fitted again where one is fitted."""
         ...
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ def described(
     graph_size: int = 0,
     build_s: float = 0.0,
 ) -> Manifest:
-    """What a new snapshot says of itself. `next_number`: the first that no passage ever had; `coverage`: of those put now."""
+    """The figures of a new snapshot. `next_number`: the first that no passage ever had; `coverage`: of those put now."""
     passages = sum(entry.count for entry in catalogue.values())
     added = next_number - (parent.next_number if parent else 0)
     fresh = refit or parent is None

@@ -24,7 +24,7 @@ def source_path(source_id: str, start: int | None = None, end: int | None = None
 
 
 def quoted(source_id: str) -> str:
-    """The id as it stands in a path: slashes as they are, but where they would make it another path."""
+    """The id in a path: slashes as they are, but where they would make it another path."""
     parts = source_id.split("/")
     plain = not {"", ".", ".."} & {*parts} and not _PART_OF_ONE & {*parts[1:]}
     return quote(source_id, safe="/" if plain else "")
@@ -36,17 +36,17 @@ def original_path(source_id: str) -> str:
 
 
 def is_ours(url: str) -> bool:
-    """Whether an address is the path of a source's page here, and not one that the document itself has."""
+    """Whether an address is the path of a source's page here, and not the document's own address."""
     return url.startswith(PAGES)
 
 
 def published(url: str) -> str:
-    """The address that the document itself has; empty for one of ours."""
+    """The document's own address; empty for a path of ours."""
     return "" if is_ours(url) else url
 
 
 def on_the_web(url: str) -> str:
-    """The address that a document says it is published at; empty for what no client should open."""
+    """The address where a document is published; empty for addresses that no client should open."""
     return url if _WEB.fullmatch(url) else ""
 
 

@@ -29,7 +29,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Build:
-    """One build: `put` and `remove` documents, then `publish`, and `close` whatever happens."""
+    """One build: `put` and `remove` documents, then `publish`, and `close` in every case."""
 
     def __init__(self, sink: Sink) -> None:
         """Raises IndexProblem. It closes the sink."""
@@ -48,7 +48,7 @@ class Build:
             self.roots = self._parent.roots
 
     def spooled(self, stream: IO[bytes]) -> Path:
-        """A file that holds the stream, for a process to read; whoever asked for it deletes it."""
+        """A file with the stream, for a process to read; the caller deletes it."""
         with tempfile.NamedTemporaryFile(dir=self._sink.scratch, delete=False) as file:
             shutil.copyfileobj(stream, file)
         return Path(file.name)
@@ -94,7 +94,7 @@ class Build:
         self.catalogue[source_id] = msgspec.structs.replace(self.catalogue[source_id], stamp=stamp)
 
     def regroup(self, access: Mapping[str, Groups]) -> None:
-        """Note what access.toml says of these documents; their passages stay."""
+        """Note the groups of access.toml for these documents; their passages stay."""
         told = {change.source_id for change in self.changes}
         for source_id, groups in access.items():
             known = self.catalogue[source_id]
@@ -104,7 +104,7 @@ class Build:
                     self.changes.append(Change("changed", source_id, known.count))
 
     def move(self, ids: Mapping[str, str]) -> None:
-        """Give documents other ids, all at once, keeping their passages. One that held a new id before goes."""
+        """Give documents other ids, all at once, keeping their passages. A document that had a new id before is removed."""
         moving = {new: self.catalogue.pop(old) for old, new in ids.items()}
         for new, known in moving.items():
             self.remove(new)
@@ -113,7 +113,7 @@ class Build:
             self.changes.append(Change("moved", new, known.count, known.source_id))
 
     def _keep(self, entry: Entry, before: Entry) -> None:
-        """An entry whose passages stay, though they were written under another id or URL."""
+        """An entry with passages that stay, though they were written under another id or URL."""
         self.catalogue[entry.source_id] = entry
         if (entry.source_id, entry.url, entry.groups) != (before.source_id, before.url, before.groups):
             self._sink.keep(entry, before)

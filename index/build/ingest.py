@@ -54,7 +54,7 @@ def bring_in(
 ) -> Report:
     """Index the files of `patterns` and publish a snapshot if anything changed; the pattern `-` is standard input.
 
-    `only`: remove documents that come from elsewhere or whose file is gone; an index that cannot be read is then made anew.
+    `only`: remove documents that come from elsewhere or of deleted files; an unreadable index is then made from scratch.
     `limits` are those of one document, `processes` how many read them (0: as many as cores), `pool` reading processes that
     stay for the next time instead. Raises IndexProblem when nothing at all can be read.
     """
@@ -116,7 +116,7 @@ def follow(
     progress: Tell = no_progress,
     pool: Pool | None = None,
 ) -> Updated:
-    """Bring what is below `folders` up to date, by default all that the index was built from; other documents stay.
+    """Update the documents below `folders`, by default all that the index was built from; other documents stay.
 
     A file that could not be read before and is the same is not tried again. Raises Vanished when a folder is gone, or is empty
     though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.

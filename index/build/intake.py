@@ -1,4 +1,4 @@
-"""Feed files into a build: what is unchanged is not read again, what was moved keeps its passages, nothing is lost silently."""
+"""Feed files into a build: an unchanged file is not read again, a moved file keeps its passages, nothing is lost silently."""
 
 import hashlib
 import io
@@ -28,12 +28,12 @@ from index.snapshot.roots import Root
 from index.text import passages
 
 _STDIN = "-/"
-#: What is to be read, if anything, and what is to be done with what became of it.
+#: A task to read, if any, and the function for its outcomes.
 Work = tuple[Callable[[list[Outcome]], None], Task | None]
 
 
 class Intake:
-    """`exactly`: the index is to hold what is taken in and nothing else; otherwise documents of other files stay.
+    """`exactly`: the index gets these files and nothing else; otherwise documents of other files stay.
 
     `earlier` is what was skipped the last time. `again`: try files that could not be read then, though they are the same.
     `kept` is what a build that was stopped had read, and where this one keeps what it reads.
@@ -76,7 +76,7 @@ class Intake:
                 self._contents.setdefault(_bytes_of(entry), []).append(entry.source_id)
 
     def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
-        """Raises IndexProblem when it is not known who may see them."""
+        """Raises IndexProblem when their groups are not known."""
         self._roots = roots
         self._paths |= {found.origin: found.path for found in files}
         self._access.check({found.path.parent for found in files})
@@ -206,7 +206,7 @@ class Intake:
 
     def _same(self, source_id: str, origin: str, stamp: str) -> None:
         if source_id in self.seen:
-            self._is_free(source_id, origin, source_id)  # says by whom
+            self._is_free(source_id, origin, source_id)  # names the owner
         else:
             self._build.touch(source_id, stamp)
             self.seen[source_id] = origin
@@ -258,7 +258,7 @@ class Intake:
                 self._build.put_prepared(outcome.read, origin, stamp, content, member)
 
     def _is_free(self, source_id: str, origin: str, name: str, *, record: bool = False) -> bool:
-        """Whether a document may have this id; the one that has it already keeps it, and the other is named."""
+        """Whether a document may have this id; an earlier document keeps it, and the other is named."""
         holder = self._build.catalogue.get(source_id)
         by = self.seen.get(source_id)
         if by is None and holder is not None and holder.origin != origin and self._is_still_there(holder):
@@ -278,7 +278,7 @@ class Intake:
         return not self.exactly and (entry.origin.startswith(_STDIN) or _exists(entry.origin))
 
     def _take_over(self, source_id: str, content: str) -> None:
-        """Let a new document be the one that was read from the same bytes, whose file has gone."""
+        """Identify a new document with a document of the same bytes that has lost its file."""
         if source_id in self._build.catalogue or not content:
             return
         name = Path(source_id).name
@@ -324,7 +324,7 @@ class Intake:
         self.seen |= {entry.source_id: entry.origin for entry in entries}
 
     def drop_vanished(self, *, below: Sequence[str] = ()) -> None:
-        """Remove documents that their file no longer contains, and those whose file is gone from below these folders, or from
+        """Remove documents that their file no longer contains, and those of files that are gone from below these folders, or from
         anywhere if the index is to hold exactly what was taken in.
         """
         roots = [Root(folder=folder) for folder in below]
@@ -336,7 +336,7 @@ class Intake:
                 self._build.remove(source_id)
 
     def regroup(self) -> None:
-        """Let every document whose file was looked at be seen by whom access.toml says now. Raises IndexProblem."""
+        """Set the groups of every checked document by the present access.toml. Raises IndexProblem."""
         access: dict[str, Groups] = {}
         for source_id, entry in self._build.catalogue.items():
             path, planned = self._paths.get(entry.origin), self._planned.get(entry.origin)
@@ -383,7 +383,7 @@ def _unfit(member: archives.Member) -> Unreadable | None:
 
 
 def _id_now(entry: Entry, planned: str) -> str:
-    """The id that this document of a file has, when the file itself has the id `planned`; records have ids of their own."""
+    """The id of this document of a file, when the file has the id `planned`; records have ids of their own."""
     if _is_record(entry):
         return entry.source_id
     if archives.is_archive(entry.origin) and not entry.source_id.startswith(f"{planned}/"):
@@ -409,7 +409,7 @@ def _exists(origin: str) -> bool:
 
 
 def _basis(root: Root) -> str:
-    """What else a document is made of, beside its file's bytes."""
+    """The inputs of a document other than its file's bytes."""
     address = f".{zlib.crc32(root.base_url.encode()):x}" if root.base_url else ""
     return f"{passages.VERSION}{address}"
 

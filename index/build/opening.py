@@ -1,4 +1,4 @@
-"""From an address to an index, which may be a folder: where all who search or build begin."""
+"""From an address to an index, which may be a folder: the start of every search and build."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -34,7 +34,7 @@ class Index(Snapshots, Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Its own folder, whose files are no documents; None where it has none."""
+        """Its own folder, which contains no documents; None without a folder."""
         ...
 
     def exists(self) -> bool:

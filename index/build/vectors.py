@@ -19,7 +19,7 @@ from index.snapshot.snapshot import link
 from index.snapshot.store import PassageStore
 
 _MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")
-#: How well a model knows what is folded in is measured on so many passages.
+#: The coverage of new passages is measured on so many of them.
 _COVERAGE_OF = 500
 Labels = NDArray[np.int64]
 

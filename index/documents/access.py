@@ -4,7 +4,7 @@
     "finance/**" = ["finance", "board"]
     "*.draft.md" = "editors"
 
-Patterns are those of a .gitignore, seen from the file's folder, in capitals or not. Whatever names groups narrows: a document is
+Patterns are those of a .gitignore, seen from the file's folder, in capitals or not. Every rule with groups narrows: a document is
 for the groups that all have named, each rule that matches it and the document itself. So the order does not matter, and nothing
 that is added shows more. The index does not begin before every rule is understood.
 """
@@ -59,7 +59,7 @@ class AccessRules:
         self._above = cache(self._find)
 
     def check(self, folders: Iterable[Path]) -> None:
-        """Read the rules for these folders. Raises IndexProblem for one that cannot be understood."""
+        """Read the rules for these folders. Raises IndexProblem for a rule that cannot be understood."""
         for folder in folders:
             self._above(folder)
 

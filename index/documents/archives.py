@@ -20,7 +20,7 @@ _ENCRYPTED, _UTF8 = 0x1, 0x800
 
 
 class Member(NamedTuple):
-    """A file of an archive. `read` works until the next one is asked for; `problem` says why it cannot be."""
+    """A file of an archive. `read` works until the next one is asked for; `problem` is the reason when it cannot be read."""
 
     name: str
     size: int
@@ -33,7 +33,7 @@ def is_archive(name: str) -> bool:
 
 
 def members(path: Path) -> Iterator[Member]:
-    """Every file in the archive, in its order. Raises Unreadable for one that is damaged or a bomb."""
+    """Every file in the archive, in its order. Raises Unreadable for a damaged archive or a bomb."""
     try:
         yield from _zipped(path) if path.suffix.lower() == ".zip" else _tarred(path)
     except (
@@ -64,7 +64,7 @@ def _zipped(path: Path) -> Iterator[Member]:
 
 
 def _zip_names(infos: list[zipfile.ZipInfo]) -> list[str]:
-    """Names without the mark of UTF-8 are in whatever encoding the program used that packed them."""
+    """Names without the mark of UTF-8 are in the encoding of the program that packed them."""
     unmarked = [info.orig_filename.encode("cp437", "replace") for info in infos if not info.flag_bits & _UTF8]
     try:
         text = decode(b"\n".join(unmarked)) if unmarked else ""
@@ -112,6 +112,6 @@ def _link() -> Unreadable:
 
 
 def _harmless(name: str) -> str:
-    """The name as a path below the archive, whatever it says."""
+    """The name as a path below the archive, never outside it."""
     parts = name.replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in ("", ".", ".."))

@@ -1,4 +1,4 @@
-"""Find the files to read. One that cannot be read has its reason; nothing here stops a build but a path that is not there."""
+"""Find the files to read. An unreadable file has its reason; only a missing path stops a build."""
 
 import glob
 import os
@@ -21,7 +21,7 @@ MAX_BYTES = 100 * 1024 * 1024
 
 
 class Found(NamedTuple):
-    """A file to read, at `inside` its root; `problem` says why it will be skipped. `closed`: it cannot be looked at now."""
+    """A file to read, at `inside` its root; `problem` is why it will be skipped. `closed`: it cannot be opened now."""
 
     path: Path
     root: Root
@@ -133,7 +133,9 @@ class Finder:
 def _check_name(path: Path) -> None:
     """Raises IndexProblem for rules that would not be found under the name that their file has."""
     if path.name != ACCESS_FILE:
-        raise IndexProblem(f"{path}: name it {ACCESS_FILE}; it says who may see what, and counts under this name only")
+        raise IndexProblem(
+            f"{path}: name it {ACCESS_FILE}; it limits documents to groups, and counts under this name only"
+        )
 
 
 def _look(path: Path, root: Root, inside: str, *, named: bool = False) -> Found:

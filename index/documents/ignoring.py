@@ -13,7 +13,7 @@ from index.errors import IndexProblem
 from index.snapshot.roots import Root
 
 IGNORE_FILE = ".groundwireignore"
-#: Hidden files, and what editors and browsers leave beside the file that is being written. A rule with `!` brings one back.
+#: Hidden files, and temporary files of editors and browsers. A rule with `!` brings one back.
 ALWAYS = (".*", "*~", "~$*", r"\#*#", "*.swp", "*.swx", "*.tmp", "*.bak", "*.part", "*.crdownload", "4913")
 _Layer = tuple[str, GitIgnoreSpec]
 
@@ -44,7 +44,7 @@ class Ignoring:
         return not holds_files and self._include is not None and not self._include.match_file(path)
 
     def leaves_out_wherever(self, path: str, *, named: bool = False) -> bool:
-        """Whether the file at `path` is left out, be it for the folder it stands in."""
+        """Whether the file at `path` is left out, be it because of its folder."""
         parts = path.split("/")
         folders = ("/".join(parts[:length]) for length in range(1, len(parts)))
         return any(self.leaves_out(one, folder=True, named=named) for one in folders) or self.leaves_out(

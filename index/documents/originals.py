@@ -44,7 +44,7 @@ _REMEMBERED = 256
 
 
 class NoOriginal(Exception):
-    """There is no file to show; the message says why."""
+    """There is no file; the message is the reason."""
 
 
 class Original(NamedTuple):
@@ -68,7 +68,7 @@ def has_own_file(entry: Entry) -> bool:
 
 
 class Originals:
-    """Opens the files of documents; the digest of one that stays as it is is worked out once. Safe for any number of threads."""
+    """Opens the files of documents; the digest of an unchanged file is computed once. Safe for any number of threads."""
 
     def __init__(self) -> None:
         self._digests: OrderedDict[tuple[int, ...], str] = OrderedDict()

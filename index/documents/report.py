@@ -1,4 +1,4 @@
-"""What a reading of files came to: the report of one, and the files that could not be read, kept beside the index."""
+"""The result of reading files: the report of a build, and the unreadable files, kept in the index."""
 
 import os
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ class Report(msgspec.Struct, kw_only=True):
     """`skipped` holds the first 1,000; `skipped_count` counts all. `megabytes` is the amount read, in 10^6 bytes.
 
     `left_out` counts files and folders that rules leave out. `note` is a line for the person, beyond the figures. `groups` counts
-    the documents that each group sees; `access` are lines on what nobody sees, and on rules of access.toml that match nothing.
+    the documents that each group sees; `access` are lines on documents without readers, and on useless rules of access.toml.
     """
 
     snapshot: str = ""
@@ -71,7 +71,7 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_skipped(index: Path) -> Skipped:
-    """What stands beside the index; empty when nothing does."""
+    """The unreadable files that were kept; empty without any."""
     try:
         return msgspec.json.decode((index / _FILE).read_bytes(), type=Skipped)
     except (OSError, msgspec.DecodeError):
@@ -79,7 +79,7 @@ def read_skipped(index: Path) -> Skipped:
 
 
 def now_skipped(earlier: Skipped, report: Report, looked_at: set[str] | None) -> Skipped:
-    """What is skipped after a reading. `looked_at`: the files found now, when others were skipped earlier; None for all."""
+    """The skipped files after a build. `looked_at`: the files of this build, when others were skipped earlier; None for all."""
     still: list[Skip] = []
     if looked_at is not None:
         now = {skip.name for skip in report.skipped}

@@ -1,7 +1,7 @@
 """The default embedder: latent semantic analysis over character n-grams, fitted on the corpus that it will search.
 
 Counts of n-grams, weighted as in BM25, are projected onto the corpus's strongest directions. It needs no download, knows no
-language and does not search across languages. New passages are folded in with the existing directions; `coverage` says how
+language and does not search across languages. New passages are folded in with the existing directions; `coverage` is how
 much of a text those directions know.
 """
 
@@ -119,7 +119,7 @@ def _count(text: str) -> Counted:
 
 
 def sample_step(total: int) -> int:
-    """How far apart the texts stand, of so many, that a model is fitted on."""
+    """The step between texts, of so many, that a model is fitted on."""
     return max(1, -(-total // FIT_ON))
 
 
@@ -181,7 +181,7 @@ def _directions(matrix: "csr_matrix", dimension: int) -> NDArray[np.float64]:
 def _choose_features(seen: Sequence[Hashes]) -> tuple[Hashes, NDArray[np.float32]]:
     """All n-grams, or the most frequent when there are too many, and their weights by rarity."""
     held, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.uint32), *seen]), return_counts=True)
-    if len(seen) > _EXACT_UP_TO:  # with so many texts, the directions cannot retain what only one of them says
+    if len(seen) > _EXACT_UP_TO:  # with so many texts, the directions cannot retain the content of a single text
         held, counts = held[counts > 1], counts[counts > 1]
     if len(held) > _MAX_FEATURES:
         strongest = np.sort(np.argpartition(-counts, _MAX_FEATURES)[:_MAX_FEATURES])

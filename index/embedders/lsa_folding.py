@@ -13,7 +13,7 @@ from index.embedders.embedder import Vectors, unit
 from index.embedders.lsa import Lsa, saturation
 from index.text.ngrams import Hashes, encode_all, placed_grams
 
-#: Texts whose n-grams are counted together, and those whose vectors are.
+#: Texts whose n-grams are counted together, and texts with vectors made together.
 _TOGETHER, BATCH = 48, 1920
 #: The bits of a hash that lead to its place among the features, and those of a feature's place.
 _LEADING, _PLACE = 18, 17

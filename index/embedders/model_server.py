@@ -1,6 +1,6 @@
 """What every client of a model server keeps to: it reads so many bytes, follows no redirect elsewhere, repeats none of its words.
 
-A server is configured by the owner and still not trusted: it may be broken, hostile, or another one than was meant. What it says
+A server is configured by the owner and still not trusted: it may be broken, hostile, or another server than intended. Its replies
 goes to the log, without the keys that it may echo.
 """
 
@@ -23,7 +23,7 @@ _SECRET = re.compile(
 
 
 class Misbehaved(httpx2.TransportError):
-    """The server does what no model server may; the message says what, in our words."""
+    """The server does what no model server may; the message names it, in our words."""
 
 
 def place(url: str) -> str:
@@ -34,7 +34,7 @@ def place(url: str) -> str:
 
 
 def phrase(status: int) -> str:
-    """The status as the standard names it, whatever the server calls it."""
+    """The status by its standard name, not by the server's."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -48,7 +48,7 @@ def why(error: BaseException) -> str:
 
 
 def note(url: str, said: object, *keys: str) -> None:
-    """Log what a server said, without secrets, in one line."""
+    """Log a server's reply, without secrets, in one line."""
     log.warning("%s said: %s", place(url), without_secrets(str(said), *keys))
 
 
@@ -86,7 +86,7 @@ def client(url: str, *, most_bytes: int, timeout_s: float) -> httpx2.Client:
 
 
 class _Client(httpx2.Client):
-    """Closes its connections when nobody has it any more, as the openai client's own does."""
+    """Closes its connections when it is garbage-collected, as the openai client's own does."""
 
     def __del__(self) -> None:
         if not self.is_closed:
@@ -104,7 +104,7 @@ def _prepare(url: str, request: httpx2.Request) -> None:
 def _check(response: httpx2.Response) -> None:
     """Raises Misbehaved."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise Misbehaved("sends a compressed reply that nobody asked for")
+        raise Misbehaved("sends a compressed reply without a request for it")
 
 
 class _AsyncBounded(httpx2.AsyncByteStream):

@@ -101,7 +101,7 @@ class RerankServer:
 
 
 class Reranking:
-    """A Reranker that counts what it could not do, and tells of it once until it can again."""
+    """A Reranker that counts its failures, and reports the first of each series."""
 
     def __init__(
         self, server: RerankServer, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic

@@ -177,7 +177,7 @@ class Bm25:
 
 
 def _json() -> Any:
-    """Java's writer of JSON, told to write fields and no getters: with a result comes how it is sorted, which is not asked for."""
+    """Java's writer of JSON, set to fields and no getters: a getter would add the sort order of each result."""
     mapper = jvm.java_class("com.fasterxml.jackson.databind.ObjectMapper")()
     accessor = jvm.java_class("com.fasterxml.jackson.annotation.PropertyAccessor")
     nothing = jvm.java_class("com.fasterxml.jackson.annotation.JsonAutoDetect$Visibility").NONE
@@ -218,7 +218,7 @@ class _Reader:
     """One language's index. Results come from Java as one JSON text, since reading each Java object separately costs 20 µs.
 
     pyjnius keeps a method's object with the class, for all threads, from where the method is named until it is called. So no Java
-    call stands among another's arguments, where a second thread could take its turn and name the method of an object of its own.
+    call is among another's arguments, where a second thread could take its turn and name the method of an object of its own.
     """
 
     def __init__(self, directory: Path, language: str, own: Callable[[Allowed], list[int] | None], json: Any) -> None:

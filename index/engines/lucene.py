@@ -16,7 +16,7 @@ from index.snapshot.store import PassageStore
 
 
 def warm_up() -> None:
-    with contextlib.suppress(IndexProblem):  # `update` says what is wrong
+    with contextlib.suppress(IndexProblem):  # `update` reports the problem
         jvm.start(build=True)
         jvm.detach()
 

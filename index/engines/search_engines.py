@@ -26,7 +26,7 @@ class TermIndex(Protocol):
     ) -> list[tuple[int, float]]:
         """Passage numbers and scores above 0, best first, of those allowed; equal scores by number.
 
-        A score is the same whatever is allowed. Words of `topic` count TOPIC_SHARE (coverage.py).
+        A score does not depend on `allowed`. Words of `topic` count TOPIC_SHARE (coverage.py).
         """
         ...
 
@@ -49,7 +49,7 @@ class TermEngine(Protocol):
         ...
 
     def problems(self, snapshot: Path, languages: Mapping[str, int]) -> list[str]:
-        """What is wrong with an index that should hold so many passages of each language. Raises IndexProblem."""
+        """The problems of an index that should have so many passages of each language. Raises IndexProblem."""
         ...
 
     def detach(self) -> None:
@@ -76,7 +76,7 @@ class VectorIndex(Protocol):
 class VectorEngine(Protocol):
     """Vectors of length 1, labelled by passage number, in the folder `vectors`: `FILE` names the file that leads to all others.
 
-    What is built comes in batches of labels and rows, labels ascending throughout, so that no more need be held at once.
+    Vectors come in batches of labels and rows, labels ascending throughout, so that no more need be in memory at once.
     """
 
     FILE: str
@@ -95,7 +95,7 @@ class VectorEngine(Protocol):
         total: int,
         tell: Tell,
     ) -> int:
-        """Write `new`: what is in `old` without `removed` and with `total` vectors more; returns how many it holds, removed ones
+        """Write `new`: the vectors of `old` without `removed` and with `total` more; returns how many it has, removed vectors
         included.
         """
         ...

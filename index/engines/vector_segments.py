@@ -2,7 +2,7 @@
 
 `NAME.labels` holds the passage numbers, ascending, and `NAME.rows` the vectors, both to be mapped. A large segment has
 `NAME.graph` in place of the rows, which finds the nearest: an HNSW graph of hnswlib; the rows in its file are
-mapped. Its answers are candidates, whose cosines are computed from the rows. Of a small segment all rows are compared.
+mapped. Its answers are candidates; their cosines are computed from the rows. Of a small segment all rows are compared.
 """
 
 import struct
@@ -76,7 +76,7 @@ class Segment:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 
     def places(self, numbers: Labels) -> Places:
-        """Where those of these numbers stand that the segment holds; `numbers` ascend."""
+        """The positions of the numbers that the segment has; `numbers` ascend."""
         start, end = np.searchsorted(numbers, (self.first, self.last + 1))
         wanted = numbers[start:end]
         if self.last - self.first + 1 == len(self.labels):
@@ -98,7 +98,7 @@ class Segment:
         return np.asarray((self._rows @ vector[0])[places])
 
     def batches(self, kept: NDArray[np.bool_] | None = None) -> Iterator[Batch]:
-        """What the segment holds, or of it what is kept."""
+        """The rows of the segment, or the kept part of them."""
         for start in range(0, len(self.labels), _BLOCK):
             labels, rows = self.labels[start : start + _BLOCK], self._rows[start : start + _BLOCK]
             some = slice(None) if kept is None else kept[start : start + _BLOCK]
@@ -155,9 +155,9 @@ def _write(folder: Path, batches: Iterable[Batch]) -> str:
 
 
 def add_graph(folder: Path, name: str, dimension: int, tell: Callable[[int], None]) -> None:
-    """Give a segment its graph; tells how many rows each block had. One thread: with more, the graph would vary.
+    """Give a segment its graph; reports the rows of each block. One thread: with more, the graph would vary.
 
-    A row stands in the graph where it stands in the segment: each is put in as it comes.
+    A row has the same position in graph and segment: rows are added in their order.
     """
     graph, done = hnswlib.Index(space="ip", dim=dimension), 0
     graph.init_index(max_elements=count(name), M=_LINKS, ef_construction=_WIDTH_BUILD, random_seed=_SEED)

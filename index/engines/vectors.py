@@ -1,7 +1,7 @@
 """Passage vectors in segments (vector_segments.py), labelled by passage number, nearest by cosine.
 
 `segments.msgpack` names the segments of a snapshot, in the order of their passages, and the passages that were removed since their
-segment was written. An update writes what is new as a segment, links the rest, and merges the newest segments as they grow, so
+segment was written. An update writes new vectors as a segment, links the rest, and merges the newest segments as they grow, so
 that an index has few of them and few are written again.
 """
 
@@ -32,7 +32,7 @@ _MERGED, _PART = 65_536, 16
 _REWRITE_ABOVE = 0.3
 #: A graph that is made holds its vectors in memory; as many are made at once as fit into this.
 _AT_ONCE_BYTES = 1_000_000_000
-#: Beside twice as many as are wanted, so many candidates get their cosine; a graph knows distances roughly.
+#: Twice `k` plus so many candidates get their cosine; a graph knows distances roughly.
 _SPARE = 30
 
 
@@ -45,7 +45,7 @@ class _List(msgspec.Struct, frozen=True):
 
 
 def build(path: Path, dimension: int, batches: Iterable[Batch], total: int, tell: Tell) -> int:
-    """Write an index of `total` vectors, whose labels ascend; returns their number."""
+    """Write an index of `total` vectors with ascending labels; returns their number."""
     segments = max(1, min(_MOST, -(-total // _ALONE)))
     names = vector_segments.write(path.parent, batches, max(1, -(-total // segments)))
     _add_graphs(path.parent, names, dimension, tell)
@@ -56,7 +56,7 @@ def build(path: Path, dimension: int, batches: Iterable[Batch], total: int, tell
 def update(
     old: Path, new: Path, dimension: int, removed: Labels, batches: Iterable[Batch], total: int, tell: Tell
 ) -> int:
-    """Write `new`: what is in `old` without `removed`, and `total` vectors more, with higher labels; returns how many it holds,
+    """Write `new`: the vectors of `old` without `removed`, and `total` more, with higher labels; returns how many it has,
     removed ones included. Raises IndexProblem.
     """
     folder = new.parent
@@ -112,7 +112,7 @@ def _kept(segment: Segment, gone: Labels) -> NDArray[np.bool_]:
 
 
 def _add_graphs(folder: Path, names: Iterable[str], dimension: int, tell: Tell) -> None:
-    """To those that are large enough, each on a core of its own: the same segments, whatever the number of cores."""
+    """To those that are large enough, each on a core of its own: the same segments for any number of cores."""
     large = [name for name in names if vector_segments.count(name) >= GRAPH_FROM]
     total, done, lock = sum(map(vector_segments.count, large)), 0, threading.Lock()
 
@@ -176,7 +176,7 @@ class VectorIndex:
                 places, distances = found
                 found = (places[kept[places]], distances[kept[places]])
                 if len(found[0]) < min(k, int(np.count_nonzero(kept))):
-                    found = None  # those that are removed stood before the others
+                    found = None  # the removed rows come before the others
             near.append(found)
         distances = np.sort(np.concatenate([np.zeros(0, dtype=np.float32), *(found[1] for found in near if found)]))
         farthest = distances[min(2 * k + _SPARE, len(distances)) - 1] if len(distances) else 0.0
@@ -212,7 +212,7 @@ class VectorIndex:
 
 
 def _best(labels: Labels, cosines: Vectors, k: int) -> dict[int, float]:
-    """The highest `k` of those whose labels ascend."""
+    """The highest `k` of scores with ascending labels."""
     least = np.partition(cosines, -k)[-k] if k < len(cosines) else -np.inf
     near = np.flatnonzero(cosines >= least)
     best = near[np.argsort(-cosines[near], kind="stable")][:k]

@@ -75,11 +75,11 @@ def options_of(java: Java) -> list[str]:
     """The options that a class archive must be made with to fit."""
     return [
         "-Xrs",  # Python keeps handling signals
-        "-Xlog:disable",  # a class archive that does not fit is no news for whoever searches
+        "-Xlog:disable",  # a class archive that does not fit is no news for a search
         "-XX:+UseSerialGC",
         "--enable-native-access=ALL-UNNAMED",
         f"-Djava.util.logging.config.file={Path(__file__).with_name('jvm_logging.properties')}",
-        # Log4j's whole machinery takes a sixth of the start; its simple logger says errors, on standard error.
+        # Log4j's whole machinery takes a sixth of the start; its simple logger writes errors to standard error.
         "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
         "-Dslf4j.internal.verbosity=WARN",
         *([f"--add-modules={_VECTOR_MODULE}"] if java.has_vectors else []),
@@ -87,7 +87,7 @@ def options_of(java: Java) -> list[str]:
 
 
 def java_class(name: str) -> Any:
-    """The Java class `name`, with what is public in it; the JVM must be running."""
+    """The Java class `name`, with its public members; the JVM must be running."""
     import jnius
 
     return jnius.autoclass(name, include_protected=False, include_private=False)

@@ -1,10 +1,10 @@
 """A search in every language of an index as one call of Java, put together from its method handles.
 
-From Python a search takes three calls a language (bm25.py), and what they cost beside Lucene's own work is half of that work again.
+From Python a search takes three calls a language (bm25.py), and their cost is half of Lucene's own work.
 To put them together takes 60 ms once in a process, so it pays where many searches follow.
 
 Threads: pyjnius keeps the object that a method was last asked of with the method, and nothing else keeps what came from another
-call. So one thread at a time puts together, and what is called later has a name that outlives the call.
+call. So one thread at a time puts together, and a later call has a name that outlives it.
 """
 
 import threading

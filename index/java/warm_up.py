@@ -1,6 +1,6 @@
 """Begin what takes longest in opening an index, Java and its analyzers, while all else is imported.
 
-The threads import nothing of ours and call Java alone: msgspec builds what it knows of a Struct at its first use, and two threads
+The threads import no module of ours and call Java alone: msgspec builds a Struct's codec at its first use, and two threads
 that do so for the same one crash.
 """
 
@@ -14,7 +14,7 @@ from index.languages import LANGUAGES, of
 
 
 def begin(index: Path) -> None:
-    """Start Java for a short life, and load what a search of that index takes; what is wrong is told to whoever searches."""
+    """Start Java for a short life, and load the libraries for a search of that index; the search itself reports problems."""
     try:
         snapshot = (index / "current").read_text(encoding="utf-8").strip()
         languages = {path.name for path in (index / "snapshots" / snapshot / "lucene").iterdir()}

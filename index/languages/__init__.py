@@ -27,7 +27,7 @@ FALLBACK: Final = "en"
 
 
 class LanguageProblem(Exception):
-    """A language whose folder is incomplete or invalid. One line per problem: the file, the key."""
+    """A language with an incomplete or invalid folder. One line per problem: the file, the key."""
 
 
 @cache
@@ -42,7 +42,7 @@ def spoken(language: str) -> Language:
 
 
 def name_of(language: str, otherwise: str = "") -> str:
-    """The language's English name; `otherwise`, or the code itself, for one that is not in LANGUAGES."""
+    """The language's English name; `otherwise`, or the code itself, for a code that is not in LANGUAGES."""
     return of(language).identity.name if language in LANGUAGES else otherwise or language
 
 

@@ -1,8 +1,8 @@
 """Detect the language of a text: by script first, by words only among the languages that share a script.
 
 Markers, addresses and code are ignored; a text with nothing else is UNDETERMINED. So is a long one without any function word
-in a script of several languages: a table of names says nothing of its language. In a text of two scripts, Latin words without
-function words among them are names, however many letters they have. A word of several languages says nothing between them: half
+in a script of several languages: a table of names is no evidence of its language. In a text of two scripts, Latin words without
+function words among them are names, however many letters they have. A word of several languages is no evidence for either: half
 of the function words of a Spanish text are French ones too.
 """
 
@@ -25,16 +25,16 @@ _NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`\n]*`|[\[［【][\d٠-٩�
 #: A text without any of these has nothing of that.
 _SIGNS_OF_IT: Final = ("://", "www.", "`", "[", "［", "【")
 _TOKEN = re.compile(r"\S+")
-#: A whole token, looked at once and without going back: whatever people write, this takes no longer than it is.
+#: A whole token, read once and without going back: the time is linear for any input.
 _MAIL = re.compile(r"\S[^@]*+@\S[^.]*+\..++", re.DOTALL)
 _WORDS: Final = {script: re.compile(f"[{letters}]+(?:'[{letters}]+)?") for script, letters in LETTERS.items()}
-#: The share of function words from which Latin words beside another script are running text.
+#: The share of function words from which Latin words next to another script are running text.
 _PROSE = 0.2
 #: From so many words on, a text in a language has a function word of it.
 _LONG = 20
 #: What a text needs to be surely in a language: a share of letters, letters of a script of its own, else function words.
 _SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
-#: How many words of a language another one must lack to tell the two apart, and how many times as many as the reverse.
+#: How many words of a language another one must lack to distinguish the two, and how many times as many as the reverse.
 _APART, _TIMES = 4, 3
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
 _LABEL = "__label__"
@@ -43,7 +43,7 @@ _REMEMBERED = 65536
 
 
 def detect(text: str) -> str:
-    """One of LANGUAGES, or UNDETERMINED when the text has no letters of theirs."""
+    """One of LANGUAGES, or UNDETERMINED when the text has none of their letters."""
     return Looked(text).language()
 
 
@@ -58,7 +58,7 @@ def strongly(text: str, language: str) -> bool:
 
 
 def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
-    """What `detect` says if the text is `strongly` in it, else `otherwise`; never asks the statistical model.
+    """The result of `detect` if the text is `strongly` in it, else `otherwise`; never asks the statistical model.
 
     `running`: how far at least it must be running text and not names, from 0 to 1, with as many function words as prose has.
     """
@@ -81,7 +81,7 @@ def same_script(language: str) -> tuple[str, ...]:
 
 
 class Looked:
-    """A text that is looked at once, whatever is asked about its language."""
+    """A text with its words and letters, counted once for every question about its language."""
 
     def __init__(self, text: str) -> None:
         self._text = _language_in(text)
@@ -103,7 +103,7 @@ class Looked:
         return FALLBACK if FALLBACK in languages else languages[0]
 
     def clear(self) -> str | None:
-        """As `detect`, or None where only the statistical model can tell: the text is then strongly in no language."""
+        """As `detect`, or None where only the statistical model can decide: the text is then strongly in no language."""
         languages = written_in(self._script)
         if self._weights[self._script] == 0 or not languages:
             return UNDETERMINED
@@ -134,7 +134,7 @@ class Looked:
 
     @cached_property
     def _script(self) -> Script:
-        """The script with the most letters by weight; of Latin words beside another only running text counts."""
+        """The script with the most letters by weight; of Latin words next to another script only running text counts."""
         weights = dict(self._weights)
         if "latin" in weights and sum(map(bool, weights.values())) > 1:
             weights["latin"] *= self._running("latin")
@@ -150,7 +150,7 @@ class Looked:
         return self._found[script]
 
     def _marked(self, script: Script) -> Counter[tuple[str, ...]]:
-        """How many words of the text speak for which of the languages that are written in a script."""
+        """For each language of a script, how many words of the text are evidence for it."""
         if script not in self._counted:
             self._counted[script] = Counter(filter(None, map(_marks(script).__getitem__, self._words(script))))
         return self._counted[script]
@@ -207,7 +207,7 @@ def _script_table() -> Table:
 
 
 class _Marks(dict[str, tuple[str, ...]]):
-    """Those of the languages of a script that a word speaks for: a function word, an elision or a contraction of theirs."""
+    """The languages of a script that a word is evidence for: their function words, elisions and contractions."""
 
     def __init__(self, script: Script) -> None:
         super().__init__()

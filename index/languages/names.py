@@ -7,7 +7,7 @@ from index.languages import FALLBACK, LANGUAGES
 
 @cache
 def named(codes: tuple[str, ...], language: str) -> str:
-    """An enumeration of these languages in another one; a code without a name stands as it is."""
+    """An enumeration of these languages in another one; a code without a name is kept."""
     from babel import Locale
     from babel.lists import format_list
 

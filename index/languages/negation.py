@@ -12,7 +12,7 @@ from index.languages.tables.kinds import variants_in
 
 _CLAUSE_END: Final = r"[.,;:!?()…。，；：！？、؟،؛\n]"
 _CLAUSE_STARTS: Final = ".,!?\n"
-#: What stands between the parts of a circumfix; non-greedy.
+#: The text between the parts of a circumfix; non-greedy.
 _BETWEEN: Final = r"[^.,;:!?()\n]{0,60}?\b"
 _NEVER: Final = "(?!)"
 

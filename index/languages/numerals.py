@@ -32,7 +32,7 @@ class Numeral(msgspec.Struct, frozen=True):
 
 
 class Reader(NamedTuple):
-    """Finds the numerals of one system, in a text that contains one of their first letters."""
+    """Finds the numerals of one system, in a text that contains a first letter of theirs."""
 
     language: str
     first: re.Pattern[str]
@@ -41,7 +41,7 @@ class Reader(NamedTuple):
 
 
 def written(text: str, systems: Sequence[Reader] = ()) -> Iterator[Numeral]:
-    """Every number written as words in `text` (in normal form), in whatever language; not in order.
+    """Every number written as words in `text` (in normal form), in any language; not in order.
 
     Uses all systems of all languages unless some are given.
     """

@@ -1,6 +1,6 @@
 """The scripts, as ranges for a regular-expression character class: `re.compile(f"[{HANGUL}]")`.
 
-A script is not a language: facts about everyone who writes in a script belong here, all others in a language's tables.
+A script is not a language: facts about all writers of a script belong here, all others in a language's tables.
 """
 
 import re

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from index.languages import every
 from index.languages.scripts import ARABIC_WRITTEN, HANGUL
 
-#: Scripts whose words only lose their affixes.
+#: Scripts in which words only lose their affixes.
 _AFFIXES_ONLY = re.compile(f"[{HANGUL}{ARABIC_WRITTEN}]")
 _GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+")
 

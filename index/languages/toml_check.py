@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-#: How alike a word and the name it may stand for are, 0..1: two letters of three that are swapped are .67.
+#: How alike a word and the name it may mean are, 0..1: two letters of three that are swapped are .67.
 NEAR = 0.65
 
 _MISSING = re.compile(r"Object missing required field `(.+)`")
 
 
 def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
-    """Every problem in `raw`, one line each: the key's path, what is wrong, the nearest valid name."""
+    """Every problem in `raw`, one line each: the key's path, the problem, the nearest valid name."""
     found = list(_walk(raw, inspect.type_info(into), ""))
     return found or list(_wrong(raw, into))  # what the walk does not check: types, bounds, missing keys
 
@@ -66,7 +66,7 @@ def _joined(path: str, key: str) -> str:
 
 
 def _wrong(raw: dict[str, Any], into: type[msgspec.Struct]) -> Iterable[str]:
-    """What is wrong with each field, in their order."""
+    """The problem of each field, in their order."""
     found = False
     for field in msgspec.structs.fields(into):
         name = field.encode_name
@@ -94,7 +94,7 @@ def _problem(value: object, wanted: Any) -> str:
 
 
 def _with_key(problem: str, table: dict[str, Any], wanted: Any) -> str:
-    """msgspec writes `$[...]`: fill in the key whose entry alone causes the same problem."""
+    """msgspec writes `$[...]`: fill in the key of the entry that alone causes the same problem."""
     alone = (key for key, value in table.items() if _problem({key: value}, wanted) == problem)
     key = next(alone, None)
     return problem.replace("[...]", f".{key}", 1) if key is not None else problem

@@ -1,6 +1,6 @@
-"""Numbers with letters in them, or whose check digits tell them: bank accounts (IBAN), passports and national identity numbers.
+"""Numbers with letters in them, or with check digits: bank accounts (IBAN), passports and national identity numbers.
 
-A passport is only known by its label; so is an identity number whose check digits are wrong.
+A passport is only known by its label; so is an identity number with wrong check digits.
 """
 
 import re
@@ -27,7 +27,7 @@ _PASSPORT = re.compile(
     rf"{_EDGE}(?:(?:[A-Z]{{1,3}}[ -]?|[A-Za-z]{{1,3}})\d{{6,9}}|[A-Za-z]\d{{3}}[A-Za-z]\d{{4}}|\d\d[A-Za-z]{{2}}\d{{5}}|\d{{8,9}})"
     rf"(?![A-Za-z0-9])"
 )
-#: What a label of identity may stand before, besides digits alone: a CURP, a licence, a national insurance number.
+#: What a label of identity may precede, besides digits alone: a CURP, a licence, a national insurance number.
 _LABELLED = re.compile(
     rf"{_EDGE}(?:[A-Z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-D]|(?=[A-Za-z]{{0,4}}\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{6,20}})(?![A-Za-z0-9])"
 )

@@ -31,7 +31,7 @@ def _labels() -> tuple[re.Pattern[str], dict[str, Label]]:
 
 
 def label_of(text: str, start: int) -> Label | None:
-    """What the nearest label before the number at `start` says it is; None without one. `text` is plain."""
+    """The kind that the nearest label before the number at `start` gives it; None without a label. `text` is plain."""
     return _last_label(text[max(0, start - REACH) : start].lower())
 
 
@@ -50,6 +50,6 @@ def _last_label(before: str) -> Label | None:
 
 
 def kind_of_word(text: str, end: int) -> Label | None:
-    """What the Latin word that ends at `end` says as a label; None for any other word."""
+    """The kind that the Latin word ending at `end` gives as a label; None for any other word."""
     word = _WORD.search(text, max(0, end - REACH), end)
     return _labels()[1].get(word[0].lower()) if word else None

@@ -10,7 +10,7 @@ from index.languages.tables.numbers import phrases_in
 from index.languages.tables.privacy import Privacy
 from index.masking.sign import MASK
 
-#: What stands before the sign, up to a letter of another script where it is Latin: particles are written on to it.
+#: The text before the sign, up to a letter of another script where it is Latin: particles are written on to it.
 _LATIN: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f_.+%'-]")
 _ANY: Final = re.compile(r"[\w.+%'-]")
 _LONGEST_LOCAL: Final = 256
@@ -45,7 +45,7 @@ def _dot(tables: Privacy) -> str:
 
 @cache
 def _dots(at: str) -> frozenset[str]:
-    """The dots of the languages whose at sign is spelled so."""
+    """The dots of the languages with this spelling of the at sign."""
     tables = [of(language).privacy for language in LANGUAGES]
     return frozenset(dot for each in tables if at in phrases_in(each.at) for dot in phrases_in(each.dot))
 

@@ -1,4 +1,4 @@
-"""Groups of digits that could be one number, with what stands around them."""
+"""Groups of digits that could be one number, with the characters around them."""
 
 from functools import cached_property
 from itertools import pairwise
@@ -10,9 +10,9 @@ _BRACKETS: Final = "() "
 
 
 class Number:
-    """`text[start:end]`. `sizes`: of its groups; `gaps`: what stands between them; `signs`: the same without brackets and spaces.
+    """`text[start:end]`. `sizes`: of its groups; `gaps`: between them; `signs`: the same without brackets and spaces.
 
-    `before` and `after`: the characters beside it. `crowded`: a further group follows or comes before, parted as its own are.
+    `before` and `after`: the characters next to it. `crowded`: a further group follows or comes before, parted as its own are.
     """
 
     def __init__(self, text: str, groups: list[tuple[int, int]], first: int, last: int) -> None:

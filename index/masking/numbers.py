@@ -18,7 +18,7 @@ from index.masking.sign import KEPT, MASK, all_but_last
 #: Digits with at most three characters between them; a point or comma with a space ends a number.
 _RUN = re.compile(r"\d(?:(?:[ ()/·_-]{1,3}|[.,])?\d)*+")
 _GROUP = re.compile(r"\d+")
-#: Longer numbers than these, in digits and in groups, are nobody's.
+#: Longer numbers than these, in digits and in groups, are not personal.
 _MOST_DIGITS: Final = 20
 _MOST_GROUPS: Final = 8
 _FEWEST_DIGITS: Final = 7
@@ -44,7 +44,7 @@ _LABELLED_DIGITS: Final = {"account": range(8, 21), "identity": range(6, 21)}
 
 
 def hidden(text: str, found: set[int]) -> set[int]:
-    """The places to mask in `text`, which is plain, with those `found` already, whose numbers are looked at no more."""
+    """The places to mask in `text`, which is plain, with those `found` already, with numbers that are not searched again."""
     for run in _RUN.finditer(text):
         groups = [group.span() for group in _GROUP.finditer(text, *run.span()) if group.start() not in found]
         if sum(end - start for start, end in groups) >= _FEWEST_DIGITS:
@@ -73,7 +73,7 @@ def _in_run(text: str, groups: list[tuple[int, int]]) -> set[int]:
 
 
 def _kept(text: str, groups: list[tuple[int, int]], first: int, last: int) -> int | None:
-    """How many digits to leave of the number that `groups[first:last]` are; None when they are nobody's number."""
+    """How many digits to leave of the number that `groups[first:last]` are; None when they are not a personal number."""
     digits = sum(end - start for start, end in groups[first:last])
     if not _FEWEST_DIGITS <= digits <= _MOST_DIGITS:
         return None

@@ -1,4 +1,4 @@
-"""Mask all the text inside a message, an event or any JSON value, at whatever depth it stands."""
+"""Mask all the text inside a message, an event or any JSON value, at any depth."""
 
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -8,7 +8,7 @@ import msgspec
 from index.masking.text import mask
 from index.source_paths import PAGES, PATH, source_path
 
-#: Fields that hold an id of ours or a word of a closed list: there is nothing of a person in them, and a mask would break them.
+#: Fields that hold one of our ids or a word of a closed list: there is nothing of a person in them, and a mask would break them.
 _OURS: Final = frozenset(
     {
         "type", "run_id", "parent", "snapshot", "version", "variables", "lane", "id", "sub_query_id", "profile", "language", "kind",
@@ -18,7 +18,7 @@ _OURS: Final = frozenset(
 
 
 def _masked_path(path: str) -> str:
-    """The path of a source's page with its id masked as it is elsewhere, whatever it looks like in a path."""
+    """The path of a source's page with its id masked as it is elsewhere, in any spelling of a path."""
     pages, _, place = path.partition("?")
     plain = unquote(pages.removeprefix(PAGES))
     hidden = mask(plain)

@@ -1,4 +1,4 @@
-"""Phone numbers: what the numbering plans of the languages' regions know, or what is written and labelled as one."""
+"""Phone numbers: what the numbering plans of the languages' regions know, or the digits that are written and labelled as one."""
 
 from functools import cache
 from typing import Final

@@ -43,7 +43,7 @@ _PLAIN: Final = _Plain()
 
 
 def plain(text: str) -> tuple[str, list[int] | None]:
-    """`text` in plain characters, and the place of each in it; None where they stand one for one.
+    """`text` in plain characters, and the place of each in it; None where they correspond one to one.
 
     Characters that a reader cannot see are left out: they split no number.
     """

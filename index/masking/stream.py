@@ -56,7 +56,7 @@ class MaskStream:
 
 
 def certain(text: str) -> int:
-    """Up to where `text` stays as it is masked, whatever follows."""
+    """The part of `text` that stays as masked for any continuation."""
     gaps = [found.span() for found in _GAP.finditer(text)]
     start = gaps[-1][1] if gaps else 0  # of the last word, which is being written
     right, complete = text[start:], False

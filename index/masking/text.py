@@ -25,7 +25,7 @@ _ANYTHING = re.compile(r"\d|[@＠﹫]|%40")
 def mask(text: str, before: str = "", known: Collection[str] = ()) -> str:
     """`text` with its personal data masked, as long as it was; masking twice changes nothing.
 
-    `before` is what stands before it, where a label of its first number may be. `known`: what is masked wherever it stands,
+    `before` is the text before it, where a label of its first number may be. `known`: strings that are masked everywhere,
     without a label.
     """
     return _alone(text) if not before and not known else _masked(text, before, known)
@@ -33,7 +33,7 @@ def mask(text: str, before: str = "", known: Collection[str] = ()) -> str:
 
 @lru_cache(maxsize=256)
 def _alone(text: str) -> str:
-    """A cited text stands in the record, its references and the events."""
+    """A cited text is in the record, its references and the events."""
     return _masked(text, "", ())
 
 

@@ -20,7 +20,7 @@ def terms(text: str, language: str) -> list[str]:
 
 
 def weights(text: str, language: str) -> Mapping[str, int]:
-    """Each term of a question, and how often it stands there."""
+    """Each term of a question, and how often it occurs."""
     counts: dict[str, int] = {}
     for term in terms(text, language):
         counts[term] = counts.get(term, 0) + 1

@@ -191,7 +191,7 @@ def _held(hit: Json) -> Held:
 
 
 def _read(hit: Json) -> _Hit:
-    """A hit, whose sort values are its score and the passage's number."""
+    """A hit, with its score and the passage's number as sort values."""
     score, number = hit["sort"]
     return _Hit(int(number), float(score), _held(hit))
 

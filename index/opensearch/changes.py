@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """`dead` are the entries that another takes the place of, or none; `gone` those whose passages go, too."""
+    """`dead` are the entries that are replaced or removed; `gone` those with passages that are removed, too."""
 
     changes: list[Change]
     dead: list[Known]
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 
 
 def plan(known: Iterable[Known], after: Iterable[Entry], fresh: Container[int], build: int, *, afresh: bool) -> Plan:
-    """`fresh`: the first numbers of documents whose passages are new. `afresh`: everything is written again."""
+    """`fresh`: the first numbers of documents with new passages. `afresh`: everything is written again."""
     before = list(known)
     by_number = {one.entry.first: one for one in before if one.entry.count}
     by_id = {one.entry.source_id: one for one in before}

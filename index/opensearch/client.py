@@ -1,4 +1,4 @@
-"""Requests to an OpenSearch cluster: all that was asked, or an IndexProblem that says why not. opensearch-py's only home.
+"""Requests to an OpenSearch cluster: the whole reply, or an IndexProblem with the reason. opensearch-py's only home.
 
 A search that lost a shard, a node that went away and a node that is too busy are asked again until the time is over; an answer
 over part of the shards never leaves here.
@@ -24,7 +24,7 @@ log = logging.getLogger("groundwire.index")
 DEFAULT_NAME = "groundwire"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _NODE = re.compile(r"https?://(?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
-#: The longest wait for a search; who asks a search process waits longer, so as to be told that the cluster is away.
+#: The longest wait for a search; a search process's caller waits longer, to learn that the cluster is away.
 TIMEOUT_S = 5.0
 _PAUSE_S = 0.1
 #: So long a node that did not answer is asked last, up to four times as long when that happens again.
@@ -54,7 +54,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def overheard(self) -> str:
-        """What is to be said where the password goes over a network as it is; empty where it does not."""
+        """A warning where the password goes over a network in clear; empty where it does not."""
         for node in self.nodes if self.user and self.password else ():
             if node.startswith("http://") and not _is_here(urlsplit(node).hostname or ""):
                 return f"index.password goes to {node} unencrypted, and whoever is on the way reads it; use https://"
@@ -66,7 +66,7 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
 
     Raises IndexProblem.
     """
-    if "@" in url:  # before any part of it is told: a password may hold what ends one
+    if "@" in url:  # before any part of it is logged: a password may hold what ends one
         raise IndexProblem("user and password do not belong into index.url; set index.user and index.password")
     *others, last = (part.strip() for part in url.split(","))
     name = last.partition("://")[2].partition("/")[2].strip("/")
@@ -78,7 +78,7 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
     if name and not _NAME.fullmatch(name):
         raise IndexProblem(f"{name}: no name of an index; it is of small letters, digits, '-' and '_'")
     if ca and not Path(ca).is_file():
-        raise IndexProblem(f"{ca} is no file; index.ca names one with the certificates of who signed the cluster's")
+        raise IndexProblem(f"{ca} is no file; index.ca names a file with the certificates of the cluster's signer")
     return Address(
         nodes=nodes,
         name=name or DEFAULT_NAME,
@@ -90,7 +90,7 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
 
 
 def _is_here(host: str) -> bool:
-    """Whether what is sent to the host stays on this machine."""
+    """Whether requests to the host stay on this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -116,11 +116,11 @@ class Client:
             raise IndexProblem(
                 "an index over OpenSearch needs opensearch-py; install Groundwire as groundwire[opensearch]"
             ) from None
-        logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # what fails is said by who asked
+        logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # the caller reports a failure
         if address.overheard:
             log.warning("%s", address.overheard)
         self.address = address
-        #: How long a request is tried that says nothing else.
+        #: The time limit of a request without its own.
         self.patience_s = address.timeout_s
         self._errors = opensearchpy.exceptions
         security: Json = {"ca_certs": address.ca} if address.ca else {}
@@ -169,7 +169,7 @@ class Client:
         sent = b"".join(lines).decode()
         for left in self._until(None):
             with left:
-                # Half of what is left, so that another node is asked when this one is silent.
+                # Half of the time left, so that another node is asked when this one is silent.
                 replies = self.once("POST", "/_msearch", sent, left.seconds / 2)["responses"]
                 for reply in replies:
                     self._check(reply)
@@ -194,7 +194,7 @@ class Client:
         raise AssertionError("never without an answer")
 
     def _check(self, reply: Json, *, every: bool = True) -> None:
-        """Raises Again for a search that lost a shard, Refused for one that is none. `every`: none may be missing."""
+        """Raises Again for a search that lost a shard, Refused for an invalid search. `every`: none may be missing."""
         status = reply.get("status", 200)
         if status in (400, 404):
             raise Refused(f"{self.address}: {_reason(reply)}", status)
@@ -213,7 +213,7 @@ class Client:
             reply = self._transport.perform_request(method, path, params=dict(params), body=body, timeout=timeout_s)
         except errors.SSLError as error:
             raise IndexProblem(
-                f"{self.address}: the certificate is not trusted ({error.error}); name who signed it with index.ca"
+                f"{self.address}: the certificate is not trusted ({error.error}); name its signer with index.ca"
             ) from error
         except errors.ConnectionError as error:
             raise Again(str(error.error).split(":", 1)[0]) from error
@@ -267,7 +267,7 @@ class _Left(contextlib.AbstractContextManager[None]):
 
 
 def _reason(reply: object) -> str:
-    """What a reply says of its failure, in some words."""
+    """The failure that a reply reports, in some words."""
     error = reply.get("error", reply) if isinstance(reply, dict) else reply
     if isinstance(error, dict):
         causes = error.get("root_cause") or [error]

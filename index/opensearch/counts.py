@@ -1,6 +1,6 @@
 """How many passages contain each hash of an n-gram and of a phrase, for each class of documents that the same groups may see.
 
-A figure that is told to a caller is a sum over the classes that the caller sees, so it says nothing of hidden documents.
+A figure for a caller is a sum over the classes that the caller sees, so it reveals nothing of hidden documents.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The generations of an index: making one, putting one into service, deleting those that nobody reads."""
+"""The generations of an index: making one, putting one into service, deleting unread generations."""
 
 import re
 from collections.abc import Container

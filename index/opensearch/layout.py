@@ -1,13 +1,13 @@
 """What an index is made of in OpenSearch, and how a snapshot becomes visible whole.
 
-    NAME-writer                     one document: who writes, and the number of the newest build
+    NAME-writer                     one document: the writer, and the number of the newest build
     NAME-gN-passages                the passages of the generation that build N began
     NAME-gN-documents               its catalogue, its counts of n-grams, its LSA model, its states
     NAME-passages, NAME-documents   aliases of the generation in service
 
 Passages are written once and never changed. Each bears the number of the build that wrote it (`born`) and the edition of its
 document, which is another whenever its passages are written again. A state names the newest build that counts, the builds that
-were given up and the editions that are gone: a search is filtered by them and sees exactly that snapshot, whatever is being
+were given up and the editions that are gone: a search is filtered by them and sees exactly that snapshot, while documents are being
 written or refreshed meanwhile, on every copy of a shard. Publishing is one write, of the document `state`; that of a new generation
 is one call that moves both aliases.
 """
@@ -39,7 +39,7 @@ type Json = dict[str, Any]
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True):
-    """What a passage's document holds beside what is searched: all that the ranking and another generation need of it."""
+    """The fields of a passage's document that are not searched: all that the ranking and another generation need of it."""
 
     passage: Passage
     ordinal: int
@@ -156,7 +156,7 @@ def documents_index(replicas: int) -> Json:
     }
 
 
-#: What a filter asks of a document stands on each of its passages too.
+#: The filterable fields of a document are on each of its passages too.
 _KNOWN: Json = {
     "source_id": {"type": "keyword"},
     "path": {"type": "keyword"},
@@ -245,5 +245,5 @@ def class_of(groups: Groups) -> Groups:
 
 
 def sees(groups: Groups, named: Iterable[str] | None) -> bool:
-    """Whether callers in `groups`, None for all-seeing ones, see what is for those `named`."""
+    """Whether callers in `groups`, None for all-seeing callers, see documents for the groups `named`."""
     return groups is None or named is None or not set(groups).isdisjoint(named)

@@ -1,4 +1,4 @@
-"""Who writes an index over OpenSearch: one process at a time, known by a document that it keeps fresh."""
+"""The writer of an index over OpenSearch: one process at a time, known by a document that it keeps fresh."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from index.opensearch.layout import alias
 #: After this long without a sign of life, another process may write.
 LEASE_S = 60.0
 _EXISTS, _CONFLICT, MISSING = 400, 409, 404
-#: What is named so beside the generations.
+#: The suffix of this document's index.
 WRITER = "writer"
 _DOCUMENT = "writer"
 
@@ -83,7 +83,7 @@ class Lease:
         return found["_source"], (found["_seq_no"], found["_primary_term"])
 
     def _write(self, version: tuple[int, int] | None, length_s: float, holder: str) -> tuple[int, int]:
-        """Raises IndexProblem when somebody else has written since."""
+        """Raises IndexProblem when another process has written since."""
         body = {"builds": self.build, "until": time.time() + length_s, "holder": holder}
         only: dict[str, str | float] = (
             {"op_type": "create"} if version is None else {"if_seq_no": version[0], "if_primary_term": version[1]}

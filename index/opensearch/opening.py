@@ -16,7 +16,7 @@ from index.opensearch.states import OpenSearchSnapshots
 from index.sink import Sink
 
 _SKIPPED = "skipped"
-#: Who builds waits longer than who searches, in seconds: a cluster that takes in passages may be slow to say what it holds.
+#: A build waits longer than a search, in seconds: a cluster that takes in passages may be slow to answer.
 _BUILD_S = 30.0
 
 
@@ -38,7 +38,7 @@ class OpenSearchIndex(OpenSearchSnapshots):
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        self.exists()  # an address where nobody answers is told as soon as to who searches
+        self.exists()  # an address without an answer is reported as soon as for a search
         self.client.patience_s = max(self.client.patience_s, _BUILD_S)
         try:
             lease = self._lease = Lease(self.client)

@@ -1,4 +1,4 @@
-"""What is asked of OpenSearch, as its query language: terms, vectors, what a snapshot holds and what a caller may see of it."""
+"""Requests in OpenSearch's query language: terms, vectors, the documents of a snapshot and those that a caller may see."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from index.text.coverage import TOPIC_SHARE
 
 type Json = dict[str, Any]
 
-#: Lucene takes no more clauses in a query, wherever they stand in it.
+#: Lucene takes no more clauses in a query, at any depth.
 CLAUSES = 1024
 _PLACES = re.compile(r"\*|\?|\[(?:!.|[^!])[^\]]*\]|.", re.DOTALL)
 _NOTHING = "([a]&[b])"
@@ -21,7 +21,7 @@ _BEST_FIRST = [{"_score": "desc"}, {"number": "asc"}]
 
 
 def among_passages(state: State, groups: Groups, wanted: Filter | None) -> list[Json]:
-    """What a passage must be to stand in this snapshot, to be seen by these groups, and to pass the filter."""
+    """The conditions for a passage to be in this snapshot, to be seen by these groups, and to pass the filter."""
     return [*_written(state), *_without("edition", state.gone), *_seen(groups), *_passing(wanted)]
 
 
@@ -69,7 +69,7 @@ def by_terms(
 ) -> list[Json]:
     """The searches for a question: for each language what its passages' scores count, the question's terms in it and the topic's.
 
-    Mostly one; a passage has terms of one language, so it stands in the hits of one.
+    Mostly one; a passage has terms of one language, so it is in the hits of one.
     """
     searches: list[list[Json]] = [[]]
     for language, (weight, asked, topic) in languages.items():
@@ -150,7 +150,7 @@ def _class(place: str) -> str:
 
 
 def _range(low: int, high: int) -> list[str]:
-    """Lucene takes no escaped character as the end of a range, so those stand alone."""
+    """Lucene takes no escaped character as the end of a range, so those are terms of their own."""
     ends: list[str] = []
     while low <= high and len(_plain(chr(low))) > 1:
         ends.append(_plain(chr(low)))

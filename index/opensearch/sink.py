@@ -2,7 +2,7 @@
 
 Documents wait on this machine's disk until `publish`, which knows then whether the vectors need a new model, and with it a new
 generation. A first build, a refit and a change of very many documents are new generations, an update is written into the one in
-service; layout.py says why nobody sees either before it is whole.
+service; layout.py explains why neither is visible before it is whole.
 """
 
 import contextlib

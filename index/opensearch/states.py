@@ -119,7 +119,7 @@ def current(client: Client) -> Current | None:
 
 
 def replace(client: Client, index: str, document: dict[str, str], before: Current | None) -> None:
-    """Write the state over the one that was read before. Raises IndexProblem when that is not there any more."""
+    """Replace the state that was read before. Raises IndexProblem when it has changed since."""
     if before is None:
         raise IndexProblem(f"{client.address}: there is no state to replace; build again")
     only: dict[str, Any] = {"if_seq_no": before.version[0], "if_primary_term": before.version[1]}
@@ -132,7 +132,7 @@ def replace(client: Client, index: str, document: dict[str, str], before: Curren
 
 
 def generation_of(name: str) -> int:
-    """0, which is none, for what is no snapshot's name."""
+    """0, no generation, for any other name."""
     found = _ID.fullmatch(name)
     return int(found[1]) if found else 0
 

@@ -55,7 +55,7 @@ class _Tally:
 
 
 class Writing:
-    """`run`, then what it says of itself."""
+    """`run`, then its manifest's figures."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Writing:
         return Names(self._client.address, self._parent.generation)
 
     def _embedder(self, plan: Plan, stack: ExitStack, *, refit: bool) -> Embedder:
-        """What makes the vectors: the given one, the generation's model, or one that is fitted now on an even sample."""
+        """The embedder: the given embedder, the generation's model, or a model fitted now on an even sample."""
         if self._given is not None:
             self.spec = self._given.spec
             return self._given

@@ -1,11 +1,11 @@
-"""Build a document's text block by block. What no person would see is not added; what they see stands in one of the blocks."""
+"""Build a document's text block by block. What no person would see is not added; visible text is in one of the blocks."""
 
 from collections.abc import Iterable, Sequence
 
 from index.model import Block, BlockKind, Document, Metadata
 
 _NO_METADATA = Metadata()
-#: Kinds of which several stand below each other without an empty line.
+#: Kinds that follow each other without an empty line.
 _LINES = frozenset(("list_item", "table_header", "table_row"))
 
 
@@ -32,7 +32,7 @@ class TextBuilder:
         syntax: str = "",
         intro: tuple[int, int] | None = None,
     ) -> tuple[int, int] | None:
-        """Where the block stands. Code keeps its indentation; a text without a visible character adds nothing."""
+        """The block's range. Code keeps its indentation; a text without a visible character adds nothing."""
         text = text.strip("\n").rstrip() if kind == "code" else text.strip()
         if not text.strip():
             return None
@@ -80,7 +80,7 @@ class TextBuilder:
 
 
 def row(cells: Sequence[str], columns: Sequence[str] = ()) -> str:
-    """One table row, each cell with its column's name; empty cells are left out where names tell the others apart."""
+    """One table row, each cell with its column's name; empty cells are left out where names distinguish the others."""
     cleaned = [" ".join(cell.split()) for cell in cells]
     names = [" ".join(name.split()) for name in columns]
     if any(names):

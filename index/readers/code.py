@@ -1,4 +1,4 @@
-"""Source code by Pygments: its comments and docstrings as prose, with the lines of the definitions that they tell about."""
+"""Source code by Pygments: its comments and docstrings as prose, with the lines of the definitions that they describe."""
 
 import re
 from pathlib import PurePath
@@ -44,7 +44,7 @@ _BEGINS = re.compile(r"[-*•@:\\]|\d+[.)]")
 class _Comment(NamedTuple):
     start: int
     end: int
-    inside: bool  # a docstring, which stands in what it tells about
+    inside: bool  # a docstring, which is inside its definition
 
 
 def read_code(source: Source) -> Document:
@@ -90,7 +90,7 @@ def _comments(text: str, syntax: str) -> list[_Comment]:
 
 
 def _definition_before(text: str, end: int) -> int:
-    """Where the definition begins whose docstring stands at `end`."""
+    """The start of the definition with the docstring at `end`."""
     start = end
     for _ in range(_LONGEST_SIGNATURE):
         start = text.rfind("\n", 0, max(0, start - 1)) + 1
@@ -115,7 +115,7 @@ def _signature(text: str, start: int) -> str:
 
 
 def _add_definition(builder: TextBuilder, signature: str, syntax: str, comment: str = "") -> None:
-    """What is defined as a heading, what is said of it before, and its line."""
+    """The definition as a heading, the comment before it, and its line."""
     name = next((found for line in signature.split("\n") if (found := _DEFINES.match(line))), None)
     if name is not None and (comment or signature.strip()):
         builder.add(name["name"], "heading", 1 if not signature.strip("\n")[:1].isspace() else 2)

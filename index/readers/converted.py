@@ -1,4 +1,4 @@
-"""Formats that kreuzberg turns into HTML, for which nothing simpler is at hand."""
+"""Formats that kreuzberg turns into HTML, without a simpler reader."""
 
 import re
 

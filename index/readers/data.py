@@ -22,13 +22,13 @@ _KEYS = {
     "json": re.compile(r'(?:  |\t)["{\[]'),
     "toml": re.compile(r"\[|[^\s#\]][^=\n]*="),
 }
-#: Short keys stand together until they have so many lines.
+#: Short keys are kept together until they have so many lines.
 _LEAST_LINES = 15
 _COMMENT = re.compile(r"#+(?:[ \t]?(.*))?")
 
 
 def read_data(source: Source) -> Document:
-    """Raises Unreadable for files that hold more data than anybody reads."""
+    """Raises Unreadable for files with more data than a person reads."""
     name = PurePath(source.source_id).name
     if len(source.data) > _MOST_BYTES:
         raise Unreadable(
@@ -68,7 +68,7 @@ def _parsed(text: str, syntax: str) -> object:
 
 
 def _pieces(text: str, key: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Each piece with the comment that stands before it; a piece begins with an outermost key."""
+    """Each part with the comment before it; a part begins with an outermost key."""
     comment: list[str] = []
     lines: list[str] = []
     for line in text.split("\n"):

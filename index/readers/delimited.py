@@ -27,7 +27,7 @@ class _Dialect(NamedTuple):
 
 
 def read_delimited(source: Source) -> Document:
-    """The delimiter is found by counting, whatever the suffix says."""
+    """The delimiter is found by counting, not by the suffix."""
     text = decode(source.data)
     csv.field_size_limit(max(len(text), _STRAY))  # of the whole process; by default a cell of 128 KB ends the reading
     delimiter = _delimiter(text, "\t" if source.suffix == ".tsv" else ",")
@@ -53,7 +53,7 @@ def _rows(text: str, dialect: _Dialect) -> Iterator[list[str]]:
 def _delimiter(text: str, usual: str) -> str:
     """The one that gives most rows the same number of columns, more than one; `usual` when none does.
 
-    Quotes that stand right around cells count for more: another delimiter may well stand inside them.
+    Quotes right around cells count for more: another delimiter may well be inside them.
     """
     lines = "".join(line for line in islice(io.StringIO(text), _LINES))
     best, found = (False, 0.0, 0), usual

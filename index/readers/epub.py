@@ -1,4 +1,4 @@
-"""EPUB: its pages in reading order, each read as HTML, and what its package says of the book."""
+"""EPUB: its pages in reading order, each read as HTML, and the metadata of its package."""
 
 import io
 import posixpath

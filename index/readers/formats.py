@@ -76,7 +76,7 @@ def by_suffix() -> dict[str, Format]:
 
 
 def read(source: Source) -> Document:
-    """The document in a file whose suffix is one of ours. Raises Unreadable."""
+    """The document in a file of a known suffix. Raises Unreadable."""
     try:
         document = by_suffix()[source.suffix].read(source)
     except (Unreadable, MemoryError):

@@ -1,7 +1,7 @@
-"""What a Markdown file says of itself before its text: YAML, TOML or JSON at the top, or plain `key: value` lines above a rule.
+"""The metadata of a Markdown file before its text: YAML, TOML or JSON at the top, or plain `key: value` lines above a rule.
 
 Broken front matter never costs the document: what can be read line by line is used, and none of it gets into the text. Only
-groups that cannot be understood do: nobody may see a document by mistake.
+groups that cannot be understood do: no caller may see a document by mistake.
 """
 
 import json
@@ -44,7 +44,7 @@ _NAMES_GROUPS = re.compile(
 
 
 class FrontMatter(NamedTuple):
-    """`language` is one of ours or None; `url` is absolute or empty."""
+    """`language` is in LANGUAGES or None; `url` is absolute or empty."""
 
     title: str = ""
     url: str = ""
@@ -53,7 +53,7 @@ class FrontMatter(NamedTuple):
 
 
 def split(text: str) -> tuple[FrontMatter, str]:
-    """What the front matter says, and the text after it. A thematic break at the top is no front matter.
+    """The front matter, and the text after it. A thematic break at the top is no front matter.
 
     Raises Unreadable when it may name groups and they cannot be understood.
     """

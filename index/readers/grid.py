@@ -54,7 +54,7 @@ class Grid:
         self.rows.setdefault(number, {})[column] = text
 
     def hide_rows(self, numbers: Iterable[int]) -> None:
-        """Leave rows out; the table that they stand in is still one."""
+        """Leave rows out; their table stays a table."""
         for number in numbers:
             self.rows.pop(number, None)
             self._hidden.add(number)
@@ -66,7 +66,7 @@ class Grid:
         self.rows = {number: cells for number, cells in self.rows.items() if cells}
 
     def spread(self, ranges: Iterable[Range]) -> None:
-        """Write what stands in a merged cell into each row and column that it covers, as far as the sheet is filled."""
+        """Copy the text of a merged cell into each row and column that it covers, as far as the sheet is filled."""
         numbers = sorted(self.rows)
         used = sorted({column for cells in self.rows.values() for column in cells})
         for one in ranges:
@@ -96,7 +96,7 @@ class Grid:
             yield from self._beside(block)
 
     def _beside(self, numbers: list[int]) -> Iterator[Table]:
-        """The tables that stand side by side in these rows; a column left empty inside one table does not cut it."""
+        """The tables side by side in these rows; a column left empty inside one table does not cut it."""
         used = sorted({column for number in numbers for column in self.rows[number]})
         groups: list[list[int]] = []
         for column in used:

@@ -21,7 +21,7 @@ def read_html(source: Source) -> Document:
     root = parse(text)
     if root is not None:
         Walk(builder).walk(root)
-        if not builder:  # a page whose whole text stands in its menus
+        if not builder:  # a page with all its text in its menus
             Walk(builder, everything=True).walk(root)
     if root is None or not builder:
         raise Unreadable("the page has no text", failed=False)
@@ -36,7 +36,7 @@ def read_html(source: Source) -> Document:
 
 
 def _both(front: Metadata, page: Metadata) -> Metadata:
-    """What the front matter says, and where it is silent the page. Raises Unreadable when they agree on no group."""
+    """The metadata of the front matter, else of the page. Raises Unreadable when they agree on no group."""
     groups = narrowed((front.groups or None, page.groups or None))
     if groups == ():
         raise Unreadable("its front matter and its head name groups and agree on none")
@@ -45,7 +45,7 @@ def _both(front: Metadata, page: Metadata) -> Metadata:
 
 
 def read_fragment(builder: TextBuilder, html: str) -> None:
-    """Add the blocks of a piece of HTML, as it stands inside another format; a piece without visible text adds nothing."""
+    """Add the blocks of an HTML fragment, inside another format; one without visible text adds nothing."""
     root = parse(html)
     if root is not None:
         Walk(builder).walk(root)

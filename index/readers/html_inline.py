@@ -1,4 +1,4 @@
-"""What stands around and beside the text of single HTML elements: list markers, anchors, a code's language, alt texts, formulas."""
+"""The additions to the text of single HTML elements: list markers, anchors, a code's language, alt texts, formulas."""
 
 import re
 
@@ -95,7 +95,7 @@ def syntax(code: HtmlElement) -> str:
 
 
 def alt(image: HtmlElement) -> str:
-    """What a picture says, but for one that is a link's face and for alt texts that are file names."""
+    """The alt text of a picture, unless the picture is a link's face or the text a file name."""
     said = (image.get("alt") or "").strip()
     link = next(image.iterancestors("a"), None)
     if image.get("role") in ("presentation", "none") or _FILE_NAME.fullmatch(said):
@@ -119,7 +119,7 @@ def leads_here(link: HtmlElement) -> bool:
 
 
 def around(element: HtmlElement, text: list[str], blocks: frozenset[str]) -> tuple[str, str]:
-    """What a page shows before and after an inline element's text by its form; `text` is what stands before it."""
+    """What a page shows before and after an inline element's text by its form; `text` is the text before it."""
     tag = element.tag
     if tag == "q":
         return '"', '"'

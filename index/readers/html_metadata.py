@@ -1,4 +1,4 @@
-"""What an HTML page says of itself in its head: meta elements, OpenGraph, Dublin Core and JSON-LD."""
+"""The metadata in an HTML page's head: meta elements, OpenGraph, Dublin Core and JSON-LD."""
 
 import re
 from collections.abc import Iterator
@@ -68,13 +68,13 @@ def about(root: HtmlElement) -> About:
 
 
 def primary_language(tag: str) -> str | None:
-    """`pt-BR` and `pt_BR` are `pt`; None for what is no language tag."""
+    """`pt-BR` and `pt_BR` are `pt`; None for any other text."""
     found = re.match(r"([A-Za-z]{2,3})(?:[-_]|\Z)", tag.strip())
     return found[1].lower() if found else None
 
 
 def iso_date(said: str) -> str:
-    """The day or moment in ISO 8601; empty for what is no full date."""
+    """The day or moment in ISO 8601; empty for any other text."""
     try:
         moment = datetime.fromisoformat(said.strip().replace("/", "-"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Parse a page, a piece of one, or the template that a script shows as it stands."""
+"""Parse a page, a piece of one, or the template that a script displays unchanged."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What of an HTML page a person sees, and which of that only leads elsewhere: menus, banners, the foot of the page."""
+"""The visible part of an HTML page, and the part that only leads elsewhere: menus, banners, the foot of the page."""
 
 import re
 
@@ -25,12 +25,12 @@ _COOKIES = frozenset(("cookie", "cookies", "gdpr"))
 _BANNERS = frozenset(("banner", "consent", "notice", "bar", "popup", "modal", "overlay"))
 _MENU_OR_COOKIES = re.compile("|".join(sorted(_MENU_NAMES | _COOKIES)), re.IGNORECASE)
 _NOTES = frozenset(("footnote", "footnotes", "endnotes", "doc-endnotes"))
-#: Share of a menu's letters that stand in links.
+#: Share of a menu's letters in links.
 _LINKED = 0.85
 
 
 def unseen(element: HtmlElement) -> bool:
-    """Whether no person sees it, wherever it stands."""
+    """Whether it is invisible in every position."""
     if element.tag in _UNSEEN:
         return True
     if element.tag == "template":  # inert, but a declarative shadow root is shown in its place
@@ -50,7 +50,7 @@ def _is_hidden(element: HtmlElement) -> bool:
 
 
 def beside(element: HtmlElement) -> bool:
-    """Whether it is shown beside what the page says: menus, search fields, the foot of the page."""
+    """Whether it is navigation and not content: menus, search fields, the foot of the page."""
     tag = element.tag
     if tag == "nav" or element.get("role") in _BESIDE_ROLES:
         return True
@@ -74,7 +74,7 @@ def _names(element: HtmlElement) -> set[str]:
 
 
 def _linked(element: HtmlElement) -> float:
-    """The share (0 to 1) of the text that stands in links."""
+    """The share (0 to 1) of the text in links."""
     texts = element.xpath(".//text()[not(ancestor::script or ancestor::style)]")
     everything = sum(len(text.strip()) for text in texts)
     linked = sum(len(text.strip()) for link in element.iter("a") for text in link.itertext())

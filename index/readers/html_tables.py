@@ -10,7 +10,7 @@ from index.model import BlockKind
 from index.readers.building import row
 from index.readers.tabular import Head, in_a_cell, joined
 
-#: What stands in the cells of a table that only arranges the page.
+#: The content of the cells of a table that only arranges the page.
 _ARRANGED = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "ul", "ol", "dl", "blockquote", "section", "article")
 _MOST_COLUMNS = 100
 
@@ -61,7 +61,7 @@ def rows(table: HtmlElement) -> list[Row]:
 
 
 def arranges_the_page(table: HtmlElement, found: list[Row]) -> bool:
-    """Whether the cells are read as what they hold, since the table says nothing as a table."""
+    """Whether the cells are read as what they hold, since the table only arranges the page."""
     if table.get("role") in ("presentation", "none") or sum(len(row.own) for row in found) <= 1:
         return True
     if any(row.in_head or any(map(is_header_cell, row.own)) for row in found):
@@ -116,7 +116,7 @@ def _named(one: Row, texts: list[str], columns: list[str]) -> str:
 
 
 def outside_cells(table: HtmlElement) -> Iterator[str]:
-    """Text that stands between the cells, where none belongs."""
+    """Text between the cells, where none belongs."""
     walk = etree.iterwalk(table, events=("start", "end"))
     for event, element in walk:
         if event == "end":

@@ -1,4 +1,4 @@
-"""Walk an HTML tree once and build its blocks: the seam for every reader whose format is HTML or is turned into it."""
+"""Walk an HTML tree once and build its blocks: the seam for every format that is HTML or is converted to it."""
 
 import re
 from dataclasses import dataclass, field
@@ -83,7 +83,7 @@ class Walk:
     # ---------------------------------------------------------------- elements
 
     def _start(self, element: HtmlElement) -> bool:
-        """Open an element; False when what is inside is not read, or has been read."""
+        """Open an element; False when its content is skipped, or has been read."""
         tag = element.tag
         if tag == "script" and (root := template(element)) is not None:
             self._flush()
@@ -267,7 +267,7 @@ class Walk:
         self._builder.add(text, kind, level, anchor=anchor, syntax=syntax)
 
     def _make_way(self) -> None:
-        """Before another block: the held one ends, and a term whose description begins with the other stands alone."""
+        """Before another block: the open one ends, and a term with a description that begins with the other is alone."""
         self._release()
         for part in self._parts.values():
             if part.kind == "definition" and not part.begun:

@@ -9,7 +9,7 @@ from index.text.sentences import split
 _COLONS = (":", "：", "؛")
 #: The longest sentence that introduces what follows it without ending in a colon, in characters.
 _SHORT = 200
-#: A sentence of so few words and characters says nothing without the one before it.
+#: A sentence of so few words and characters means nothing without the one before it.
 _FEW_WORDS = 2
 _TINY = 16
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))

@@ -32,7 +32,7 @@ _DIRECTIVE = re.compile(r"\{(?:code|code-block|code-cell|sourcecode|literalinclu
 _CONTAINER_ENDS = re.compile(r"^[ \t]*:{3,}[ \t]*$", re.MULTILINE)
 _CONTAINERS = re.compile(r"<(/?)(?:table|ul|ol|dl)\b", re.IGNORECASE)
 _RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
-#: Anything that could be seen: a letter outside tags, or the text that stands for a picture.
+#: Anything that could be seen: a letter outside tags, or the text that replaces a picture.
 _TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]|\balt\s*=")
 _NOTE = re.compile(r"\[\d+\]")
 _DEEPEST_ASIDE = 5
@@ -75,7 +75,7 @@ class _Frame:
 
 
 class _Walk:
-    """One pass over the tokens of a text; whatever stands in an item or a quotation is still a block of its own."""
+    """One pass over the tokens of a text; each block in an item or a quotation is still a block of its own."""
 
     def __init__(self, builder: TextBuilder, anchors: Anchors, *, mdx: bool, depth: int = 0) -> None:
         self._builder = builder
@@ -98,7 +98,7 @@ class _Walk:
         self._tokens = self._parser.parse(marked.text, self._env)
         self._steps(0, len(self._tokens))
         for number, note in enumerate(self._env.get("footnotes", {}).get("list", {}).values(), 1):
-            if "tokens" in note:  # it stood within the line
+            if "tokens" in note:  # it was within the line
                 self._builder.add(f"[{number}] {self._seen.text(note['tokens'])}")
             elif (stretch := self._notes.pop(note["label"], None)) is not None:
                 self._note(str(number), stretch)

@@ -10,7 +10,7 @@ from index.languages.scripts import WIDE
 from index.readers.markdown_quick import BREAK, quickly
 from index.readers.templating import PRIVATE
 
-#: Stands for a pair of asterisks that are no mark by CommonMark's rule, as between a bracket and a Korean particle.
+#: Replaces a pair of asterisks that are no mark by CommonMark's rule, as between a bracket and a Korean particle.
 _STARS = "\uffff"
 _GLUED = re.compile(rf"(?<=[{WIDE}\uff00-\uffef])[ \t]*\0[ \t]*(?=[{WIDE}\uff00-\uffef])")
 _BROKEN = re.compile(r"[ \t]*\0[ \t]*")

@@ -7,9 +7,9 @@ within a word or an escaped one, are for the parser.
 import re
 from collections.abc import Callable
 
-#: Stands where the file broke a line; Markdown never has this character.
+#: Replaces a line break of the file; Markdown never has this character.
 BREAK = "\0"
-#: What is text wherever it stands: no mark, an underscore within a word, an ampersand that begins no entity.
+#: Text in every position: no mark, an underscore within a word, an ampersand that begins no entity.
 _TEXT = r"[^\\`*_\[\]!<&~^]++|(?<=[^\W_])_++(?=[^\W_])|&(?![#\w])|!(?!\[)|(?<!~)~(?!~)"
 _CODE = rf"(?<!`)`[^`{BREAK}]++`(?!`)"
 _INSIDE = rf"(?:{_TEXT}|{_CODE})*+"
@@ -32,7 +32,7 @@ def is_quick(line: str) -> bool:
 
 
 def quickly(line: str, quoted: Callable[[str], str]) -> str:
-    """The line without marks and addresses, with BREAK in place of its line breaks; `quoted` says how code is to be written."""
+    """The line without marks and addresses, with BREAK in place of its line breaks; `quoted` is the form of code."""
     line = line.replace("\n", BREAK)
     if not _MARKS.search(line):
         return line

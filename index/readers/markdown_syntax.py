@@ -1,7 +1,7 @@
 """Markdown as it is written in documentation: CommonMark with tables, footnotes, definition lists, and four families of asides.
 
 The asides are containers (`:::tip Title`), indented ones (`!!! note "Title"`, `=== "Tab"`), GitHub's alerts (`> [!NOTE]`)
-and components or template tags that stand on lines of their own. Their titles and bodies are read as what they hold.
+and components or template tags on lines of their own. Their titles and bodies are read as ordinary text.
 """
 
 import re
@@ -46,7 +46,7 @@ _ENDS_PARAGRAPH: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquot
 def parser(text: str, *, mdx: bool) -> MarkdownIt:
     """The parser for a text, without the rules that nothing in it calls for: each is asked at every line.
 
-    In MDX what is indented is never code.
+    In MDX an indented block is never code.
     """
     return _parser(mdx, "[^" in text or "^[" in text, _DEFINITION.search(text) is not None)
 
@@ -69,7 +69,7 @@ def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
     markdown.block.ruler.before("fence", "aside", _aside, _ENDS_PARAGRAPH)
     markdown.core.ruler.before("inline", "anchors_and_alerts", _anchors_and_alerts)
     markdown.core.ruler.at("inline", _slow_lines)
-    markdown.disable("text_join")  # an escaped mark stays apart from one that is left over
+    markdown.disable("text_join")  # an escaped mark stays apart from a leftover mark
     return markdown.disable("code") if mdx else markdown
 
 
@@ -108,8 +108,8 @@ def _anchors_and_alerts(state: StateCore) -> None:
 
 
 def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The rule for all families, which their first character tells apart."""
-    if state.level >= _NESTING - 4 and not silent:  # the parser would drop what is below its limit
+    """The rule for all families, which differ in their first character."""
+    if state.level >= _NESTING - 4 and not silent:  # the parser would drop text below its limit
         _paragraph(state, state.getLines(start, end, state.blkIndent, False), start)
         state.line = end
         return True
@@ -122,7 +122,7 @@ def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _plain(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A paragraph whose lines begin with letters: what no other rule would take is not asked of every rule at every line.
+    """A paragraph whose lines begin with letters: such a paragraph skips the other rules.
 
     Where one of its lines may underline a heading or a table's header, it is left to them.
     """
@@ -183,7 +183,7 @@ def _set_apart(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _container(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`:::tip Title` shows its title, `:::` nothing; what is between them is read as if they were not there."""
+    """`:::tip Title` shows its title, `:::` nothing; the text between them is read without them."""
     line = _line(state, start)
     if not line.startswith(":::"):
         return False
@@ -196,7 +196,7 @@ def _container(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`!!! note "Title"`, `??? note`, `=== "Tab"`: what is below and indented belongs to it."""
+    """`!!! note "Title"`, `??? note`, `=== "Tab"`: the indented text below belongs to it."""
     line = _line(state, start)
     if line[:3] not in ("!!!", "???", "==="):
         return _notice(state, start, end, silent)

@@ -13,13 +13,13 @@ from index.readers.unreadable import Unreadable
 #: Of what one cell wrote, so much is kept.
 _MOST_OUTPUT = 2000
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-#: How Python names an object that says nothing of itself, such as a figure.
+#: How Python names an object without a text form, such as a figure.
 _NAMELESS = re.compile(r"<[^<>\n]*>|\[<[^<>\n]*>\]")
 _MAGIC = re.compile(r"%%(bash|sh|html|javascript|js|latex|markdown|perl|ruby|sql|R)\b")
 
 
 def read_notebook(source: Source) -> Document:
-    """Raises Unreadable for what is no notebook."""
+    """Raises Unreadable for any other file."""
     import nbformat
 
     try:
@@ -30,7 +30,7 @@ def read_notebook(source: Source) -> Document:
     except Unreadable:
         raise
     except Exception as error:
-        # nbformat and the converters of old versions raise whatever a wrong file makes them stumble over.
+        # nbformat and the converters of old versions raise any exception for a wrong file.
         raise Unreadable(f"no readable notebook ({type(error).__name__})") from error
     language = str((metadata.get("language_info") or metadata.get("kernelspec") or {}).get("name", ""))
     builder = TextBuilder()
@@ -68,7 +68,7 @@ def add_markdown(builder: TextBuilder, text: str, deeper: int = 0) -> str:
 
 
 def _add_output(builder: TextBuilder, output: dict[str, object]) -> None:
-    """What a cell wrote, unless it is a picture or a table in HTML, which also stands there as text."""
+    """The output of a cell, unless it is a picture or a table in HTML, which is there as text too."""
     data = output.get("data")
     if isinstance(data, dict) and data.get("text/markdown"):
         add_markdown(builder, str(data["text/markdown"])[:_MOST_OUTPUT])

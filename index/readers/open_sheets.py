@@ -84,7 +84,7 @@ def _put_row(grid: Grid, element: ElementTree.Element, number: int, count: int) 
 
 
 def _text(cell: ElementTree.Element) -> str:
-    """What is shown; a date as ISO. A comment is an element of its own beside the paragraphs."""
+    """The displayed value; a date as ISO. A comment is an element of its own next to the paragraphs."""
     if cell.get(f"{_OFFICE}value-type") == "date":
         return cell.get(f"{_OFFICE}date-value", "").removesuffix("T00:00:00").replace("T", " ")
     return "\n".join("".join(one.itertext()) for one in cell.findall(f"{_TEXT}p"))

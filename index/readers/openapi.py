@@ -13,7 +13,7 @@ def is_api(parsed: object) -> bool:
 
 
 def add_api(builder: TextBuilder, parsed: object) -> tuple[str, str]:
-    """Add its blocks; the title and version that it gives itself. What is not as the standard has it is passed over."""
+    """Add its blocks; the title and version that it gives itself. Parts that break the standard are skipped."""
     whole = _mapping(parsed)
     info = _mapping(whole.get("info"))
     title = _text(info, "title")

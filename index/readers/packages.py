@@ -20,7 +20,7 @@ _MAX_RATIO = 120
 
 @contextmanager
 def opened(data: bytes, name: str) -> Iterator[None]:
-    """Reading a package called `name`, with whatever its library raises turned into Unreadable."""
+    """Reading a package called `name`, with every exception of its library turned into Unreadable."""
     look_over(data)
     try:
         with warnings.catch_warnings():

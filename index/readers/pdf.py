@@ -1,4 +1,4 @@
-"""PDF by pypdfium2: its pages, laid out, and what it says of itself. A scanned page's text is recognised, if that is installed."""
+"""PDF by pypdfium2: its pages, laid out, and its metadata. A scanned page's text is recognised, if that is installed."""
 
 from index.model import Document
 from index.readers.building import TextBuilder

@@ -1,6 +1,6 @@
-"""The blocks of a document out of its laid-out pages, with what only all pages together tell.
+"""The blocks of a document out of its laid-out pages, with the evidence of all pages together.
 
-The size of the prose tells headings; what stands at the same place of most pages is left out; paragraphs go on over pages.
+Headings are larger than the prose; text at the same position of most pages is left out; paragraphs go on over pages.
 """
 
 import re
@@ -16,7 +16,7 @@ from index.readers.text import chapters
 
 _NUMBERS = re.compile(r"\d+|^[ivxlc]+$")
 _NO_LETTER = re.compile(r"[\W_]+")
-#: A line is a running header or footer when it stands in this share of a page's height, at this share of the pages.
+#: A line is a running header or footer when it is in this share of a page's height, at this share of the pages.
 _MARGIN, _REPEATED = 0.12, 0.3
 _LEAST_PAGES = 3
 
@@ -82,14 +82,14 @@ def _place(page: Page, run: Run) -> tuple[str, bool] | None:
 
 
 def _repeated(pages: list[Page], body: Body) -> set[tuple[str, bool] | None]:
-    """Running headers, footers and page numbers. What is larger than the prose is a title that comes again."""
+    """Running headers, footers and page numbers. Larger text is a repeated title."""
     times: Counter[tuple[str, bool] | None] = Counter()
     for page in pages:
         times.update({_place(page, run) for run in page.runs if run.size <= 1.15 * body.size})
     del times[None]
     least = max(_LEAST_PAGES, _REPEATED * len(pages))
     found = {place for place, count in times.items() if count >= least}
-    # The name of a chapter beside the page number repeats on fewer pages.
+    # The name of a chapter next to the page number repeats on fewer pages.
     for page in pages:
         numbers = [run for run in page.runs if (place := _place(page, run)) in found and place and place[0] == "#"]
         for run in page.runs if numbers else ():
@@ -133,13 +133,13 @@ def _same(one: tuple[float, ...], two: tuple[float, ...]) -> bool:
 
 
 def _offset(text: str, before: str) -> int:
-    """Where the text goes on that began with these lines, whose last word may have been divided."""
+    """The continuation of these lines, with a last word that may have been divided."""
     at = len(before) - (before.endswith("-") and not text.startswith(before))
     return at + (text[at : at + 1] == " ")
 
 
 class _Levels:
-    """The level of each heading: its bookmark's, else that of its size among all headings; 0 for what is none."""
+    """The level of each heading: its bookmark's, else that of its size among all headings; 0 for no heading."""
 
     def __init__(self, parts: list[Part], outline: list[Bookmark]) -> None:
         self._marked = {_plain(mark.title): mark.level for mark in outline}

@@ -1,4 +1,4 @@
-"""Tables of a PDF page that stand in drawn lines, with their merged cells. Each becomes one run at its place on the page."""
+"""Tables of a PDF page in drawn lines, with their merged cells. Each becomes one run at its place on the page."""
 
 from bisect import bisect
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from index.readers.pdf_tables import named
 _NEAR = 3.0
 _MOST_RULES = 3000
 
-#: The runs of each cell; one that is merged stands at each of its places.
+#: The runs of each cell; a merged cell is at each of its places.
 _Cells = list[list[list[Run]]]
 
 
@@ -129,7 +129,7 @@ def _table(cells: _Cells, edges: list[float], *, from_right: bool) -> Table | No
 
 
 def _header(rows: _Cells) -> int:
-    """The number of rows that name the columns: several where a cell reaches over two columns, and others down beside it."""
+    """The number of rows that name the columns: several where a cell reaches over two columns, and others down next to it."""
     first = rows[0]
     if len(first) == len({id(cell) for cell in first}):
         return 1

@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 def regions(runs: Sequence[Run]) -> list[list[Line]]:
-    """The columns of a page, each with its lines; what stands across all columns is a region between them."""
+    """The columns of a page, each with its lines; text across all columns is a region between them."""
     found = _columns(runs) if len(runs) >= 4 else None
     if found is None:
         lines = lines_of(runs)
@@ -81,7 +81,7 @@ def _shared_height(left: list[Run], right: list[Run]) -> float:
 
 
 def _are_columns(left: list[Run], right: list[Run]) -> bool:
-    """Prose at both sides, or lines that do not stand beside each other: else it may be a table, read row by row."""
+    """Prose at both sides, or lines that are not side by side: else it may be a table, read row by row."""
     one, two = lines_of(left), lines_of(right)
     if len(one) < 2 or len(two) < 2:
         return False
@@ -103,7 +103,7 @@ def _is_prose(lines: list[Line]) -> bool:
 
 
 def lines_of(runs: Sequence[Run]) -> list[Line]:
-    """Lines from top to bottom, whatever the order in which the file draws them."""
+    """Lines from top to bottom, in any order of drawing."""
     rows: list[list[Run]] = []
     ends: list[tuple[float, float]] = []
     for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):

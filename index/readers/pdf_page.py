@@ -62,7 +62,7 @@ class Rule(NamedTuple):
 
 
 class Page(NamedTuple):
-    """`aside`: what is set in another direction than the page, such as a stamp."""
+    """`aside`: text in another direction than the page, such as a stamp."""
 
     number: int
     height: float
@@ -107,7 +107,7 @@ def _turned(angle: int, box: Box) -> tuple[float, float, float, float]:
 
 
 def _runs_downwards(words: list[Word]) -> bool:
-    """Whether Chinese, Japanese or Korean stands in lines that run downwards, the first at the right."""
+    """Whether Chinese, Japanese or Korean is in lines that run downwards, the first at the right."""
     votes: Counter[bool] = Counter()
     before: Word | None = None
     for word in words:
@@ -139,7 +139,7 @@ def _runs(words: Iterable[Word], frame: int, across: float, down: float) -> Iter
 
 
 class _Growing:
-    """A run that may go on. Its size and height are those of most letters: a bullet says nothing of its line.
+    """A run that may go on. Its size and height are those of most letters: a bullet is no evidence of its line.
 
     It is of fixed width when only Han and Hangul in it are not, which fonts for code lack.
     """
@@ -154,7 +154,7 @@ class _Growing:
         self._plain = not word.fixed
 
     def take(self, word: Word, left: float, right: float, top: float, bottom: float) -> bool:
-        """Add a word, unless it stands on another line or too far off."""
+        """Add a word, unless it is on another line or too far off."""
         shared = (bottom if bottom < self._bottom else self._bottom) - (top if top > self._top else self._top)
         gap = left - self._right if left > self._left else self._left - right
         size, text = self._size, word.text
@@ -184,7 +184,7 @@ class _Growing:
 
 
 def _close(before: str, word: Word, gap: float) -> bool:
-    """Whether no space stands before a word after all; the gap is measured in its size."""
+    """Whether no space precedes a word after all; the gap is measured in its size."""
     if word.before == "\n":
         return gap < 0.2
     return (

@@ -1,4 +1,4 @@
-"""What a PDF says of itself: title, author, date, keywords, language, bookmarks."""
+"""The metadata of a PDF: title, author, date, keywords, language, bookmarks."""
 
 import ctypes
 import re
@@ -26,7 +26,7 @@ class Bookmark(NamedTuple):
 
 
 def title_of(properties: Mapping[str, str]) -> str:
-    """The title, unless it is a file's name, which says less than the document's own first heading."""
+    """The title, unless it is a file's name, which is worse than the document's own first heading."""
     title = " ".join(properties.get("Title", "").split())
     return "" if _FILE_NAME.search(title) or not any(map(str.isalpha, title)) else title
 
@@ -53,7 +53,7 @@ def iso_date(text: str) -> str:
 
 
 def language_of(document: "PdfDocument") -> str | None:
-    """The language that the file declares, if it is one of ours."""
+    """The language that the file declares, if it is in LANGUAGES."""
     from pypdfium2 import raw
 
     buffer = (ctypes.c_ushort * 32)()
@@ -64,7 +64,7 @@ def language_of(document: "PdfDocument") -> str | None:
 
 
 def bookmarks(document: "PdfDocument") -> list[Bookmark]:
-    """The outline. PDFium ends one that leads back to itself."""
+    """The outline. PDFium ends an outline that leads back to itself."""
     found: list[Bookmark] = []
     for bookmark in document.get_toc():
         found.append(Bookmark(" ".join(bookmark.get_title().split()), min(bookmark.level + 1, 6)))

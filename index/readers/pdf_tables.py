@@ -1,4 +1,4 @@
-"""Tables of a PDF page: those in drawn lines, and those by columns that several lines share. What is unsure stays prose."""
+"""Tables of a PDF page: those in drawn lines, and those by columns that several lines share. Unsure tables stay prose."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def with_tables(lines: Sequence[Line], rules: Sequence[Rule]) -> Iterator[Table 
 
 
 def named(rows: list[tuple[str, ...]], *, distinct: bool) -> Table:
-    """With the first row as names of columns, where it is `distinct` or stands above numbers, and has the words for it."""
+    """With the first row as names of columns, where it is `distinct` or is above numbers, and has the words for it."""
     first = rows[0]
     names = first[1:] if distinct and not first[0] and len(first) > 2 else first  # the corner of a table may be empty
     if len(rows) > 1 and all(_NAME.search(cell) and len(cell) <= _LONGEST_CELL for cell in names):

@@ -1,4 +1,4 @@
-"""The words of a PDF page with their boxes, sizes and fonts, in the order in which PDFium tells its letters."""
+"""The words of a PDF page with their boxes, sizes and fonts, in PDFium's order of letters."""
 
 import ctypes
 import math
@@ -13,7 +13,7 @@ from index.languages.scripts import HANGUL, WIDE
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-#: What stands for a hyphen that may only divide a word at the end of a line.
+#: The sign for a hyphen that may only divide a word at the end of a line.
 DIVIDED = "\u00ad"
 #: PDFium's own marks for that.
 _HYPHEN = re.compile("[\x02\ufffe]")
@@ -39,7 +39,7 @@ class Word(NamedTuple):
     bold: bool
     fixed: bool
     angle: int  # of its line: 0, 90, 180 or 270 degrees; -1 for anything else
-    before: str  # what stands between it and the word before: a space, a line break or nothing
+    before: str  # the text between it and the word before: a space, a line break or nothing
 
 
 def words_of_page(page: "PdfPage") -> Iterator[Word]:
@@ -129,7 +129,7 @@ def _text(handle: object) -> str:
 
 
 def _checked(word: str, start: int) -> Iterator[int]:
-    """The letters whose place is looked at: digits that may be raised, and all where lines may run downwards."""
+    """The letters with positions that matter: digits that may be raised, and all where lines may run downwards."""
     if word.isascii():
         if not word.isalpha():
             yield from (start + found.end() - 1 for found in _INNER_DIGIT.finditer(word))
@@ -153,7 +153,7 @@ def _hull(one: Box, two: Box) -> Box:
 
 
 def _goes_on(around: Box, letter: Box) -> bool:
-    """Whether a letter belongs to the word in `around`: as high as that, and beside it, or as wide and below it."""
+    """Whether a letter belongs to the word in `around`: as high and next to it, or as wide and below it."""
     left, right, bottom, top = around
     height, width = top - bottom, right - left
     if (

@@ -13,7 +13,7 @@ _MOST_PAGES = 500
 
 
 def read_picture(source: Source) -> Document:
-    """Raises Unreadable for what is no picture, and where no program that recognises text is installed."""
+    """Raises Unreadable for any other file, and where no program that recognises text is installed."""
     from PIL import Image, ImageSequence, UnidentifiedImageError
 
     if not available():

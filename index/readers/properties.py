@@ -14,7 +14,7 @@ _META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 
 
 class Core(Protocol):
-    """Core properties as the three libraries give them, but for the author, whom each names differently."""
+    """Core properties as the three libraries give them, but for the author, which each names differently."""
 
     @property
     def keywords(self) -> str | None: ...
@@ -53,7 +53,7 @@ def open_document_metadata(meta: Element) -> tuple[str, str | None, Metadata]:
 
 
 def language(tag: str | None) -> str | None:
-    """Our language for a tag such as `ko-KR`; None for one that is not ours."""
+    """The language of LANGUAGES for a tag such as `ko-KR`; None for a language that is not in LANGUAGES."""
     code = re.split(r"[-_]", (tag or "").strip().lower())[0]
     return code if code in LANGUAGES else None
 

@@ -42,7 +42,7 @@ _decoder = msgspec.json.Decoder(_Record)
 
 
 def read_records(file: IO[bytes]) -> Iterator[tuple[int, Document | Unreadable]]:
-    """The line number, from 1, and the document or what is wrong with the line. Empty lines are skipped."""
+    """The line number, from 1, and the document or the problem of the line. Empty lines are skipped."""
     head = file.peek(4)[:4] if isinstance(file, io.BufferedReader) else b""
     lines: Iterator[bytes] | IO[bytes] = file
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):

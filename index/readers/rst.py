@@ -35,7 +35,7 @@ _SKIPPED = frozenset(
     ("comment", "docinfo", "image", "meta", "pending", "raw", "substitution_definition", "system_message", "target",
      "transition", "decoration", "generated")
 )  # fmt: skip
-#: Fields that tell of the document.
+#: Fields about the document.
 _DOCINFO = frozenset(("author", "authors", "date", "version"))
 _ADMONITIONS = frozenset(
     ("attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning")
@@ -80,7 +80,7 @@ def _metadata(tree: "nodes.document") -> Metadata:
 
 
 def _fields_below_title(tree: "nodes.document") -> dict[str, str]:
-    """What the fields say that stand between the first heading and its text, taken out of the tree; others stay."""
+    """The fields between the first heading and its text, taken out of the tree; others stay."""
     shown = [node for node in tree.children if node.tagname not in _SKIPPED]
     if not shown or shown[0].tagname != "section":
         return {}
@@ -237,7 +237,7 @@ class _Walk:
         self.builder.table(parts.get("tbody", []), joined(parts.get("thead", [])))
 
     def _grid(self, rows: "Iterable[nodes.row]", width: int) -> list[list[str]]:
-        """The cells of each row; one that reaches over several rows stands in each of them."""
+        """The cells of each row; a cell across several rows is in each of them."""
         grid: list[list[str]] = []
         reaching: dict[int, tuple[int, str]] = {}
         for row in rows:

@@ -1,4 +1,4 @@
-"""The paragraphs of a shape on a slide: items of a list where a bullet or number stands before them, prose elsewhere."""
+"""The paragraphs of a shape on a slide: items of a list where a bullet or number precedes them, prose elsewhere."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ def _text(paragraph: "Paragraph", *, strip: bool = True) -> str:
 
 
 def _bullet(styles: Iterable["Element"]) -> "Element | None":
-    """What the first style that speaks of bullets says."""
+    """The bullet of the first style that sets it."""
     for style in styles:
         for bullet in _BULLETS:
             found = style.find(bullet)

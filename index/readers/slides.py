@@ -1,4 +1,4 @@
-"""PPTX by python-pptx: a slide is a page; its shapes are read from top to bottom, and from left to right beside each other."""
+"""PPTX by python-pptx: a slide is a page; its shapes are read from top to bottom, and from left to right where side by side."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _MAIN = "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
-#: What PowerPoint and the library call a presentation that nobody has given a title.
+#: The default title of PowerPoint and of the library.
 _NO_TITLE = frozenset(("", "powerpoint presentation", "presentation"))
-#: Shapes whose tops are nearer than this share of the slide's height stand beside each other.
+#: Shapes whose tops are nearer than this share of the slide's height are side by side.
 _BESIDE = 0.05
 
 
@@ -78,13 +78,13 @@ def _add_slide(builder: TextBuilder, slide: "Slide", near: int) -> None:
 
 
 def _title(slide: "Slide") -> "Shape | None":
-    """The slide's title; a picture may stand in its place."""
+    """The slide's title; a picture may take its place."""
     title = slide.shapes.title
     return title if title is not None and title.has_text_frame else None
 
 
 def _in_order(shapes: Iterable["BaseShape"], near: int) -> Iterator["BaseShape"]:
-    """Every shape; those of a group together, where the group stands."""
+    """Every shape; those of a group together, at the group's position."""
     placed = sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
     line: list[BaseShape] = []
     lines = [line]

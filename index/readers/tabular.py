@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from index.readers.building import row
 
-#: As many rows are looked at to tell a header from a first row of data.
+#: The rows that are compared to distinguish a header from data.
 SAMPLE = 200
 _MOST_HEADER_ROWS = 3
 _LONGEST_NAME = 200
@@ -18,7 +18,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 class Head(NamedTuple):
-    """`titles` stand above the table; `names` are those of its columns, none where no row is a header.
+    """`titles` are above the table; `names` are those of its columns, none where no row is a header.
 
     `rows`: how many rows these are.
     """
@@ -48,7 +48,7 @@ def head(rows: Sequence[Sequence[str]], grouping: Collection[int] = ()) -> Head:
 
 
 def joined(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The names of columns whose header has several rows: `Group Name`."""
+    """The names of columns with a header of several rows: `Group Name`."""
     width = max(map(len, rows), default=0)
     names: list[str] = []
     for column in range(width):
@@ -113,7 +113,7 @@ def _is_value(text: str) -> bool:
 
 
 def _is_title(cells: Sequence[str], width: int) -> bool:
-    """A single text, or none; above two columns, what stands over the second is its name."""
+    """A single text, or none; above two columns, the text over the second is its name."""
     return len(_distinct(cells)) <= 1 and (width > 2 or not any(cells) or bool(cells[0]))
 
 

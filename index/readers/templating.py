@@ -28,7 +28,7 @@ _TEMPLATE = re.compile(
 _COMMENTED = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
 _ANCHOR = re.compile(r"\{(?:#[^\s{}]+|[:.][^{}\n]*#[^{}\n]*|/\*\s*#?[^\s*{}]+\s*\*/)\}[ \t]*$", re.MULTILINE)
 _NAME = re.compile(r"[<%\s-]*(/?[\w-]+)")
-#: An HTML element whose text is Markdown, as Python-Markdown and kramdown have it.
+#: An HTML element with Markdown inside, as Python-Markdown and kramdown have it.
 _MARKDOWN_INSIDE = re.compile(r"<[a-z][\w-]*\b[^<>\n]*\bmarkdown(?:=[\"']?(?:1|block|span)[\"']?)?(?=[\s>])[^<>\n]*>")
 _IMAGE = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
 _TAG_NAME = re.compile(r"</?(?:[A-Za-z][\w.:-]*)?")
@@ -76,7 +76,7 @@ class _Masker:
         self._text = text
         self._mdx = mdx
         self._left = _IN_VAIN
-        self._inside = False  # an element whose text is Markdown was seen
+        self._inside = False  # an element with Markdown inside was seen
         self._raw = False  # between raw and endraw nothing is a template
 
     def run(self) -> None:
@@ -199,7 +199,7 @@ class _Masker:
         return end
 
     def _shown(self, piece: str, start: int, end: int) -> str:
-        """The titles in a tag that stands alone on its lines."""
+        """The titles in a tag that is alone on its lines."""
         text = self._text
         if text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>") or text[end : _line_end(text, end)].strip():
             return ""
@@ -237,7 +237,7 @@ def _fenced(options: str, code: str) -> str:
 
 
 def _tag_end(text: str, at: int) -> int:
-    """The end of a tag whose name ends at `at`; when it is none, how far that was looked for, negated."""
+    """The end of a tag with a name that ends at `at`; without an end, how far it was searched, negated."""
     limit = at + _LONGEST
     while at < min(len(text), limit):
         if text[at] == ">":
@@ -268,7 +268,7 @@ def _braces_end(text: str, at: int) -> int:
 
 
 def _raw_end(text: str, at: int) -> int:
-    """The end of a comment or of an element whose text is no Markdown; the end of the text, negated, when it has none."""
+    """The end of a comment or of an element without Markdown inside; the end of the text, negated, when it has none."""
     found = _COMMENT.match(text, at) or _RAW.match(text, at)
     return found.end() if found else -len(text) - 1
 

@@ -185,7 +185,7 @@ def _is_all_code(pieces: list[Piece]) -> bool:
 
 
 def _related(document: "WordDocument") -> dict[str, "Element"]:
-    """The parts beside the body, by the last word of their relationship: numbering, footnotes, endnotes."""
+    """The parts other than the body, by the last word of their relationship: numbering, footnotes, endnotes."""
     from docx.oxml import parse_xml
 
     wanted = ("numbering", "footnotes", "endnotes")

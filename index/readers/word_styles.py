@@ -17,7 +17,7 @@ _QUOTE = re.compile(r"quot|block text", re.IGNORECASE)
 _CONTENTS = re.compile(r"toc \d|toc heading", re.IGNORECASE)
 _LIST_STYLE = re.compile(r"list (?:bullet|number) (\d)", re.IGNORECASE)
 _PLACE = re.compile(r"%(\d)")
-_BODY_TEXT = 9  # the outline level of what is no heading
+_BODY_TEXT = 9  # the outline level of other text
 
 
 class Role(NamedTuple):
@@ -93,7 +93,7 @@ class Styles:
         return role
 
     def _chain(self, properties: "Element | None") -> Iterator["Element"]:
-        """A paragraph's style, the one that it is based on, and so on."""
+        """A paragraph's style, its parent style, and so on."""
         identifier = value(properties.find(W + "pStyle")) if properties is not None else ""
         identifier = identifier if identifier in self._styles else self._default
         seen: set[str] = set()
@@ -104,7 +104,7 @@ class Styles:
             identifier = value(style.find(W + "basedOn"))
 
     def _marker(self, properties: "Element | None", chain: list["Element"]) -> tuple[str | None, int, bool]:
-        """What stands before the paragraph, its depth, and whether it goes on with the item before. Counts it."""
+        """The marker before the paragraph, its depth, and whether it goes on with the item before. Counts it."""
         found = None if properties is None else properties.find(W + "numPr")
         number, depth = "", ""
         for one in (found, *(style.find(f"{W}pPr/{W}numPr") for style in chain)):
@@ -134,7 +134,7 @@ class Styles:
         return f"{_PLACE.sub(counted, level.text).strip()} ".lstrip(), at + 1, False
 
     def _begin(self, number: str, counts: dict[int, int]) -> None:
-        """A list that begins anew says at which number."""
+        """A list that begins again gives its first number."""
         if number in self._begun:
             return
         self._begun.add(number)

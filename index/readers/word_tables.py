@@ -1,4 +1,4 @@
-"""Tables of WordprocessingML as rows of texts, what is merged written into each cell that it covers."""
+"""Tables of WordprocessingML as rows of texts, merged text written into each cell that it covers."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple

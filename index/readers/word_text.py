@@ -52,7 +52,7 @@ class Notes:
 
 
 def paragraph_text(pieces: list[Piece]) -> str:
-    """The pieces together; code in a sentence stands in backticks."""
+    """The runs together; code in a sentence is in backticks."""
     parts: list[str] = []
     for code, some in groupby(pieces, key=lambda piece: piece.code):
         text = "".join(piece.text for piece in some)

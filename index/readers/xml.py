@@ -1,6 +1,6 @@
 """XML by lxml, by one rule for every vocabulary.
 
-The rule: an element with text of its own is a paragraph; an element whose parts are all without parts, each of another name, is a
+The rule: an element with text of its own is a paragraph; an element with parts that have no parts, each of another name, is a
 record and becomes a row; every other element is a container.
 """
 
@@ -65,7 +65,7 @@ class _Rule:
 
 
 def _table(records: list[etree._Element]) -> HtmlElement:
-    """Records as the rows of a table whose columns are their fields."""
+    """Records as the rows of a table with their fields as columns."""
     names = list(dict.fromkeys(name_of(field) for record in records for field in record))
     table = builder.TABLE(builder.THEAD(builder.TR(*map(builder.TH, names))))
     for record in records:

@@ -14,7 +14,7 @@ from index.readers.unreadable import Unreadable
 _ENTITY = re.compile(rb"&([A-Za-z_][\w.:-]*);")
 _DEFINITION = re.compile(rb"<!ENTITY\s+([\w.:-]+)\s+[\"']")
 _OWN = frozenset((b"amp", b"lt", b"gt", b"quot", b"apos"))
-#: Elements whose text is one paragraph: elements inside are part of its line.
+#: Elements with one paragraph of text: elements inside are part of its line.
 LINES = frozenset(
     ("p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "dt", "caption", "span", "code", "sub", "sup", "math")
 )

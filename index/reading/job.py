@@ -25,7 +25,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     With `lines`, that many lines of records instead, which begin at byte `start` with line number `line`. `size_bytes` is how
     much is read. `url` is the document's, unless it names one itself. `content` is the digest of the whole file's bytes, where
-    it is known, and of whatever else documents are made of.
+    it is known, and of all other inputs of documents.
     """
 
     path: bytes
@@ -42,7 +42,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     def stretches(self, lines: int = 500) -> "Iterator[Task]":
         """This file, or stretch, of records in parts of so many lines or of a megabyte. Raises OSError.
 
-        Text in UTF-16, whose lines only a decoder finds, is one part.
+        Text in UTF-16 is one part, as only a decoder finds its lines.
         """
         with open(self.path, "rb") as file:
             if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -62,7 +62,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):
-    """A document, or why there is none. `name` says where it stood. `this_time`: another time it may well be read."""
+    """A document, or why there is none. `name` is its file, with the line of a record. `this_time`: a later build may succeed."""
 
     name: str
     read: Prepared | None = None

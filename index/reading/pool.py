@@ -1,7 +1,7 @@
 """Read documents in processes of their own, on all cores, each within limits of time, memory and size.
 
 A document that exceeds a limit, or that ends the process which reads it, is named, and the others are read by a new process.
-What was read comes in the order in which it was asked for, whatever took how long.
+Outcomes come in the order of the tasks.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ class Pool:
     ) -> Iterator[tuple[Key, list[Outcome]]]:
         """What became of each, in the order of `wanted`; what has no task comes back in its place, without an outcome.
 
-        What is `kept` is not read again, and what is read is kept. Raises IndexProblem when no process can be started.
+        Files in `kept` are not read again, and new outcomes are added to it. Raises IndexProblem when no process can be started.
         """
         source = iter(wanted)
         taken: deque[tuple[Key, _Slot]] = deque()
@@ -99,7 +99,7 @@ class Pool:
         return len(self._waiting) >= _WORTH_A_PROCESS or busy_s > _SLOW_S
 
     def _listen(self, kept: Readings | None) -> None:
-        """Wait for replies for a moment, and end what is over its limits."""
+        """Wait for replies for a moment, and end children that are over their limits."""
         readable = {key.data for key, _ in self._selector.select(_TICK_S)}
         for worker in list(self._workers):
             if worker in readable:
@@ -124,7 +124,7 @@ class Pool:
             return
         if not worker.is_ready:
             raise IndexProblem(
-                f"the process that reads documents does not start; '{' '.join(self._program)} {{}}' says why"
+                f"the process that reads documents does not start; '{' '.join(self._program)} {{}}' prints the reason"
             )
         if worker.pending:
             slot = worker.pending.popleft()
@@ -156,7 +156,7 @@ class _Slot:
         self._outcomes = outcomes
 
     def fail(self, reason: str) -> "list[_Slot]":
-        """Note the reason, or return what is to be tried instead."""
+        """Note the reason, or return the parts to try instead."""
         task = self.task
         assert task is not None
         if task.lines > 1:

@@ -1,7 +1,7 @@
-"""What a build has read so far, kept in a file beside the index until it is published: a build that was stopped goes on from there.
+"""What a build has read so far, kept in a file of the index until it is published: a build that was stopped goes on from there.
 
-    DIR/readings      a line that says how to read it, then of every task: its key, the length and a checksum of what became of it,
-                      and that, as the reading process said it
+    DIR/readings      a line with its format, then of every task: its key, the length and a checksum of its outcomes,
+                      and the outcomes, as the reading process sent them
 
 A task's key is made of the digest of the bytes that it reads and of what the document in them is called: a file that has changed
 since is read again. The last record may be cut off, or never have reached the disk; it is then read again, too.
@@ -31,7 +31,7 @@ _decoder = msgspec.msgpack.Decoder(list[Outcome])
 
 
 class Readings:
-    """Those of one index, whose only writer this is. A disk that has no room for them costs only them."""
+    """The readings of one index, with this object as the only writer. A full disk costs only them."""
 
     def __init__(self, folder: Path | None) -> None:
         """`folder`: the index's own; without one nothing is kept."""
@@ -60,7 +60,7 @@ class Readings:
             discard(self._folder)
 
     def _find(self, file: BinaryIO) -> None:
-        """Note where the whole records are, and cut off what is not one."""
+        """Note where the whole records are, and cut off an incomplete record."""
         end = file.seek(0, os.SEEK_END)
         file.seek(0)
         at = len(_FIRST_LINE)
@@ -110,7 +110,7 @@ class Readings:
 
 
 def discard(folder: Path | None) -> None:
-    """Remove what is kept: all of it is published."""
+    """Remove the readings: all of them are published."""
     if folder is not None:
         (folder / FILE).unlink(missing_ok=True)
 

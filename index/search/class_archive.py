@@ -1,7 +1,7 @@
 """Java's classes as Java has them in memory, in a file of the user's cache folder, so that no start reads them from a jar.
 
 `make_behind` has it made by a process of its own, which outlives this one: it opens the index, writes down which classes that took,
-and has Java write those. Whoever is first makes it; all others start without until it is there.
+and has Java write those. The first process makes it; all others start without until it is there.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def make_behind(index: Path) -> None:
-    """Begin to make the archive, from what a search of that index takes, unless it is there or somebody makes it."""
+    """Begin to make the archive, from the classes of a search of that index, unless it exists or another process makes it."""
     try:
         target = jvm.archive_of(jvm.found())
     except IndexProblem:
@@ -85,7 +85,7 @@ def record(index: Path, classes: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Whether nobody else makes an archive in that folder, and nobody does meanwhile."""
+    """Whether this process alone makes an archive in that folder, until the end of the block."""
     descriptor = os.open(folder, os.O_RDONLY)
     alone = False
     try:
@@ -130,7 +130,7 @@ def _claimed(target: Path) -> bool:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove the archives of installations that are gone, and what those left who were killed as they made one."""
+    """Remove the archives of installations that are gone, and the remains of killed attempts."""
     for each in folder.glob(f"{_MAKING}*"):
         shutil.rmtree(each, ignore_errors=True)
     for kind, kept_s in (("jsa", KEPT_S), ("begun", AGAIN_S)):

@@ -3,8 +3,8 @@
 A candidate's score is the mean of six shares, each 0 to 1: its BM25 score relative to the best, its cosine relative to the best,
 its coverage of the question relative to the best, the share of the question's phrases it contains, and the shares of the
 question that the lead of its document covers (coverage.py) and that its title and headings cover. Two more count a quarter: the
-share that the heading it stands directly below covers, and whether it begins its document. The weights are equal for all
-languages and embedders; DECISIONS.md says what each share contributes. Reciprocal rank remains for rankings without comparable
+share that the heading directly above it covers, and whether it begins its document. The weights are equal for all
+languages and embedders; DECISIONS.md has the contribution of each share. Reciprocal rank remains for rankings without comparable
 scores.
 """
 
@@ -15,7 +15,7 @@ _LIGHT = 0.25
 
 
 class Covers(NamedTuple):
-    """The shares of the question, 0 to 1, that a passage covers: itself, in phrases, and by what stands around it."""
+    """The shares of the question, 0 to 1, that a passage covers: itself, in phrases, and by the text around it."""
 
     text: float = 0.0
     phrases: float = 0.0

@@ -1,4 +1,4 @@
-"""From the candidates of a backend to hits: fusion, near-duplicates merged, and what a hit says. Pure."""
+"""From the candidates of a backend to hits: fusion, near-duplicates merged, and the text of a hit. Pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import batched

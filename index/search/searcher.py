@@ -59,7 +59,7 @@ class Searcher:
         self._held: _Held | None = held
         self._earlier: list[_Held] = []  # oldest first
         self._most_earlier = earlier
-        #: Why callers in groups are told nothing: who may see what is not known here. Empty: it is known.
+        #: Why callers in groups get no results: access rules are unknown. Empty: they are known.
         self.withheld = ""
 
     @classmethod
@@ -84,7 +84,7 @@ class Searcher:
     def pinned(self, name: str = "", groups: Groups = None) -> Iterator["Searcher"]:
         """One snapshot for several questions of a caller in `groups`: that of this name while it is open, else the current one.
 
-        Once who sees what has changed, callers in groups get the current one.
+        After a change of groups, callers in groups get the current one.
         """
         with self._lock:
             current = self._current()
@@ -105,7 +105,7 @@ class Searcher:
             self._leave(held)
 
     def forget(self, unasked_s: float = 0.0) -> None:
-        """Close earlier snapshots that nobody asked for so long."""
+        """Close earlier snapshots that had no search for so long."""
         before = time.monotonic() - unasked_s
         with self._lock:
             old = [one for one in self._earlier if one.asked_at <= before]
@@ -115,7 +115,7 @@ class Searcher:
 
     @property
     def backend(self) -> Backend:
-        """What is searched now. Raises IndexProblem once closed."""
+        """The open snapshot. Raises IndexProblem once closed."""
         return self._current().backend
 
     @property
@@ -139,7 +139,7 @@ class Searcher:
 
     @contextlib.contextmanager
     def _entered(self, groups: Groups) -> Iterator[Backend]:
-        """What is open now, and stays so. Raises IndexProblem where it is not known who sees what."""
+        """The open snapshot, which stays open. Raises IndexProblem where `withheld`."""
         with self._lock:
             held = self._current()
             held.users += 1
@@ -243,7 +243,7 @@ class Searcher:
         return crossed(without_question_words(query), language, self.languages(groups))
 
     def source(self, source_id: str, groups: Groups = None) -> Entry | None:
-        """A document by its id, or by one that it had before its file was moved; None where a caller in `groups` sees none.
+        """A document by its id, or by an id from before its file was moved; None where a caller in `groups` sees none.
 
         Raises IndexProblem.
         """
@@ -278,7 +278,7 @@ class Searcher:
     ) -> tuple[EmbedderSpec, Vectors | None]:
         """A row of length 1 per text, as the index makes them, and with which embedder.
 
-        None where it was fitted on documents that a caller in `groups` does not see: what it says of a text says something of them.
+        None where it was fitted on documents that a caller in `groups` does not see: its vectors depend on them.
         Raises IndexProblem.
         """
         with self._entered(groups) as backend:
@@ -320,7 +320,7 @@ class Searcher:
 
 
 def _terms(query: str, language: str, seen: Seen, *, variants: bool) -> list[tuple[str, str]]:
-    """What is looked for by terms: beside vectors without its question words, and with its names as other languages write them."""
+    """The queries by terms: with vectors too, without question words, and with names as other languages write them."""
     if not variants:
         return [(query, language)]
     asked = without_question_words(query)

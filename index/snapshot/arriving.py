@@ -27,7 +27,7 @@ _FOLDER = "arriving"
 _SKIPPED = "skipped.json"
 #: A file here has its digest's name, so that must be no other path.
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-#: What is left free of a disk.
+#: The bytes of a disk that stay free.
 _SPARE = 16 * 1024 * 1024
 
 
@@ -66,7 +66,7 @@ class Arriving:
     def missing(self, digest: str, parts: Sequence[tuple[str, int]]) -> list[tuple[int, str]]:
         """The offset and digest of each part of a wanted file that is not here yet; `parts` are digests and sizes in order.
 
-        Reads what is here. Raises IndexProblem.
+        Reads the files of this machine. Raises IndexProblem.
         """
         size = self.wanted[digest]
         if sum(length for _, length in parts) != size:
@@ -170,7 +170,7 @@ class Arriving:
 def prune_others(index: Path) -> None:
     """Delete all snapshots but the current one and those being read: others can be had again. Call under `snapshot.writing`.
 
-    Their numbers say nothing: another index may have taken the place of the one that was pushed before.
+    Their numbers prove nothing: another index may have taken the place of the one that was pushed before.
     """
     now = snapshot.current(index)
     for name in snapshot.names(index):
@@ -185,7 +185,7 @@ def prune_others(index: Path) -> None:
 
 
 def skipped_files(index: Path) -> bytes:
-    """What stands beside the index of files that could not be read; empty when nothing does."""
+    """The record of unreadable files next to the index; empty without one."""
     try:
         return (index / _SKIPPED).read_bytes()
     except OSError:
@@ -212,7 +212,7 @@ def _manifest(name: str, raw: bytes) -> Manifest:
             age = "newer" if version.format > FORMAT else "older"
             raise IndexProblem(
                 f"snapshot {name} of the bucket is of format {version.format}, this version reads {FORMAT};"
-                f" it was pushed by {age} Groundwire: update the one that is behind"
+                f" it was pushed by {age} Groundwire: update the older version"
             )
         manifest = msgspec.json.decode(raw, type=Manifest)
     except msgspec.DecodeError as error:

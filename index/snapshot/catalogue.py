@@ -119,7 +119,7 @@ class Catalogue(Mapping[str, Entry]):
         return (self._decoded(record) for _, record in self._records(source_id))
 
     def _records(self, after: str) -> Iterator[tuple[str, memoryview]]:
-        """The ids behind this one, ascending, and the entry of each as it stands in the last file that knows the id."""
+        """The ids behind this one, ascending, and the entry of each from the last file that knows the id."""
         last = after
         for source_id, place, record in merge(*(self._of(place, after) for place in range(len(self.files)))):
             if source_id != last:
@@ -135,7 +135,7 @@ class Catalogue(Mapping[str, Entry]):
 
 
 class _Entries(ValuesView[Entry]):
-    """All entries, decoded one at a time, each time anew: to keep them would take a kilobyte a document."""
+    """All entries, decoded one at a time, each time again: to keep them would take a kilobyte a document."""
 
     _mapping: Catalogue
 
@@ -155,7 +155,7 @@ def write_catalogue(
     before: Mapping[str, Entry],
     link: Callable[[Path, Path], None],
 ) -> None:
-    """`parent` is the snapshot before, whose documents are `before`; its files are linked, or merged with what changed."""
+    """`parent` is the previous snapshot, with the documents `before`; its files are linked, or merged with what changed."""
     folder = directory / FOLDER
     folder.mkdir()
     changed = {name: _encode(entry) for name, entry in now.items() if before.get(name) != entry}

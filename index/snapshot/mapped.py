@@ -1,6 +1,6 @@
-"""Files that are written once and mapped into memory: a head that says what follows, then parts that are arrays.
+"""Files that are written once and mapped into memory: a head that lists the parts, then the parts as arrays.
 
-A mark of eight bytes says which kind of file it is; every part begins at a multiple of eight.
+A mark of eight bytes names the kind of file; every part begins at a multiple of eight.
 """
 
 import mmap
@@ -13,7 +13,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 class _Head[T](msgspec.Struct, frozen=True, array_like=True):
-    """`sizes` of the parts in bytes; what else the writer says."""
+    """`sizes` of the parts in bytes; the writer's own values."""
 
     sizes: tuple[int, ...]
     said: T
@@ -31,7 +31,7 @@ def write(path: Path, mark: bytes, said: object, parts: Iterable[bytes]) -> None
 
 
 def read[T](path: Path, mark: bytes, kind: type[T]) -> tuple[T, list[memoryview]]:
-    """What the writer said, and the parts. Raises OSError, or ValueError when the file is another or incomplete."""
+    """The writer's values, and the parts. Raises OSError, or ValueError when the file is another or incomplete."""
     with path.open("rb") as file:
         whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     at = 16 + int.from_bytes(whole[8:16], "little")
@@ -47,5 +47,5 @@ def read[T](path: Path, mark: bytes, kind: type[T]) -> tuple[T, list[memoryview]
         parts.append(whole[at : at + size])
         at += size
     if at != len(whole):
-        raise ValueError("not as long as it says")
+        raise ValueError("not of the length in its head")
     return head.said, parts

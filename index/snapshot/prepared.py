@@ -45,7 +45,7 @@ def prepare(document: Document) -> Prepared:
 
 
 def prepare_all(documents: Iterable[Document]) -> list[Prepared]:
-    """As `prepare`, of several documents; of short ones that is quicker than of one after the other."""
+    """As `prepare`, of several documents; for short ones that is quicker than one after the other."""
     cut = [(entry, passages) for entry, passages in map(_cut, documents)]
     hashed = iter(hashes([passage for _, passages in cut for passage in passages]))
     return [Prepared(entry, passages, list(islice(hashed, len(passages)))) for entry, passages in cut]
@@ -71,14 +71,14 @@ def _cut(document: Document) -> tuple[Entry, list[Passage]]:
 
 
 def hashes(cut: Sequence[Passage]) -> list[Hashes]:
-    """One for each passage; those of a document stand together."""
+    """One for each passage; those of a document are adjacent."""
     begins = [place == first for place, first in enumerate(first_places(cut))]
     pieces = range(0, len(cut), _TOGETHER)
     return [one for at in pieces for one in _hashes(cut[at : at + _TOGETHER], begins[at : at + _TOGETHER])]
 
 
 def _hashes(cut: Sequence[Passage], begins: Sequence[bool]) -> Iterator[Hashes]:
-    """`begins`: which of them begin a document."""
+    """`begins`: the passages that begin a document."""
     texts = list(map(indexed_text, cut))
     codes = [" ".join(code_words(text)) for text in texts]
     encoded = encode_all(list(map(joined, texts, codes)))

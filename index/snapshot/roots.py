@@ -1,6 +1,6 @@
 """The folders that an index is built from, which it remembers: they give each file the id that its document has for ever.
 
-An id is the file's path below its root, after the root's prefix. One root has none; several are told apart by their names, and
+An id is the file's path below its root, after the root's prefix. One root has none; several are distinguished by their names, and
 by as much of the path before it as it takes.
 """
 
@@ -57,7 +57,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Rules(NamedTuple):
-    """What the command line says of the folders it names; None leaves what is remembered, empty ends it."""
+    """The options for the named folders; None keeps the remembered value, empty ends it."""
 
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
@@ -83,9 +83,9 @@ class _Given(NamedTuple):
 
 
 def plan(patterns: Sequence[str], known: Sequence[Root], rules: Rules = NO_RULES, *, anew: bool) -> Plan:
-    """Find the root of every given folder, file and glob. Raises IndexProblem for one that does not exist.
+    """Find the root of every given folder, file and glob. Raises IndexProblem for a path that does not exist.
 
-    `anew`: the index is to hold these paths and nothing else. A folder is then a root of its own, under the prefix that it has
+    `anew`: the index gets these paths and nothing else. A folder is then a root of its own, under the prefix that it has
     had if it was one before, and roots that nothing is read from are forgotten. Otherwise what lies in a known root belongs to it.
     """
     disk = _Disk()
@@ -178,7 +178,7 @@ def _owner(one: _Given, known: Sequence[Root], fresh: Sequence[str], *, anew: bo
 
 
 def _fresh_folders(given: Sequence[_Given], known: Sequence[Root], *, anew: bool) -> list[str]:
-    """The folders that become roots now: those given, where each glob begins, and the one that all other files share."""
+    """The folders that become roots now: those given, where each glob begins, and the common folder of all other files."""
     new = [one for one in given if _owner(one, known, (), anew=anew) is None]
     folders = {one.base for one in new if one.kind != "file"}
     loose = {one.base for one in new if one.kind == "file" and not any(_inside(one.base, folder) for folder in folders)}
@@ -188,7 +188,7 @@ def _fresh_folders(given: Sequence[_Given], known: Sequence[Root], *, anew: bool
 
 
 def _named(folders: Sequence[str], kept: Sequence[Root]) -> list[Root]:
-    """The new roots with their prefixes: as much of the end of each path as tells it from the others."""
+    """The new roots with their prefixes: as much of the end of each path as distinguishes it."""
     if len(folders) == 1 and not kept:
         return [Root(folder=folders[0])]
     made: list[Root] = []
@@ -218,7 +218,7 @@ def _is_free(prefix: str, roots: Iterable[Root]) -> bool:
 
 def _join(folder: str, inside: str) -> str:
     path = inside if folder == WHOLE else folder if inside == WHOLE else f"{folder}/{inside}"
-    # A name that is not UTF-8 cannot be written down; a mark that stands for any character finds it again.
+    # A name that is not UTF-8 cannot be written down; a wildcard for one character finds it again.
     return "".join("?" if "\ud800" <= c <= "\udfff" else c for c in path)
 
 

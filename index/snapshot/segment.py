@@ -2,7 +2,7 @@
 
 A segment holds whole documents, passages in ascending number. Its parts (mapped.py) are a row for each passage; its sketch
 (duplicates.py); its sets of hashes, grams and phrases (coverage.py), and the lead of each document; last the passages themselves,
-msgpack records in sequence. A row says where each of them begins, and one more row where the last ends.
+msgpack records in sequence. A row has the start of each of them, and one more row where the last ends.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from index.text.coverage import SLOTS, GramSet
 from index.text.duplicates import SKETCH_WIDTH
 
 SUFFIX = ".bin"
-#: The ending of what a build keeps beside a segment until it is done.
+#: The suffix of a build's temporary file for a segment.
 CODES = ".codes"
 _MARK = b"passages"
 #: `first`: the row of the document's first passage. `language`: its place among the segment's languages.

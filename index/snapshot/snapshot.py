@@ -8,8 +8,8 @@
 A snapshot becomes visible by one rename, after every byte of it is on disk. Readers hold a shared lock on its `readers` file:
 a snapshot that is being read is never deleted.
 
-A new folder is its owner's alone, as groups of documents mean little to who reads the files. One that others may read is made
-beforehand, or opened to them with `chmod` once: what is in it is as readable as the umask says.
+A new folder is its owner's alone, as groups of documents do not protect the files. A folder that others may read is made
+beforehand, or opened to them with `chmod` once: the umask decides who may read its files.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of a snapshot. `files` maps each file's path to its size in bytes and SHA-256.
 
     `fitted_on` and `folded_in` count the passages that the LSA model was fitted on and those added since; `coverage` is
-    the mean share of their n-grams that it knew. `roots` are the folders that it was built from. `access` is
+    the mean share of their n-grams that it knew. `roots` are the indexed folders. `access` is
     a digest of which groups see which document, empty when all see all.
     """
 
@@ -64,7 +64,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Version(msgspec.Struct, frozen=True):
-    """What is read of a manifest of any version."""
+    """The fields of a manifest of any version."""
 
     format: int
     roots: tuple[Root, ...] = ()

@@ -1,6 +1,6 @@
 """The passages of a snapshot: its segments (segment.py), how many contain each gram and phrase, and what was renamed.
 
-`counts.npy` has those of all segments together, `renamed.msgpack` the documents whose id or url is another now than when their
+`counts.npy` has those of all segments together, `renamed.msgpack` the documents with another id or url than when their
 passages were written.
 """
 
@@ -191,7 +191,7 @@ def read_counts(directory: Path) -> NDArray[np.int64]:
 def complete(
     target: Path, parent: Path | None, live: Sequence[tuple[int, int]], link: Callable[[Path, Path], None]
 ) -> None:
-    """Bring what a parent snapshot holds into a new one, beside the new segments; `live` are ranges (first, count), ascending.
+    """Link the segments of a parent snapshot into a new one, with the new segments; `live` are ranges (first, count), ascending.
 
     Segments are linked as they are. One of which more than half was removed is written again without that, and small ones are
     merged, each time with no more than about their own size: so a segment is written but a few times, however many builds come.

@@ -1,6 +1,6 @@
-"""What the callers of some groups see of a snapshot: its documents, and every figure that is told of them.
+"""The part of a snapshot that callers of some groups see: its documents, and every figure about them.
 
-A figure over documents that a caller does not see would tell what is in them: a word is rare until one hidden document holds it.
+A figure over documents that a caller does not see would reveal their content: a word is rare until one hidden document holds it.
 """
 
 import functools

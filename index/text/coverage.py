@@ -1,15 +1,15 @@
-"""How much of a question a passage covers, whatever the passage's length.
+"""How much of a question a passage covers, independent of the passage's length.
 
 BM25 and cosine both weigh a match against the length of the passage; neither measures how much of the question is matched at
-all, and that tells their candidates apart. Each passage's n-grams (4 letters, or 2 characters for Han or Hangul) are kept as
+all, which separates their candidates. Each passage's n-grams (4 letters, or 2 characters for Han or Hangul) are kept as
 a set of 16-bit hashes, so that word endings matter little and a look-up takes microseconds. About two n-grams in a hundred of
 a passage share a hash; that blurs a score but never finds or loses a passage.
 
 The phrases of a passage are kept in the same way: 10 letters that begin or end with a word and run on into its neighbours, or
-4 characters. The share of the question's phrases in a passage tells words that stand together from words that merely occur.
+4 characters. The share of the question's phrases in a passage separates adjacent words from words that merely occur.
 
-A document usually says first what it is about. So the share of the question that its lead (title, headings and first
-sentences) covers is reported beside the share that the passage covers.
+A document usually begins with its subject. So the share of the question that its lead (title, headings and first
+sentences) covers is reported with the share that the passage covers.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from index.text.ngrams import SPACE, Encoded, Hashes, Places, encode, encode_all
 SLOTS = 1 << 16
 #: The lead of a document: this many characters of its title, headings and first passage.
 LEAD = 300
-#: What a word of the conversation counts beside one of the question. From one half up, passages that answered the question
-#: before come first, and a question that stands alone is drawn away by an unrelated history; DECISIONS.md has the figures.
+#: The weight of a word of the conversation; a word of the question has 1. From one half up, passages that answered the question
+#: before come first, and a question of its own is drawn away by an unrelated history; DECISIONS.md has the figures.
 TOPIC_SHARE = 0.4
 _PHRASE = 10
 _NOTHING = np.zeros(1, dtype=np.uint16)
@@ -38,7 +38,7 @@ def gram_set(text: str) -> GramSet:
 
 
 def word_set(word: str) -> GramSet:
-    """The n-grams of a word wherever it stands: of Chinese and Korean only its pairs, as no space need follow it."""
+    """The n-grams of a word in any position: of Chinese and Korean only its pairs, as no space need follow it."""
     codes = encode(word)
     wide = is_han(codes) | is_hangul(codes)
     if not wide.any():
@@ -61,7 +61,7 @@ def sets_of(encoded: Encoded, phrases_of: int | None = None) -> tuple[list[GramS
     until = starts if phrases_of is None else starts[: phrases_of + 1]
     end = int(until[-1])
     owners = np.repeat(np.arange(len(starts) - 1, dtype=np.uint32) << np.uint32(16), np.diff(starts))
-    # After what is added at the end, there is an n-gram at every place; those that leave their text do not count.
+    # With the padding at the end, there is an n-gram at every position; those that leave their text do not count.
     codes = np.concatenate((codes, np.zeros(_PHRASE, dtype=np.uint32)))
     space = codes == SPACE
     pairs, fours = fixed_grams(codes, 2, 4)

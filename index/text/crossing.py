@@ -1,4 +1,4 @@
-"""Carry names across languages: countries and currencies, whose names Unicode's CLDR gives in every language (by Babel).
+"""Carry names across languages: countries and currencies, which Unicode's CLDR names in every language (by Babel).
 
 A question about Switzerland in Korean then finds the row of a table in French. Nothing else of a question is translated.
 """

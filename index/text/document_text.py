@@ -1,6 +1,6 @@
 """The text of an indexed document, put together again from its passages, a stretch at a time.
 
-Passages overlap, and what stands between two of them is kept with the second. An index of before that was kept has the same
+Passages overlap, and the text between two of them is kept with the second. An index of before that was kept has the same
 characters at the same places, but for those between passages, which are line breaks here.
 """
 
@@ -22,7 +22,7 @@ class Stretch(NamedTuple):
     """The characters `start..end` of a document, which has `last_page` pages with text, if it has pages.
 
     `blocks` are cut at both ends; `pages` holds (offset, page number) where a page starts, the first at `start`. `whole`: no
-    character stands for one that the index does not hold.
+    character replaces a character that the index does not have.
     """
 
     start: int
@@ -93,7 +93,7 @@ def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tupl
     at, whole = start, True
 
     def add(begin: int, piece: str) -> None:
-        """Add what lies in the stretch and is new of a piece that stands at `begin`."""
+        """Add the new text within the stretch of a text that begins at `begin`."""
         nonlocal at
         taken = piece[max(0, at - begin) : max(0, end - begin)]
         pieces.append(taken)

@@ -1,4 +1,4 @@
-"""Find the words of a text that a question has too, whatever their form: what a reader looks for in a passage.
+"""Find the words of a text that a question has too, in any form: the words that a reader looks for.
 
 Words in Latin letters match by their stem and are found whole. In scripts where particles are written onto a word, or words
 without spaces, the matching stretch alone is found. Words of grammar, and words that only ask, never match.
@@ -21,7 +21,7 @@ _CLUSTER = re.compile(
     r"(?s:.)[\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1160-\u11ff\u200b-\u200f\ufe00-\ufe0f]*"
 )
 _folded = lru_cache(maxsize=8192)(fold)
-#: What may stand between two words that match so that they are one stretch.
+#: The text allowed between two matching words of one stretch.
 _JOINS = frozenset((" ", "-", "\u00a0", "\u202f", "\u2011", "\u3000"))
 
 
@@ -40,7 +40,7 @@ def _is_letter(term: str) -> bool:
 
 
 def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
-    """The stretches of `text` that match one of the terms, in order; those that touch or stand side by side are one."""
+    """The stretches of `text` that match one of the terms, in order; stretches that touch or are side by side are one."""
     folded, places = _placed(text)
     found: list[Stretch] = []
     for first, last in _matching(folded, wanted):
@@ -52,7 +52,7 @@ def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
 
 
 def _placed(text: str) -> tuple[str, list[Stretch]]:
-    """The folded text, and for each of its characters the stretch of `text` that it stands for."""
+    """The folded text, and for each of its characters the stretch of `text` that it came from."""
     if text.isascii():
         return text.lower(), [(at, at + 1) for at in range(len(text))]
     folded: list[str] = []

@@ -1,7 +1,7 @@
 """Character n-grams of a text as numbers, computed on whole arrays: fast enough for every passage of a corpus.
 
 A text becomes an array of character codes in one case, one width and one form of Arabic letters, without diacritics, with one
-space around every word. The length of its n-grams depends on the script: a Han character says as much as three Latin letters.
+space around every word. The length of its n-grams depends on the script: a Han character carries as much as three Latin letters.
 """
 
 import unicodedata

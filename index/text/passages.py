@@ -1,7 +1,7 @@
 """Cut a document into passages along its blocks: prose at sentence ends, with some overlap, lists and tables between items and
 rows, and whole with what introduces them where they fit.
 
-Sizes are counted in weights, not characters: a Chinese character says about three times as much as a Latin letter, a Korean
+Sizes are counted in weights, not characters: a Chinese character carries about three times as much as a Latin letter, a Korean
 syllable twice as much (from the lengths of the same texts in five languages).
 """
 
@@ -28,12 +28,12 @@ TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
 #: The longest introduction that is kept before a block in its passage, and that is repeated where the passage begins later.
 LONGEST_INTRO = 300
-#: What is running text, of which a language can be told, and how many blocks of it are looked at.
+#: The kinds of running text, which show a language, and how many of their blocks are read.
 _RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
 _LOOKED_AT = 400
-#: Most rows are names and figures. They tell a passage's language if they have nearly as many function words as prose has.
+#: Most rows are names and figures. They show a passage's language if they have nearly as many function words as prose has.
 _ROWS, _RUNNING_ROWS = frozenset(("table_row",)), 0.8
-#: What is repeated of a table row's beginning in a passage that holds only a later part of it.
+#: The part of a row's beginning that is repeated in a passage with only a later part of the row.
 _LONGEST_ROW_NAME = 120
 _SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
 
@@ -43,7 +43,7 @@ _SPACE = re.compile(r"\s")
 
 
 class Atom(NamedTuple):
-    """A piece that is never cut. `kind` is that of its blocks, `anchor` that of the section it stands in."""
+    """A piece that is never cut. `kind` is that of its blocks, `anchor` that of its section."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ def weigh(text: str) -> float:
 
 
 class _Weighed:
-    """A text of which stretches are weighed: which of its characters weigh more is looked at once."""
+    """A text with stretches to weigh: its heavier characters are counted once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -82,7 +82,7 @@ def _scripts() -> Table:
 def cut(document: Document, first: int, language: str = "") -> list[Passage]:
     """The passages of `document`, numbered from `first`; none for a document without a letter or digit.
 
-    `language`: what `language_of` says of it, where that is known already.
+    `language`: its `language_of`, where that is known already.
     """
     passages: list[Passage] = []
     language = language or language_of(document)
@@ -152,7 +152,7 @@ def _page(document: Document, offset: int) -> int | None:
 
 
 def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ...]:
-    """The blocks of a stretch of the document; one that goes beyond it is cut there."""
+    """The blocks of a stretch of the document; a longer block is cut there."""
     first = bisect_right(document.blocks, start, key=lambda block: block.end)
     inside: list[Block] = []
     for at in range(first, len(document.blocks)):
@@ -166,13 +166,13 @@ def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ..
 
 
 def _goes_on(document: Document, start: int) -> bool:
-    """Whether a block stands on both sides of `start`."""
+    """Whether a block spans `start`."""
     at = bisect_right(document.blocks, start, key=lambda block: block.end)
     return at < len(document.blocks) and document.blocks[at].start < start
 
 
 def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterator[str]:
-    """What introduces these blocks and stands before `start`, and the first cells of a row that began before it."""
+    """The text before `start` that introduces these blocks, and the first cells of a row that began before it."""
     for block in blocks:
         if block.intro is not None and block.intro[0] < start:
             yield document.text[block.intro[0] : block.intro[1]][:LONGEST_INTRO]

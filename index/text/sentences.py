@@ -1,4 +1,4 @@
-"""Where sentences end, in all languages, in a whole text or in one that is still growing.
+"""Where sentences end, in all languages, in a whole text or in a growing text.
 
 Closing quotes, brackets and citation markers after the full stop belong to the sentence. A line break also ends one, except
 where a lower-case word follows. Every decision looks ahead only as far as it must, and waits if a stream has not got that
@@ -47,7 +47,7 @@ _MAYBE_LAST: Final = _all(lambda tables: tables.maybe_last)
 _STARTERS: Final = _all(lambda tables: tables.starters)
 _SHORT_WORDS: Final = _all(lambda tables: tables.short_words)
 _LETTERS: Final = {language: re.compile(f"[{LETTERS[of(language).identity.script]}]") for language in LANGUAGES}
-#: What must follow, and what stand before, a full stop that ends a sentence without a space, or a date within one.
+#: What must follow, and what precede, a full stop that ends a sentence without a space, or a date within one.
 _GLUED: Final = [(_LETTERS[name], words_in(of(name).sentences.glued_endings)) for name in LANGUAGES]
 _DATES: Final = [
     (_LETTERS[name], re.compile(rf"(?:{of(name).sentences.date})\Z")) for name in LANGUAGES if of(name).sentences.date
@@ -114,7 +114,7 @@ def _boundary(  # noqa: PLR0911 - one rule a line reads best
 ) -> tuple[int | None, int]:
     """The end of the sentence that begins at `start`, with the white space after it, and where to resume looking.
 
-    The end is None when the text may still grow and what follows could change it. `fenced`: where the next ticks stand, or -1.
+    The end is None when the text may still grow and its continuation could change it. `fenced`: where the next ticks are, or -1.
     `fresh`: the sentence begins a line.
     """
     at = resume

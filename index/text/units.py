@@ -13,7 +13,7 @@ from index.text.sentences import split
 #: A longer item or definition is several units: its sentences.
 LONGEST = 600
 _SILENT = frozenset(("heading", "table_header"))
-#: The beginning of an item, of which a block that is a whole list has several; and what stands before its first word.
+#: The beginning of an item, of which a block that is a whole list has several; and the text before its first word.
 _MARKED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _MARKER = re.compile(r"\s*(?:[-*+•–]|\d{1,3}[.)])?\s*")
 
@@ -36,7 +36,7 @@ class BlockLike(Protocol):
 class Unit(NamedTuple):
     """`text[start:end]`. `kind` is its block's. A heading and a table's header are units that answer nothing.
 
-    `intro`: the stretch that introduces it and is not in it; offsets of the text, below 0 when it stands before the text.
+    `intro`: the stretch that introduces it and is not in it; offsets of the text, below 0 when it precedes the text.
     `code`: where the code begins in a unit of code, after the sentence that introduces it.
     """
 
@@ -96,13 +96,13 @@ def _cut(text: str, kind: str) -> list[tuple[int, int]]:
     if kind in ("list_item", "definition") and len(text) <= LONGEST and len(_MARKED.findall(text)) < 2:
         return whole
     sentences = split(text) or whole
-    if kind == "definition" and len(sentences) > 1:  # the term says nothing without what follows
+    if kind == "definition" and len(sentences) > 1:  # the term means nothing without its definition
         return [(sentences[0][0], sentences[1][1]), *sentences[2:]]
     return sentences
 
 
 def _code(text: str, found: list[Unit], unit: Unit) -> Unit:
-    """The code with the sentence that introduces it, if that stands directly above; it is then no unit of its own."""
+    """The code with the sentence that introduces it, if that is directly above; it is then no unit of its own."""
     if unit.intro is None or not found:
         return unit
     start, end = unit.intro

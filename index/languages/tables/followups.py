@@ -9,16 +9,16 @@ from index.languages.tables.kinds import Patterns
 
 
 class Pointing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a question depends on what was said before."""
+    """How a question depends on earlier questions and answers."""
 
-    #: Words that refer to something said before. A group says that a name may take their place without harm to the grammar:
+    #: Words that refer to something earlier. In a group, a name may replace them without harm to the grammar:
     #: `replaced` as it is, `possessive` with one of `Wording.genitives`.
     pronouns: Patterns
     opens: Patterns  # how a question begins, or is altogether, that goes on from the one before
 
 
 class Naming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a question says by name what it is about."""
+    """How a question names its subject."""
 
     names: Patterns  # a whole question that names its subject and asks nothing else; group `subject`
     marked: Patterns  # what shows that a subject is a name or a noun phrase; case counts; none: it never is certain

@@ -1,4 +1,4 @@
-"""notices.toml: what people read when there is no answer, or beside one."""
+"""notices.toml: the texts in place of an answer, or with one."""
 
 import msgspec
 
@@ -22,7 +22,7 @@ class Reasons(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Declined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The direct reply to what is not a question about the documents."""
+    """The direct reply to input that is not a question about the documents."""
 
     out_of_scope: Text
     greeting: Text
@@ -31,7 +31,7 @@ class Declined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is said in place of an answer or after it."""
+    """Texts in place of an answer or after it."""
 
     empty_context: Text
     safe: Text

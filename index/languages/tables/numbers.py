@@ -30,9 +30,9 @@ class _System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Additive(_System, frozen=True, tag="additive"):
     """Words of decreasing value are added, and a scale multiplies what comes before it: trente-cinq mille, 스물다섯."""
 
-    place: Pattern  # where it may stand; `{number}` is the number, `{counters}` the words below
-    gap: Pattern  # what stands between two of its words
-    counters: Words  # what is counted
+    place: Pattern  # where it may be; `{number}` is the number, `{counters}` the words below
+    gap: Pattern  # the text between two of its words
+    counters: Words  # the counted noun
     cardinals: Worth  # and other words with a number's value: dozen, twice
     ordinals: Worth
     scales: Worth
@@ -44,12 +44,12 @@ class Run(_System, frozen=True, tag="run"):
     particles: Words  # written in one word with the number; tried in this order
     cardinals: Worth
     scales: Worth  # from 1,000 on; hundreds are cardinals
-    ordinals: Worth  # stand alone, and are as often adjectives: never sure
-    duals: Worth  # dual forms of counted nouns; stand alone
+    ordinals: Worth  # alone, and as often adjectives: never sure
+    duals: Worth  # dual forms of counted nouns; used alone
 
 
 class Characters(_System, frozen=True, tag="characters"):
-    """A character for each digit and each scale: 一百二十, 삼천오백; digits alone stand as in 二〇一五."""
+    """A character for each digit and each scale: 一百二十, 삼천오백; digits alone as in 二〇一五."""
 
     place: (
         Pattern  # the group `number` is it; `{digits}` and `{scales}` are the characters, `{counters}` the words below
@@ -65,7 +65,7 @@ class Ranges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     joins: Phrases  # "5 to 10"
     openers: Phrases  # "between 5 and 10"
     opened_joins: Phrases  # joins that only count after an opener
-    articles: Words  # may stand before a number of a range, after a space
+    articles: Words  # may precede a number of a range, after a space
     prefixes: Words  # the same, in one word with it
 
 
@@ -85,15 +85,15 @@ class Afternoon(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     before: Words
     after: Pattern
-    hours: Words  # may stand between the number and what is after it
+    hours: Words  # may separate the number from the words after it
 
 
 class Dates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a date is written."""
 
     months: Annotated[tuple[Phrases, ...], Meta(min_length=12, max_length=12)]
-    doubtful_months: Phrases  # as often another word: a month only beside a number
-    gap: Words  # may stand between day, month and year
+    doubtful_months: Phrases  # as often another word: a month only next to a number
+    gap: Words  # may separate day, month and year
 
 
 class Naming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,7 +112,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     attached_scales: Worth  # characters that do, several in a row and with a smaller part behind: 3만 5천, 1亿2000万
     units: dict[Unit, Phrases]  # after a number, with or without a space
     attached_units: dict[Unit, Phrases]  # after a number, without a space
-    units_before: dict[Unit, Phrases]  # a last `_` where a space must stand before the number
+    units_before: dict[Unit, Phrases]  # a last `_` where a space must precede the number
     ranges: Ranges
     bounds: Bounds
     afternoon: Afternoon

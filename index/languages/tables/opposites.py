@@ -1,4 +1,4 @@
-"""opposites.toml: words that reverse a question when the text has a different word of their group."""
+"""opposites.toml: words that reverse a question when the text has another word of their group."""
 
 import msgspec
 

@@ -40,7 +40,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Stages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is done in a stage, by its name."""
+    """The work of a stage, by its name."""
 
     classify_intent: Text
     rewrite_query: Text
@@ -71,7 +71,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ask: Text
     stop: Text
     answer: Text
-    no_answer: Text  # in place of `answer`, over what is said when nothing is claimed
+    no_answer: Text  # in place of `answer`, above a text without claims
     passages: Text  # heading over the closest passages
     references: Text
     withheld: Text  # heading over the sentences that did not pass
@@ -79,7 +79,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     done: Text
     again: Text  # the connection was lost
     version: Text  # of a source, before its number
-    recognized: Text  # of a source whose text was read from pictures
+    recognized: Text  # of a source with text recognised in pictures
     away: Text  # the service cannot be reached
     answered: Text
     closest: Text
@@ -107,7 +107,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     found: Text  # names {n}: how many passages
     stopped: Text  # the state after the person stopped it
     ready: Text
-    stopped_note: Text  # beside an answer that was stopped
+    stopped_note: Text  # next to an answer that was stopped
     copy: Text
     copy_markdown: Text
     copied: Text

@@ -1,4 +1,4 @@
-"""phrases.toml: what the extractive engine says in its own words; everything else it says is a quotation."""
+"""phrases.toml: the extractive engine's own words; all its other text is quotation."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ class Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Reasons why the documents do not answer."""
 
     not_in_evidence: Text
-    no_relation: Text  # they mention the subject, but not what is asked about it
+    no_relation: Text  # they mention the subject, but not the requested fact
 
 
 class NoSuchKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

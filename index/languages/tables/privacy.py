@@ -1,4 +1,4 @@
-"""privacy.toml: the words beside personal data, and where its phone numbers are from."""
+"""privacy.toml: the words next to personal data, and the regions of its phone numbers."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from index.languages.tables.numbers import Phrases
 
 
 class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Words that stand before a number and say what it is; folded. `other`: numbers that are nobody's own, such as an order's."""
+    """Words before a number that name its kind; folded. `other`: numbers that are nobody's own, such as an order's."""
 
     phone: Phrases
     account: Phrases
@@ -24,7 +24,7 @@ class Privacy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     regions: Annotated[
         Words, Meta(min_length=2)
-    ]  # ISO 3166 codes of the regions whose phone numbers are known without a label
+    ]  # ISO 3166 codes of the regions with phone numbers that are known without a label
     at: Phrases  # how a mail address is spelled out: kim (at) example (dot) com
     dot: Phrases
     labels: Labels

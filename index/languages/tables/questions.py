@@ -31,14 +31,14 @@ class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """What each kind of thing looks like in a sentence; read in the language of the question."""
 
     reason: Patterns
-    count: Patterns  # beside digits
-    time: Patterns  # beside years in digits
+    count: Patterns  # next to digits
+    time: Patterns  # next to years in digits
     definition: Patterns
     manner: Patterns
-    limit: Patterns  # beside digits
+    limit: Patterns  # next to digits
     yes_no: Patterns  # what denies, allows, demands or limits
     place: Patterns  # case counts
-    name: Patterns  # beside capitalised words; case counts
+    name: Patterns  # next to capitalised words; case counts
     in_names: Words  # small words inside a capitalised name
 
 
@@ -47,7 +47,7 @@ class Clauses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     asks: Patterns  # found only in parts that ask something
     joining: Patterns  # conjunctions after a comma, which go with it
-    breaks: Patterns  # other places between two parts, beside commas and full stops
+    breaks: Patterns  # other places between two parts, apart from commas and full stops
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

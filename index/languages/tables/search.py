@@ -10,10 +10,10 @@ class Articles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     #: In lower case, with the groups `kind` and `number`, and `part` where a number has a second one.
     pattern: Pattern
-    #: The spelling that stands for all, of {kind} and {number}, and what a {part} adds to it.
+    #: The common spelling, of {kind} and {number}, and what a {part} adds to it.
     written: Text
     written_part: str
-    #: The kind that stands for others of the same meaning, in any language that is searched together: its other names.
+    #: The kind that represents others of the same meaning, in any language that is searched together: its other names.
     kinds: dict[str, Words]
 
 

@@ -15,5 +15,5 @@ class Sentences(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     starters: Words  # words that often begin a sentence
     short_words: Words  # words of one capital letter that are not initials
     enumerators: Words  # letters that number the items of a list
-    glued_endings: Words  # endings of a sentence whose full stop is followed by the next one without a space
+    glued_endings: Words  # endings of a sentence with no space between its full stop and the next sentence
     date: Pattern  # what a date looks like up to its last full stop, when a word of the same sentence follows

@@ -9,7 +9,7 @@ class SourcePage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Links, headings and states of the page. `{page}` and `{pages}` are numbers."""
 
     cited: Text  # link to the cited place
-    earlier: Text  # link to the text before what is shown
+    earlier: Text  # link to the text before this
     later: Text
     page: Text  # which page of how many is shown
     previous_page: Text
@@ -22,7 +22,7 @@ class SourcePage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     original: Text  # link to the file itself
     published: Text  # link to where the document is published
     columns: Text  # what a table is called that a reader of screens meets
-    not_whole: Text  # the index is older and lacks what stands between passages
+    not_whole: Text  # the index is older and lacks the text between passages
     missing: Text  # heading: there is no such document
     missing_why: Text
     key_needed: Text  # heading: the service asks for a key

@@ -16,7 +16,7 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How terms appear in a text.
 
     `words`: from the beginning of a word to its end. `stems`: a term begins a word and endings follow; forces may also
-    stand inside one. `characters`: anywhere, since there are no spaces.
+    occur inside one. `characters`: anywhere, since there are no spaces.
     """
 
     stands_as: StandsAs
@@ -41,8 +41,8 @@ class Negation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     words_back: int  # at most this many words before those, the first one in part
     pseudo: Variants  # phrases that contain a cue but deny nothing
     ends: Pattern  # words that end a scope as punctuation does
-    #: Over text as written, of whatever language: whether a question, or a sentence that may answer it, denies or excludes
-    #: something. It stays beside the cues because it must find other words: those of exception ("besides", "sauf"), which turn
+    #: Over text as written, of any language: whether a question, or a sentence that may answer it, denies or excludes
+    #: something. It stays with the cues because it must find other words: those of exception ("besides", "sauf"), which turn
     #: no statement, and none that are rare in questions. With the cues in its place the refusals of SQuAD 2 lose .014 of F1.
     in_question: Pattern
 
@@ -104,32 +104,32 @@ class Copies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     nouns_after: Pattern  # the word before a noun: articles and prepositions
     adjectives_follow: bool  # whether that word is followed by the noun itself, not by its adjective
     noun: Pattern  # how a noun itself looks, where its form shows it
-    never_nouns: Pattern  # words that are none, whatever stands before them
-    points_back: Pattern  # the word before a noun that stands for a name: "the company"
-    joins: Pattern  # what stands between the members of an enumeration, besides commas
+    never_nouns: Pattern  # words that are none, whatever precedes them
+    points_back: Pattern  # the word before a noun that replaces a name: "the company"
+    joins: Pattern  # separators of an enumeration, besides commas
 
 
 class Admissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Sentences that say that the answer is not known or not in the sources."""
 
     sources: Pattern
-    says: tuple[Pattern, ...]  # SOURCES in one stands for `sources`
+    says: tuple[Pattern, ...]  # SOURCES in one is replaced by `sources`
     goes_on: Pattern  # words after which a sentence makes a claim after all
 
 
 class Audience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Words that say whom a statement applies to. Matches text as written."""
+    """Words that name the people that a statement applies to. Matches text as written."""
 
     everybody: Pattern
     only_some: Pattern
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a document says that one is no longer in force. Matches text as written."""
+    """How a document declares another no longer in force. Matches text as written."""
 
     replaces: Pattern  # in a sentence that names the other document
-    ended: Pattern  # in a text that says so of itself
-    retired: Pattern  # in a title that says so
+    ended: Pattern  # in a text that declares its own end
+    retired: Pattern  # in a title that declares it
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -140,7 +140,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Addresses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Words that stand for the marks of an address, and for what nobody should be asked for."""
+    """Words for the marks of an address, and for data that no answer should ask for."""
 
     dots: Words
     ats: Words

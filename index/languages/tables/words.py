@@ -8,7 +8,7 @@ from index.languages.tables.kinds import Pattern, Words
 class Grammar(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of words.toml.
 
-    An affix stands in a row that begins with the number of letters that must remain; `ies=y` replaces it by y.
+    An affix is in a row that begins with the number of letters that must remain; `ies=y` replaces it by y.
     """
 
     attached: Pattern  # what may be attached to the front of a profile's word

@@ -88,7 +88,7 @@ class _Any(Directive):
         return nodes.literal_block(text, text, language=argument if " " not in argument else "")
 
     def _describes(self) -> bool:
-        """Whether the argument is the name of what the content tells about."""
+        """Whether the argument is the name of the described object."""
         short = self.name.lower().rpartition(":")[2]
         return short.startswith("auto") or short in _NAMES or short in ("describe", "envvar", "cmdoption", "attribute")
 
