@@ -85,8 +85,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 def chosen[K](asked: Asked, by_bm25: Sequence[tuple[K, float]], by_vector: Sequence[tuple[K, float]]) -> list[K]:
     """What becomes a candidate, each once, of the best `bm25_depth` and `vector_k`; both best first, equal ones by number."""
-    found = dict.fromkeys(key for key, _ in by_bm25[: asked.bm25_k])
-    return list(found | dict.fromkeys(key for key, cosine in by_vector if cosine >= asked.threshold))
+    result = dict.fromkeys(key for key, _ in by_bm25[: asked.bm25_k])
+    return list(result | dict.fromkeys(key for key, cosine in by_vector if cosine >= asked.threshold))
 
 
 def places[K](ranking: Sequence[tuple[K, float]]) -> dict[K, Place]:

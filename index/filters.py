@@ -73,13 +73,13 @@ def _under(path: str) -> Callable[[str], bool]:
 
     def reached(places: Iterable[int]) -> set[int]:
         """These positions in the pattern, and those after a `**` at them."""
-        found: set[int] = set()
-        for place in places:
-            at = place
-            while at not in found:
-                found.add(at)
+        results: set[int] = set()
+        for position in places:
+            at = position
+            while at not in results:
+                results.add(at)
                 at += at < last and wanted[at] is None
-        return found
+        return results
 
     def passes(source_id: str) -> bool:
         places = reached([0])

@@ -130,14 +130,14 @@ def all_headings(passage: Passage, own: str) -> str:
 
 def first_places(passages: Sequence[Passage]) -> list[int]:
     """For each passage, the position here of its document's first passage; the passages of a document are adjacent."""
-    places: list[int] = []
-    for place, passage in enumerate(passages):
-        before = passages[place - 1] if place else None
+    positions: list[int] = []
+    for position, passage in enumerate(passages):
+        before = passages[position - 1] if position else None
         goes_on = (
             before is not None and before.source_id == passage.source_id and before.char_start < passage.char_start
         )
-        places.append(places[-1] if goes_on else place)
-    return places
+        positions.append(positions[-1] if goes_on else position)
+    return positions
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):

@@ -19,8 +19,8 @@ _PART_OF_ONE = frozenset(("original", "pages", "link"))
 
 def source_path(source_id: str, start: int | None = None, end: int | None = None) -> str:
     """The address of a source's page without its host; `start` and `end` are the characters to show, as in a citation."""
-    place = f"?start={start}&end={end}" if start is not None and end is not None else ""
-    return f"{PAGES}{quoted(source_id)}{place}"
+    position = f"?start={start}&end={end}" if start is not None and end is not None else ""
+    return f"{PAGES}{quoted(source_id)}{position}"
 
 
 def quoted(source_id: str) -> str:

@@ -95,12 +95,12 @@ class Build:
 
     def regroup(self, access: Mapping[str, Groups]) -> None:
         """Note the groups of access.toml for these documents; their passages stay."""
-        told = {change.source_id for change in self.changes}
+        changed = {change.source_id for change in self.changes}
         for source_id, groups in access.items():
             known = self.catalogue[source_id]
             if known.access != groups:
                 self._keep(msgspec.structs.replace(known, access=groups), known)
-                if source_id not in told:
+                if source_id not in changed:
                     self.changes.append(Change("changed", source_id, known.count))
 
     def move(self, ids: Mapping[str, str]) -> None:

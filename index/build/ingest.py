@@ -66,15 +66,15 @@ def bring_in(
         build = Build(index.sink(embedder, progress, afresh=unusable is not None))
         try:
             known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
-            asked = plan(paths, known, rules, anew=only)
-            finder = Finder(asked, index.folder)
+            planned = plan(paths, known, rules, anew=only)
+            finder = Finder(planned, index.folder)
             reading = nullcontext(pool) if pool is not None else Pool(limits, processes)
             with reading as readers, Readings(index.folder) as kept:
                 earlier = index.skipped().files
                 work = Intake(build, readers, progress, exactly=only, earlier=earlier, kept=kept)
                 if STDIN in patterns:
                     work.take_stream(stdin or io.BytesIO(), stdin_name)
-                work.take_files(list(finder.find()), asked.roots)
+                work.take_files(list(finder.find()), planned.roots)
             if not work.seen and (only or not build.catalogue):
                 reasons = "; ".join(f"{skip.name}: {skip.reason}" for skip in work.report.skipped[:3])
                 stays = "the index is as it was" if index.exists() else "no index was made"
@@ -83,7 +83,7 @@ def bring_in(
                 )
             work.drop_vanished()
             work.regroup()
-            build.roots = asked.roots
+            build.roots = planned.roots
             if isinstance(unusable, snapshot.OlderFormat):
                 work.report.note = f"format {unusable.found.format} is of an older version; everything is read again"
             elif unusable is not None:
@@ -129,12 +129,12 @@ def follow(
             followed = [root for root in build.roots if not folders or root.folder in folders]
             for root in followed:
                 _refuse_vanished(root, build)
-            asked = Plan(build.roots, tuple((root, root.reads) for root in followed))
-            finder = Finder(asked, index.folder)
+            planned = Plan(build.roots, tuple((root, root.reads) for root in followed))
+            finder = Finder(planned, index.folder)
             with nullcontext(pool) if pool is not None else Pool() as readers, Readings(index.folder) as kept:
                 earlier = index.skipped().files
                 work = Intake(build, readers, progress, exactly=False, earlier=earlier, again=False, kept=kept)
-                work.take_files(list(finder.find()), asked.roots)
+                work.take_files(list(finder.find()), planned.roots)
             work.drop_vanished(below=[root.folder for root in followed])
             work.regroup()
             if not build.catalogue:
@@ -145,11 +145,11 @@ def follow(
 
 
 def _refuse_vanished(root: Root, build: Build) -> None:
-    held = sum(root.holds(entry.origin) for entry in build.catalogue.values())
+    count = sum(root.holds(entry.origin) for entry in build.catalogue.values())
     folder = Path(root.folder)
-    if not folder.is_dir() or (held and not any(folder.iterdir())):
+    if not folder.is_dir() or (count and not any(folder.iterdir())):
         what = "is empty" if folder.is_dir() else "is gone"
-        raise Vanished(f"{folder} {what}; the index keeps its {held} documents as they were")
+        raise Vanished(f"{folder} {what}; the index keeps its {count} documents as they were")
 
 
 def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:

@@ -78,8 +78,8 @@ class Intake:
     def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
         """Raises IndexProblem when their groups are not known."""
         self._roots = roots
-        self._paths |= {found.origin: found.path for found in files}
-        self._access.check({found.path.parent for found in files})
+        self._paths |= {file.origin: file.path for file in files}
+        self._access.check({file.path.parent for file in files})
         self._rename(files)
         self._do(self._work(files))
         self._progress("read", len(files), len(files))
@@ -90,25 +90,25 @@ class Intake:
 
     def _work(self, files: list[Found]) -> Iterator[Work]:
         """What there is to read, and after it what there is to do; this runs ahead of that, and so decides nothing."""
-        for done, found in enumerate(files):
+        for done, result in enumerate(files):
             if done % 20 == 0:
                 yield _just(self._progress, "read", done, len(files))
-            self.looked_at.add(found.origin)
-            if found.closed:
-                self._shut.append(found.origin)
-            if found.problem is not None:
-                yield _just(self.report.skip, found.source_id, found.problem, found.origin)
+            self.looked_at.add(result.origin)
+            if result.closed:
+                self._shut.append(result.origin)
+            if result.problem is not None:
+                yield _just(self.report.skip, result.source_id, result.problem, result.origin)
                 continue
             try:
-                yield from self._file_work(found)
+                yield from self._file_work(result)
             except (OSError, MemoryError) as error:
-                yield _just(self._keep_unreadable, found, error)
+                yield _just(self._keep_unreadable, result, error)
 
     def _rename(self, files: list[Found]) -> None:
         """Where the roots are others than they were, give the documents of each file the id that it has now."""
-        for found in files:
-            if found.problem is None:
-                self._planned.setdefault(found.origin, found.source_id)
+        for file in files:
+            if file.problem is None:
+                self._planned.setdefault(file.origin, file.source_id)
         ids: dict[str, str] = {}  # new -> old
         for origin, now in self._planned.items():
             for entry in self._known.get(origin, ()):
@@ -222,8 +222,8 @@ class Intake:
     def _skip_document(self, outcome: Outcome, origin: str, stamp: str) -> None:
         """What the index holds of a document stays when only this reading of it was too much."""
         reason = outcome.reason
-        held = self._build.catalogue.get(outcome.name)
-        if outcome.this_time and held is not None and held.origin == origin:
+        known = self._build.catalogue.get(outcome.name)
+        if outcome.this_time and known is not None and known.origin == origin:
             self.seen[outcome.name] = origin
             reason += "; what was read of it before stays"
         self.report.skip(outcome.name, Unreadable(reason, failed=outcome.failed), origin, stamp)
@@ -388,8 +388,8 @@ def _id_now(entry: Entry, planned: str) -> str:
         return entry.source_id
     if archives.is_archive(entry.origin) and not entry.source_id.startswith(f"{planned}/"):
         name = Path(entry.origin).name
-        _, found, member = entry.source_id.partition(f"{printable(name)}/")
-        return f"{planned}/{member}" if found else entry.source_id
+        _, result, member = entry.source_id.partition(f"{printable(name)}/")
+        return f"{planned}/{member}" if result else entry.source_id
     return entry.source_id if archives.is_archive(entry.origin) else planned
 
 

@@ -47,19 +47,19 @@ def keep_up(
         say(f"watching {', '.join(folders)}: {first.report.documents} documents in {first.report.snapshot}")
         for line in lines_of(first):
             say(line)
-        behind, told = True, ""  # what changed before the watch began is taken up at its first look
+        behind, reported = True, ""  # what changed before the watch began is taken up at its first look
         for changed in _changes(index, roots, folders, stop):
             if not changed and not behind:
                 _check_there(folders)
                 continue
             try:
                 updated = follow(index, folders, embedder=embedder, pool=pool)
-                lines, behind, told = lines_of(updated), False, ""
+                lines, behind, reported = lines_of(updated), False, ""
             except Vanished:
                 raise
             except (IndexProblem, OSError) as problem:
                 line = f"not updated: {problem}; what was served before is still served"
-                lines, behind, told = [line] if line != told else [], True, line
+                lines, behind, reported = [line] if line != reported else [], True, line
             for line in lines:
                 say(line)
 

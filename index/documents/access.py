@@ -68,10 +68,12 @@ class AccessRules:
 
         The rules for a link are those of both places.
         """
-        places = [path, path.resolve()] if path.is_symlink() else [path]
-        found = [rule for place in places for rule in self._above(place.parent) if _matches(rule, place, member)]
-        self.used.update(map(id, found))
-        return narrowed(rule.groups for rule in found)
+        positions = [path, path.resolve()] if path.is_symlink() else [path]
+        results = [
+            rule for position in positions for rule in self._above(position.parent) if _matches(rule, position, member)
+        ]
+        self.used.update(map(id, results))
+        return narrowed(rule.groups for rule in results)
 
     def unused(self) -> list[str]:
         """The rules that have matched nothing, a line each."""
@@ -113,7 +115,7 @@ def _rules(path: Path) -> tuple[Rule, ...]:
     table = msgspec.convert(raw, _File).groups
     if not table:
         raise _refused(path, "groups: names no rule; delete the file if everybody may see everything")
-    return tuple(_rule(path, pattern, [said] if isinstance(said, str) else said) for pattern, said in table.items())
+    return tuple(_rule(path, pattern, [value] if isinstance(value, str) else value) for pattern, value in table.items())
 
 
 def _rule(path: Path, pattern: str, said: list[str]) -> Rule:

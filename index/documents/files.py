@@ -57,11 +57,11 @@ class Finder:
     def find(self) -> Iterator[Found]:
         given: set[Path] = set()
         for root, reads in self._plan.reads:
-            for asked in reads:
-                for found in self._read(root, asked):
-                    if found.path not in given:
-                        given.add(found.path)
-                        yield found
+            for wanted in reads:
+                for reply in self._read(root, wanted):
+                    if reply.path not in given:
+                        given.add(reply.path)
+                        yield reply
 
     def _read(self, root: Root, asked: str) -> Iterator[Found]:
         if os.path.lexists(os.path.join(root.folder, asked)):

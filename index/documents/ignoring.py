@@ -33,9 +33,9 @@ class Ignoring:
     def leaves_out(self, path: str, *, folder: bool = False, named: bool = False) -> bool:
         """Whether the file or folder at `path` is left out, its parents not asked. `named`: it was asked for by its name."""
         layers = self._layers(path, named=named)
-        asked = f"{path}/" if folder else path
+        spelled = f"{path}/" if folder else path
         for base, rules in reversed(layers):
-            decided = rules.check_file(asked[len(base) :]).include
+            decided = rules.check_file(spelled[len(base) :]).include
             if decided is not None:
                 if decided:
                     return True
@@ -56,9 +56,9 @@ class Ignoring:
         base = ""
         for part in ("", *path.split("/")[:-1]):
             base = f"{base}{part}/" if part else base
-            found = self._folder_rules(base)
-            if found is not None:
-                layers.append((base, found))
+            result = self._folder_rules(base)
+            if result is not None:
+                layers.append((base, result))
         return [*layers, ("", self._exclude)]
 
     def _read_rules(self, base: str) -> GitIgnoreSpec | None:

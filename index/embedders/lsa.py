@@ -62,9 +62,9 @@ class Lsa:
         if len(texts) > _ROW_BY_ROW:
             return unit(_matrix(weighed, len(self.features)) @ np.asarray(self.components, dtype=np.float32))
         rows = np.zeros((len(texts), self.spec.dimension), dtype=np.float32)
-        for row, (places, weights) in zip(rows, weighed, strict=True):
-            if len(places):
-                row[:] = weights @ self.components[places].astype(np.float32)
+        for row, (positions, weights) in zip(rows, weighed, strict=True):
+            if len(positions):
+                row[:] = weights @ self.components[positions].astype(np.float32)
         return unit(rows)
 
     def coverage(self, text: str) -> float:
@@ -74,8 +74,8 @@ class Lsa:
     def _weigh(self, text: str, *, query: bool) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
         counted = _count(without_question_words(text) if query else text)
         length = 0.0 if query else self.mean_length
-        places, weights, known = weigh(*counted, self.features, self.idf, length)
-        return places, weights * self.scales[places], known
+        positions, weights, known = weigh(*counted, self.features, self.idf, length)
+        return positions, weights * self.scales[positions], known
 
 
 def weigh(
@@ -91,17 +91,17 @@ def weigh(
     """
     if not len(held) or not len(features):
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32), float(not len(held))
-    places = np.searchsorted(features, held)
-    places[places == len(features)] = 0
-    known = features[places] == held
-    places = places[known]
+    positions = np.searchsorted(features, held)
+    positions[positions == len(features)] = 0
+    known = features[positions] == held
+    positions = positions[known]
     repeats = counts[known].astype(np.float32)
     if mean_length:
-        weights = repeats / (repeats + saturation(counts.sum(keepdims=True), mean_length)) * idf[places]
+        weights = repeats / (repeats + saturation(counts.sum(keepdims=True), mean_length)) * idf[positions]
     else:
-        weights = (1 + np.log(repeats)) * idf[places]
+        weights = (1 + np.log(repeats)) * idf[positions]
     length = math.sqrt(weights @ weights)
-    return places, (weights / length if length else weights).astype(np.float32), float(known.mean())
+    return positions, (weights / length if length else weights).astype(np.float32), float(known.mean())
 
 
 def saturation(lengths: NDArray[np.intp], mean_length: float) -> NDArray[np.float32]:
@@ -110,12 +110,12 @@ def saturation(lengths: NDArray[np.intp], mean_length: float) -> NDArray[np.floa
 
 
 def _count(text: str) -> Counted:
-    held = grams(encode(text))
-    held.sort()
+    keys = grams(encode(text))
+    keys.sort()
     firsts = (
-        np.flatnonzero(np.concatenate(([True], held[1:] != held[:-1]))) if len(held) else np.zeros(0, dtype=np.intp)
+        np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.zeros(0, dtype=np.intp)
     )
-    return held[firsts], np.diff(firsts, append=len(held))
+    return keys[firsts], np.diff(firsts, append=len(keys))
 
 
 def sample_step(total: int) -> int:
@@ -130,9 +130,9 @@ def fit(sample: Sequence[str], directory: Path, progress: Progress = lambda done
         if done % 100 == 0:
             progress(done)
         counted.append(_count(text))
-    features, idf = _choose_features([held for held, _ in counted])
+    features, idf = _choose_features([keys for keys, _ in counted])
     mean_length = sum(float(counts.sum()) for _, counts in counted) / max(len(counted), 1) or 1.0
-    weighed = [weigh(held, counts, features, idf, mean_length)[:2] for held, counts in counted]
+    weighed = [weigh(keys, counts, features, idf, mean_length)[:2] for keys, counts in counted]
     dimension = min(DIMENSION, len(sample), len(features))
     components: NDArray[np.float32] = np.zeros((len(features), max(dimension, 1)), dtype=np.float32)
     if dimension:
@@ -150,8 +150,8 @@ def fit(sample: Sequence[str], directory: Path, progress: Progress = lambda done
 def _matrix(weighed: Sequence[tuple[NDArray[np.intp], NDArray[np.float32]]], features: int) -> "csr_matrix":
     from scipy.sparse import csr_matrix
 
-    indptr = np.cumsum([0, *(len(places) for places, _ in weighed)])
-    indices = np.concatenate([np.zeros(0, dtype=np.int32), *(places.astype(np.int32) for places, _ in weighed)])
+    indptr = np.cumsum([0, *(len(positions) for positions, _ in weighed)])
+    indices = np.concatenate([np.zeros(0, dtype=np.int32), *(positions.astype(np.int32) for positions, _ in weighed)])
     data = np.concatenate([np.zeros(0, dtype=np.float32), *(weights for _, weights in weighed)])
     return csr_matrix((data, indices, indptr), shape=(len(weighed), features))
 
@@ -180,11 +180,11 @@ def _directions(matrix: "csr_matrix", dimension: int) -> NDArray[np.float64]:
 
 def _choose_features(seen: Sequence[Hashes]) -> tuple[Hashes, NDArray[np.float32]]:
     """All n-grams, or the most frequent when there are too many, and their weights by rarity."""
-    held, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.uint32), *seen]), return_counts=True)
+    keys, counts = np.unique(np.concatenate([np.zeros(0, dtype=np.uint32), *seen]), return_counts=True)
     if len(seen) > _EXACT_UP_TO:  # with so many texts, the directions cannot retain the content of a single text
-        held, counts = held[counts > 1], counts[counts > 1]
-    if len(held) > _MAX_FEATURES:
+        keys, counts = keys[counts > 1], counts[counts > 1]
+    if len(keys) > _MAX_FEATURES:
         strongest = np.sort(np.argpartition(-counts, _MAX_FEATURES)[:_MAX_FEATURES])
-        held, counts = held[strongest], counts[strongest]
+        keys, counts = keys[strongest], counts[strongest]
     idf = np.log((1 + len(seen)) / (1 + counts)) + 1
-    return held.astype(np.uint32), idf.astype(np.float32)
+    return keys.astype(np.uint32), idf.astype(np.float32)

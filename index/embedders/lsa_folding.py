@@ -45,8 +45,8 @@ class Folding:
     def _weigh(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.intp]]:
         """The known features of each text in turn, their weights, and how many each text has."""
         encoded = encode_all(texts)
-        hashes, places = placed_grams(encoded.codes)
-        owners = np.repeat(np.arange(len(texts), dtype=np.uint32), np.diff(encoded.starts))[places]
+        hashes, positions = placed_grams(encoded.codes)
+        owners = np.repeat(np.arange(len(texts), dtype=np.uint32), np.diff(encoded.starts))[positions]
         lengths = np.bincount(owners, minlength=len(texts))
         features, known = self._features.find(hashes)
         keys = (owners[known] << np.uint32(_PLACE)) | features[known].astype(np.uint32)
@@ -73,10 +73,10 @@ class _Features:
 
     def find(self, hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """The place of each, and whether it is a feature at all."""
-        places = self._starts[hashes >> self._shift]
-        found = self._features[places]
-        behind = np.flatnonzero(found < hashes)
+        positions = self._starts[hashes >> self._shift]
+        result = self._features[positions]
+        behind = np.flatnonzero(result < hashes)
         while len(behind):
-            places[behind] += 1
-            behind = behind[self._features[places[behind]] < hashes[behind]]
-        return places, (self._features[places] == hashes) & (places < self._count)
+            positions[behind] += 1
+            behind = behind[self._features[positions[behind]] < hashes[behind]]
+        return positions, (self._features[positions] == hashes) & (positions < self._count)

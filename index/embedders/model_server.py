@@ -96,9 +96,9 @@ class _Client(httpx2.Client):
 def _prepare(url: str, request: httpx2.Request) -> None:
     """Ask for no compression, which hides how long a reply is; refuse to follow to another place. Raises Misbehaved."""
     request.headers["Accept-Encoding"] = "identity"
-    own, asked = httpx2.URL(url), request.url
-    if asked.host != own.host or (asked.scheme, asked.port) not in ((own.scheme, own.port), ("https", None)):
-        raise Misbehaved(f"redirects to {place(str(asked))}, which is not followed; set the address that is meant")
+    own, wanted = httpx2.URL(url), request.url
+    if wanted.host != own.host or (wanted.scheme, wanted.port) not in ((own.scheme, own.port), ("https", None)):
+        raise Misbehaved(f"redirects to {place(str(wanted))}, which is not followed; set the address that is meant")
 
 
 def _check(response: httpx2.Response) -> None:

@@ -84,11 +84,11 @@ class RerankServer:
         except (openai.APIError, msgspec.ValidationError, ValueError) as error:
             model_server.note(self._url, error, self._key)
             raise IndexProblem(f"{self._name} gave no list of scores; is it a rerank server?") from error
-        found = {
+        results = {
             one.index: one.score if one.relevance_score is None else one.relevance_score
             for one in (ranked.results if isinstance(ranked, _Results) else ranked)
         }
-        scores = [s for place in range(len(texts)) if (s := found.get(place)) is not None and math.isfinite(s)]
+        scores = [s for position in range(len(texts)) if (s := results.get(position)) is not None and math.isfinite(s)]
         if len(scores) != len(texts):
             raise IndexProblem(f"{self._name} scored {len(scores)} of {len(texts)} passages; is its model a reranker?")
         return scores
@@ -123,13 +123,13 @@ class Reranking:
                 self.without += 1
                 return None
         try:
-            found = self._server.scores(query, texts)
+            result = self._server.scores(query, texts)
         except IndexProblem as problem:
             self._failed(problem)
             return None
         with self._lock:
             self._problem = ""
-        return found
+        return result
 
     def _failed(self, problem: IndexProblem) -> None:
         with self._lock:

@@ -156,9 +156,9 @@ class Bm25:
         else:
             every = (reader.search(text, k, allowed, about) for reader in self._readers.values())
         hits: list[tuple[int, float]] = []
-        for name, found in zip(self._readers, every, strict=True):
+        for name, result in zip(self._readers, every, strict=True):
             weight = 1.0 if name == language or len(self._readers) == 1 else OTHER_LANGUAGE
-            hits.extend((number, score * weight) for number, score in found)
+            hits.extend((number, score * weight) for number, score in result)
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]
 
@@ -284,8 +284,8 @@ class _Reader:
             query = self._both(query, "SHOULD", less, "SHOULD")
         if only is not None:
             query = self._both(query, "MUST", only, "FILTER")
-        found = self.searcher.search(query, k, self.sort)
-        return _scores(_top(self._json.writeValueAsString(found)))
+        match = self.searcher.search(query, k, self.sort)
+        return _scores(_top(self._json.writeValueAsString(match)))
 
     def _both(self, one: Any, as_one: str, other: Any, as_other: str) -> Any:
         """One query of two, each with the role that Lucene's `Occur` names."""

@@ -59,10 +59,10 @@ def _in_language(
             continue
         opened = Segment(path)  # again, so that its pages do not stay in memory
         codes = read_codes(path)
-        for place in opened.in_language(language).tolist():
+        for position in opened.in_language(language).tolist():
             if done % 500 == 0:
                 tell(done)
-            yield opened.read(place), codes[place]
+            yield opened.read(position), codes[position]
             done += 1
 
 
@@ -77,12 +77,12 @@ def problems(snapshot: Path, languages: Mapping[str, int]) -> list[str]:
     wrong: list[str] = []
     for language, expected in sorted(languages.items()):
         try:
-            found = bm25.count(snapshot / "lucene" / language)
+            result = bm25.count(snapshot / "lucene" / language)
         except jvm.java_error() as error:
             wrong.append(str(error))
             continue
-        if found != expected:
-            wrong.append(f"Lucene index {language} holds {found} passages, not {expected}")
+        if result != expected:
+            wrong.append(f"Lucene index {language} holds {result} passages, not {expected}")
     return wrong
 
 

@@ -68,11 +68,11 @@ class Segment:
         wanted = min(WIDTH, len(self.labels))
         while wanted:
             try:
-                places, distances = self._graph.knn_query(vector, k=wanted)
+                positions, distances = self._graph.knn_query(vector, k=wanted)
             except RuntimeError:  # fewer than that can be reached, because many are equal
                 wanted //= 2
                 continue
-            return places[0].astype(np.int64), distances[0]
+            return positions[0].astype(np.int64), distances[0]
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 
     def places(self, numbers: Labels) -> Places:
@@ -81,8 +81,8 @@ class Segment:
         wanted = numbers[start:end]
         if self.last - self.first + 1 == len(self.labels):
             return wanted - self.first
-        found = np.searchsorted(self.labels, wanted)
-        return np.asarray(found[self.labels[found] == wanted])
+        index = np.searchsorted(self.labels, wanted)
+        return np.asarray(index[self.labels[index] == wanted])
 
     def rows(self, places: Places) -> Vectors:
         return self._rows[places]
@@ -122,8 +122,8 @@ def count(name: str) -> int:
 
 def write(folder: Path, batches: Iterable[Batch], most: int) -> list[str]:
     """Write segments of at most so many vectors, without graphs; returns their names."""
-    pieces = groupby(_pieces(batches, most), key=itemgetter(0))
-    return [_write(folder, ((labels, rows) for _, labels, rows in some)) for _, some in pieces]
+    parts = groupby(_pieces(batches, most), key=itemgetter(0))
+    return [_write(folder, ((labels, rows) for _, labels, rows in some)) for _, some in parts]
 
 
 def _pieces(batches: Iterable[Batch], most: int) -> Iterator[tuple[int, Labels, Vectors]]:

@@ -71,7 +71,7 @@ def update(
     for start, end in merges(live, _full(sum(live))):
         (first, *others), most = segments[start:end], sum(live[start:end])
         if others or most < (1 - _REWRITE_ABOVE) * len(first.labels):
-            some = (part for place in range(start, end) for part in segments[place].batches(kept[place]))
+            some = (part for position in range(start, end) for part in segments[position].batches(kept[position]))
             written = vector_segments.write(folder, some, most)
             names, fresh = [*names, *written], [*fresh, *written]
             continue
@@ -98,7 +98,7 @@ def merges(sizes: Sequence[int], full: int) -> list[tuple[int, int]]:
     while start and (not size or (sizes[start - 1] <= max(size, GRAPH_FROM) and size + sizes[start - 1] <= full)):
         start -= 1
         size += sizes[start]
-    return [*((place, place + 1) for place in range(start)), *([(start, len(sizes))] if sizes else [])]
+    return [*((position, position + 1) for position in range(start)), *([(start, len(sizes))] if sizes else [])]
 
 
 def _full(total: int) -> int:
@@ -134,9 +134,9 @@ class VectorIndex:
     def __init__(self, path: Path, dimension: int, live: int) -> None:
         """`live`: the number of vectors that are not removed. Its graphs are not loaded yet. Raises IndexProblem."""
         try:
-            held = msgspec.msgpack.decode(path.read_bytes(), type=_List)
-            self.segments = [Segment(path.parent, name, dimension) for name in held.segments]
-            self.removed: Labels = np.frombuffer(held.removed, dtype=np.int64)
+            listing = msgspec.msgpack.decode(path.read_bytes(), type=_List)
+            self.segments = [Segment(path.parent, name, dimension) for name in listing.segments]
+            self.removed: Labels = np.frombuffer(listing.removed, dtype=np.int64)
         except (RuntimeError, OSError, ValueError, msgspec.DecodeError) as error:
             raise IndexProblem(f"vectors {path} cannot be read ({error}); build the index again") from error
         self._dimension = dimension
@@ -157,8 +157,8 @@ class VectorIndex:
         compared = self._places(allowed) if allowed is not None else self._near(vector, k)
         labels, cosines = zip(
             *(
-                (segment.labels if places is None else segment.labels[places], segment.cosines(vector, places))
-                for segment, places in zip(self.segments, compared, strict=True)
+                (segment.labels if positions is None else segment.labels[positions], segment.cosines(vector, positions))
+                for segment, positions in zip(self.segments, compared, strict=True)
             ),
             strict=True,
         )
@@ -171,20 +171,20 @@ class VectorIndex:
         """The places in every segment that may be among the `k` nearest, ascending; None for all."""
         near: list[tuple[Places, NDArray[np.float32]] | None] = []
         for segment, kept in zip(self.segments, self._kept, strict=True):
-            found = segment.near(vector) if segment.has_graph else None
-            if found is not None and kept is not None:
-                places, distances = found
-                found = (places[kept[places]], distances[kept[places]])
-                if len(found[0]) < min(k, int(np.count_nonzero(kept))):
-                    found = None  # the removed rows come before the others
-            near.append(found)
-        distances = np.sort(np.concatenate([np.zeros(0, dtype=np.float32), *(found[1] for found in near if found)]))
+            result = segment.near(vector) if segment.has_graph else None
+            if result is not None and kept is not None:
+                positions, distances = result
+                result = (positions[kept[positions]], distances[kept[positions]])
+                if len(result[0]) < min(k, int(np.count_nonzero(kept))):
+                    result = None  # the removed rows come before the others
+            near.append(result)
+        distances = np.sort(np.concatenate([np.zeros(0, dtype=np.float32), *(result[1] for result in near if result)]))
         farthest = distances[min(2 * k + _SPARE, len(distances)) - 1] if len(distances) else 0.0
         return [
             (None if kept is None else np.flatnonzero(kept))
-            if found is None
-            else np.sort(found[0][found[1] <= farthest])
-            for found, kept in zip(near, self._kept, strict=True)
+            if result is None
+            else np.sort(result[0][result[1] <= farthest])
+            for result, kept in zip(near, self._kept, strict=True)
         ]
 
     def rows(self, numbers: Sequence[int]) -> Vectors:
@@ -193,12 +193,12 @@ class VectorIndex:
         rows = np.zeros((len(wanted), self._dimension), dtype=np.float32)
         holders = np.searchsorted(self._firsts, wanted, "right") - 1
         for holder in set(holders.tolist()):
-            asked = np.flatnonzero(holders == holder)
-            ascending = asked[np.argsort(wanted[asked], kind="stable")]
-            places = self.segments[holder].places(wanted[ascending]) if holder >= 0 else ()
-            if len(places) < len(asked):
+            mine = np.flatnonzero(holders == holder)
+            ascending = mine[np.argsort(wanted[mine], kind="stable")]
+            positions = self.segments[holder].places(wanted[ascending]) if holder >= 0 else ()
+            if len(positions) < len(mine):
                 raise KeyError(numbers)
-            rows[ascending] = self.segments[holder].rows(np.asarray(places))
+            rows[ascending] = self.segments[holder].rows(np.asarray(positions))
         return rows
 
     def cosines(self, vector: Vectors, numbers: Sequence[int]) -> list[float]:

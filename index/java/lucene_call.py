@@ -23,11 +23,11 @@ def composed(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, An
     `queries` makes a query of the text, with the analyzer of each reader; its searcher finds and sorts. `json` writes.
     """
     with _ALONE:
-        found = _handle(queries, json, sort, readers)
+        result = _handle(queries, json, sort, readers)
 
     def call(text: str, k: int) -> str:
         wanted = str(k)  # not among the arguments: see bm25.py on threads
-        return str(found.invokeWithArguments(text, wanted))
+        return str(result.invokeWithArguments(text, wanted))
 
     return call
 
@@ -40,19 +40,19 @@ def _handle(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, Any
     number = _static("java.lang.Integer", "parseInt", f"({_TEXT})I")
     two_texts = _type(f"({_TEXT}{_TEXT}){_OBJECT}")
     objects, count = _class("[Ljava.lang.Object;"), len(readers)
-    found = handles.identity(objects).asCollector(objects, count)
-    for place in reversed(range(count)):
-        analyzer, searcher = readers[place]
+    result = handles.identity(objects).asCollector(objects, count)
+    for position in reversed(range(count)):
+        analyzer, searcher = readers[position]
         search = _method(
             searcher, "search", f"({_LUCENE}search/Query;I{_LUCENE}search/Sort;){_LUCENE}search/TopFieldDocs;"
         )
         search = handles.insertArguments(search, 2, sort)
         search = handles.filterArguments(search, 1, number)  # a call from Python passes texts alone
         search = handles.collectArguments(search, 0, handles.insertArguments(make, 0, analyzer))
-        found = handles.collectArguments(found, place, search.asType(two_texts))
-    found = handles.permuteArguments(found, _type(f"({_TEXT}{_TEXT})[{_OBJECT}"), *[0, 1] * count)
+        result = handles.collectArguments(result, position, search.asType(two_texts))
+    result = handles.permuteArguments(result, _type(f"({_TEXT}{_TEXT})[{_OBJECT}"), *[0, 1] * count)
     write, of_all = _method(json, "writeValueAsString", f"({_OBJECT}){_TEXT}"), _type(f"([{_OBJECT}){_TEXT}")
-    return handles.filterReturnValue(found, write.asType(of_all))
+    return handles.filterReturnValue(result, write.asType(of_all))
 
 
 def _method(instance: Any, name: str, descriptor: str) -> Any:

@@ -56,9 +56,9 @@ def read(folder: Path) -> Language:
     """The tables in a folder. Raises LanguageProblem with every file and key that is missing, unknown or of the wrong type."""
     subjects = {field.name: field.type for field in msgspec.structs.fields(Language)}
     there = {path.stem: path for path in folder.glob("*.toml")}
-    found = [f"{folder.name}: has no {name}.toml, which every language has" for name in subjects if name not in there]
+    results = [f"{folder.name}: has no {name}.toml, which every language has" for name in subjects if name not in there]
     known = ", ".join(subjects)
-    found += [
+    results += [
         f"{folder.name}: {name}.toml is not a known file; there are {known}" for name in there if name not in subjects
     ]
     tables: dict[str, object] = {}
@@ -68,14 +68,14 @@ def read(folder: Path) -> Language:
         try:
             raw = tomllib.loads(there[name].read_text(encoding="utf-8"))
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            found.append(f"{folder.name}/{name}.toml: is not TOML: {error}")
+            results.append(f"{folder.name}/{name}.toml: is not TOML: {error}")
             continue
         try:
             tables[name] = msgspec.convert(raw, struct, strict=True)
         except msgspec.ValidationError:
-            found += [f"{folder.name}/{name}.toml: {problem}" for problem in problems(raw, struct)]
-    if found:
-        raise LanguageProblem("\n".join(found))
+            results += [f"{folder.name}/{name}.toml: {problem}" for problem in problems(raw, struct)]
+    if results:
+        raise LanguageProblem("\n".join(results))
     return Language(**tables)  # type: ignore[arg-type]  # each was converted to its field's type
 
 
@@ -88,13 +88,13 @@ def every[T](part: Callable[[Language], Iterable[T]]) -> list[T]:
 def pattern(pieces: str | tuple[str, ...], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """One pattern from a table's alternatives, without empty ones; it never matches when there are none."""
     pieces = (pieces,) if isinstance(pieces, str) else pieces
-    return re.compile("|".join(piece for piece in pieces if piece) or r"(?!)", flags)
+    return re.compile("|".join(part for part in pieces if part) or r"(?!)", flags)
 
 
 def union(part: Callable[[Language], str | Iterable[str]], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """One pattern from what `part` returns for each language, a pattern or several."""
-    pieces: list[str] = []
+    parts: list[str] = []
     for language in LANGUAGES:
         given = part(of(language))
-        pieces += [given] if isinstance(given, str) else given
-    return pattern(tuple(pieces), flags)
+        parts += [given] if isinstance(given, str) else given
+    return pattern(tuple(parts), flags)

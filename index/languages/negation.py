@@ -47,14 +47,14 @@ def is_negated(text: str) -> bool:
 def negations(text: str, language: str) -> tuple[Negated, ...]:
     """The negations of a text in normal form and in one of LANGUAGES, in order."""
     cues = _cues(language)
-    found = list(_circumfixed(text, cues))
-    covered = [(one.start, one.end) for one in found]
-    found += [one for one in _forward(text, cues) if not _inside(one.at, covered)]
-    found += _backward(text, cues)
-    if found:
+    results = list(_circumfixed(text, cues))
+    covered = [(one.start, one.end) for one in results]
+    results += [one for one in _forward(text, cues) if not _inside(one.at, covered)]
+    results += _backward(text, cues)
+    if results:
         denies_nothing = [span for phrase in cues.pseudo for span in _spans(phrase, text)]
-        found = [one for one in found if not _inside(one.at, denies_nothing)]
-    return tuple(sorted(found, key=lambda one: one.at))
+        results = [one for one in results if not _inside(one.at, denies_nothing)]
+    return tuple(sorted(results, key=lambda one: one.at))
 
 
 @cache

@@ -137,10 +137,10 @@ def _additive(system: Additive) -> Callable[[str], Iterator[Numeral]]:
     unsure = frozenset(phrases_in(system.unsure))
 
     def read(text: str) -> Iterator[Numeral]:
-        for found in found_by.finditer(text):
-            value = _sum([part.replace("-", " ") for part in parts.findall(found["number"])], small, scales)
+        for match in found_by.finditer(text):
+            value = _sum([part.replace("-", " ") for part in parts.findall(match["number"])], small, scales)
             if value is not None:
-                yield Numeral(*found.span("number"), as_float(value), found["number"] not in unsure)
+                yield Numeral(*match.span("number"), as_float(value), match["number"] not in unsure)
 
     return read
 
@@ -179,15 +179,15 @@ def _run(system: Run) -> Callable[[str], Iterator[Numeral]]:
 
     def read(text: str) -> Iterator[Numeral]:
         run: list[tuple[int, int, str]] = []
-        for found in _LETTERS.finditer(text):
-            stem = stems.get(found[0])
-            if run and (stem is None or text[run[-1][1] : found.start()] != " "):
+        for match in _LETTERS.finditer(text):
+            stem = stems.get(match[0])
+            if run and (stem is None or text[run[-1][1] : match.start()] != " "):
                 yield together(run)
                 run = []
             if stem is not None:
-                run.append((*found.span(), stem))
-            elif (value := alone.get(found[0])) is not None:
-                yield Numeral(*found.span(), float(value), found[0] in duals)
+                run.append((*match.span(), stem))
+            elif (value := alone.get(match[0])) is not None:
+                yield Numeral(*match.span(), float(value), match[0] in duals)
         if run:
             yield together(run)
 
@@ -218,10 +218,10 @@ def _in_characters(system: Characters) -> Callable[[str], Iterator[Numeral]]:
     unsure = frozenset(phrases_in(system.unsure))
 
     def read(text: str) -> Iterator[Numeral]:
-        for found in found_by.finditer(text):
-            numeral = found["number"]
+        for match in found_by.finditer(text):
+            numeral = match["number"]
             value = as_float(characters_worth(numeral)) if len(numeral) <= _LONGEST else math.inf
-            yield Numeral(*found.span("number"), value, found["number"] not in unsure)
+            yield Numeral(*match.span("number"), value, match["number"] not in unsure)
 
     return read
 

@@ -26,13 +26,13 @@ class Affix(NamedTuple):
 
 def affixes(rows: Iterable[str]) -> dict[str, Affix]:
     """The affixes in rows as `words.toml` has them, by their letters; of two alike the first counts."""
-    found: dict[str, Affix] = {}
+    results: dict[str, Affix] = {}
     for row in rows:
         least, *written = row.split()
         for one in written:
             letters, _, put = one.partition("=")
-            found.setdefault(letters, Affix(int(least), put))
-    return found
+            results.setdefault(letters, Affix(int(least), put))
+    return results
 
 
 _HEADS: Final = affixes(every(lambda language: language.words.heads))

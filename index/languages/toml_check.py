@@ -16,8 +16,8 @@ _MISSING = re.compile(r"Object missing required field `(.+)`")
 
 def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
     """Every problem in `raw`, one line each: the key's path, the problem, the nearest valid name."""
-    found = list(_walk(raw, inspect.type_info(into), ""))
-    return found or list(_wrong(raw, into))  # what the walk does not check: types, bounds, missing keys
+    result = list(_walk(raw, inspect.type_info(into), ""))
+    return result or list(_wrong(raw, into))  # what the walk does not check: types, bounds, missing keys
 
 
 def nearest(word: str, valid: Iterable[str], after: str = "") -> str:
@@ -52,12 +52,12 @@ def _walk(value: Any, wanted: inspect.Type, path: str) -> Iterable[str]:
         yield f"{path}: unknown value '{value}'{nearest(value, map(str, wanted.values))}"
     elif isinstance(wanted, inspect.UnionType):
         for choice in wanted.types:
-            told = (
+            is_clear = (
                 isinstance(choice, inspect.StructType)
                 and isinstance(value, dict)
                 and value.get(choice.tag_field) == choice.tag
             )
-            if told or (isinstance(choice, inspect.LiteralType) and isinstance(value, str)):
+            if is_clear or (isinstance(choice, inspect.LiteralType) and isinstance(value, str)):
                 yield from _walk(value, choice, path)
 
 
@@ -67,7 +67,7 @@ def _joined(path: str, key: str) -> str:
 
 def _wrong(raw: dict[str, Any], into: type[msgspec.Struct]) -> Iterable[str]:
     """The problem of each field, in their order."""
-    found = False
+    result = False
     for field in msgspec.structs.fields(into):
         name = field.encode_name
         if name in raw:
@@ -78,10 +78,10 @@ def _wrong(raw: dict[str, Any], into: type[msgspec.Struct]) -> Iterable[str]:
             problem = f"Object missing required field `{name}` - at `$`" if field.required else ""
             name = ""
         if problem:
-            found = True
+            result = True
             what, _, where = problem.replace(" - at `key` in ", " - at ").partition(" - at ")
             yield _plain(f"{what} - at `{_joined('$', name)}{where.removeprefix('`$') or '`'}")
-    if not found and (problem := _problem(raw, into)):  # of the fields together
+    if not result and (problem := _problem(raw, into)):  # of the fields together
         yield _plain(problem)
 
 

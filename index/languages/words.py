@@ -42,20 +42,20 @@ def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one match of WORD: none for a function word, several for Chinese."""
     if is_han(word):
         return tuple(_pairs(word))
-    if word in FUNCTION_WORDS or (found := stem(word)) in _FUNCTION_STEMS:
+    if word in FUNCTION_WORDS or (result := stem(word)) in _FUNCTION_STEMS:
         return ()
-    return (found,)
+    return (result,)
 
 
 def written(text: str) -> list[str]:
     """The content words of `text` in order and as written; of Chinese the runs between function words."""
-    found: list[str] = []
+    results: list[str] = []
     for word in _WRITTEN.findall(text):
         if is_han(word):
-            found += [run for run in _runs(word) if len(run) > 1]
+            results += [run for run in _runs(word) if len(run) > 1]
         elif fold(word) not in FUNCTION_WORDS and terms(word):
-            found.append(word)
-    return found
+            results.append(word)
+    return results
 
 
 def grams(text: str) -> set[str]:
@@ -63,14 +63,14 @@ def grams(text: str) -> set[str]:
 
     They match what stemming misses: compounds, transliterations, irregular forms.
     """
-    pieces: set[str] = set()
+    parts: set[str] = set()
     for word in WORD.findall(fold(text)):
         if word in FUNCTION_WORDS:
             continue
         size = 2 if is_han(word) or is_hangul(word) else 3
         marked = f"^{word}" if size == 3 else word
-        pieces.update(marked[i : i + size] for i in range(max(1, len(marked) - size + 1)))
-    return pieces
+        parts.update(marked[i : i + size] for i in range(max(1, len(marked) - size + 1)))
+    return parts
 
 
 def _runs(run: str) -> list[str]:
@@ -80,7 +80,7 @@ def _runs(run: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    pieces: list[str] = []
+    parts: list[str] = []
     for part in _runs(run):
-        pieces += [part[i : i + 2] for i in range(len(part) - 1)] or [part]
-    return pieces
+        parts += [part[i : i + 2] for i in range(len(part) - 1)] or [part]
+    return parts

@@ -41,19 +41,19 @@ class Checked(Protocol):
 
 def hidden(text: str) -> set[int]:
     """The places to mask in `text`, which is plain: all but the last four letters and digits of each number."""
-    found: set[int] = set()
+    results: set[int] = set()
     for match in _IBAN.finditer(text):
         if end := _iban_end(text, match.start(), match.end()):
-            found.update(all_but_last(text, match.start(), end))
+            results.update(all_but_last(text, match.start(), end))
     for pattern, module in ((_DNI, dni), (_NIE, nie), (_NIR, nir), (_RIC, ric)):
         for match in pattern.finditer(text):
             if _is_valid(module, match[0]) or label_of(text, match.start()) == "identity":
-                found.update(all_but_last(text, *match.span()))
+                results.update(all_but_last(text, *match.span()))
     for pattern, label in ((_PASSPORT, "passport"), (_LABELLED, "identity")):
         for match in pattern.finditer(text):
             if label_of(text, match.start()) == label:
-                found.update(all_but_last(text, *match.span()))
-    return found
+                results.update(all_but_last(text, *match.span()))
+    return results
 
 
 def _is_valid(module: Checked, text: str) -> bool:
@@ -66,9 +66,9 @@ def _is_valid(module: Checked, text: str) -> bool:
 
 def _iban_end(text: str, start: int, end: int) -> int:
     """Where the account number ends that begins at `start`; 0 where none is valid. Words in capitals may follow it."""
-    places = [at for at in range(start, end) if text[at].isalnum()]
-    number = "".join(text[at] for at in places)
+    positions = [at for at in range(start, end) if text[at].isalnum()]
+    number = "".join(text[at] for at in positions)
     for length in range(len(number), _SHORTEST_IBAN - 1, -1):
         if iban.is_valid(number[:length], check_country=False):
-            return places[length - 1] + 1
+            return positions[length - 1] + 1
     return 0

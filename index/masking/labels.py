@@ -38,15 +38,15 @@ def label_of(text: str, start: int) -> Label | None:
 @lru_cache(maxsize=256)
 def _last_label(before: str) -> Label | None:
     pattern, kinds = _labels()
-    found = None
-    for found in pattern.finditer(before):  # noqa: B007 - the last one counts
+    match = None
+    for match in pattern.finditer(before):  # noqa: B007 - the last one counts
         pass
-    if found is None:
+    if match is None:
         return None
-    between = before[found.end() :]
+    between = before[match.end() :]
     if len(between) > _FARTHEST or _END.search(between):
         return None
-    return kinds[found[0]]
+    return kinds[match[0]]
 
 
 def kind_of_word(text: str, end: int) -> Label | None:

@@ -57,7 +57,7 @@ def spelled_out(text: str) -> bool:
 
 def hidden(text: str) -> set[int]:
     """The places to mask in `text`, which is plain: all letters of an address but its first and its last label."""
-    found: set[int] = set()
+    results: set[int] = set()
     at_sign, domain = _signs()
     after = 0
     for sign in at_sign.finditer(text):
@@ -76,7 +76,7 @@ def hidden(text: str) -> set[int]:
             f" {dot} " in right[1].lower() for dot in _dots(sign[0].strip().lower())
         ):
             continue  # "at" alone is a word
-        found |= {place for place in range(start + 1, end) if text[place] != MASK}
-        found |= {place for place in range(*right.span(1)) if text[place].isalnum()}
+        results |= {position for position in range(start + 1, end) if text[position] != MASK}
+        results |= {position for position in range(*right.span(1)) if text[position].isalnum()}
         after = right.end()
-    return found
+    return results

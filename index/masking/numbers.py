@@ -53,7 +53,7 @@ def hidden(text: str, found: set[int]) -> set[int]:
 
 
 def _in_run(text: str, groups: list[tuple[int, int]]) -> set[int]:
-    found: set[int] = set()
+    results: set[int] = set()
     at = 0
     if all(end - start == 1 for start, end in groups):  # every digit by itself: one number or none
         windows = [len(groups)] if len(groups) <= _MOST_DIGITS else []
@@ -65,11 +65,11 @@ def _in_run(text: str, groups: list[tuple[int, int]]) -> set[int]:
                 continue
             kept = _kept(text, groups, at, at + size)
             if kept is not None:
-                found.update(all_but_last(text, groups[at][0], groups[at + size - 1][1], kept))
+                results.update(all_but_last(text, groups[at][0], groups[at + size - 1][1], kept))
                 at += size - 1
                 break
         at += 1
-    return found
+    return results
 
 
 def _kept(text: str, groups: list[tuple[int, int]], first: int, last: int) -> int | None:

@@ -19,10 +19,10 @@ _OURS: Final = frozenset(
 
 def _masked_path(path: str) -> str:
     """The path of a source's page with its id masked as it is elsewhere, in any spelling of a path."""
-    pages, _, place = path.partition("?")
+    pages, _, position = path.partition("?")
     plain = unquote(pages.removeprefix(PAGES))
     hidden = mask(plain)
-    return path if hidden == plain else source_path(hidden) + (f"?{place}" if place else "")
+    return path if hidden == plain else source_path(hidden) + (f"?{position}" if position else "")
 
 
 def masked[Value](value: Value) -> Value:
@@ -38,7 +38,7 @@ def _masked(value: Any) -> Any:
         changed = {name: new for name, old in fields.items() if (new := _masked(old)) != old}
         return msgspec.structs.replace(value, **changed) if changed else value
     if isinstance(value, dict):
-        new = {_masked(key): held if key in _OURS else _masked(held) for key, held in value.items()}
+        new = {_masked(key): inner if key in _OURS else _masked(inner) for key, inner in value.items()}
         return new if new != value else value
     if isinstance(value, tuple | list):
         items = [_masked(item) for item in value]

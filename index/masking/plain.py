@@ -47,10 +47,10 @@ def plain(text: str) -> tuple[str, list[int] | None]:
 
     Characters that a reader cannot see are left out: they split no number.
     """
-    places = None
+    positions = None
     if text.isascii():
         return text, None
     if _INVISIBLE.search(text):
-        places = [at for at, char in enumerate(text) if not _INVISIBLE.match(char)]
-        text = "".join(text[at] for at in places)
-    return text.translate(_PLAIN), places
+        positions = [at for at, char in enumerate(text) if not _INVISIBLE.match(char)]
+        text = "".join(text[at] for at in positions)
+    return text.translate(_PLAIN), positions

@@ -11,5 +11,5 @@ KEPT: Final = 4
 
 def all_but_last(text: str, start: int, end: int, kept: int = KEPT) -> Iterable[int]:
     """The places of the letters and digits of `text[start:end]`, without the last ones."""
-    places = [at for at in range(start, end) if text[at].isalnum()]
-    return places[: len(places) - kept]
+    positions = [at for at in range(start, end) if text[at].isalnum()]
+    return positions[: len(positions) - kept]

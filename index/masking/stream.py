@@ -40,9 +40,9 @@ class MaskStream:
         self._waiting += piece
         if len(self._waiting) < self._look_at:
             return ""
-        shown = self._take(certain(self._waiting))
+        safe = self._take(certain(self._waiting))
         self._look_at = _GROWN * len(self._waiting) if len(self._waiting) > _LONG else 0.0
-        return shown
+        return safe
 
     def finish(self) -> str:
         """The rest."""
@@ -50,14 +50,14 @@ class MaskStream:
 
     def _take(self, end: int) -> str:
         now, self._waiting = self._waiting[:end], self._waiting[end:]
-        shown = mask(now, self.before, self._known)
+        safe = mask(now, self.before, self._known)
         self.before = (self.before + now)[-2 * REACH :]
-        return shown
+        return safe
 
 
 def certain(text: str) -> int:
     """The part of `text` that stays as masked for any continuation."""
-    gaps = [found.span() for found in _GAP.finditer(text)]
+    gaps = [match.span() for match in _GAP.finditer(text)]
     start = gaps[-1][1] if gaps else 0  # of the last word, which is being written
     right, complete = text[start:], False
     for at in range(len(gaps) - 1, -1, -1):

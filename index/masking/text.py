@@ -41,36 +41,36 @@ def _masked(text: str, before: str, known: Collection[str]) -> str:
     if not _ANYTHING.search(text) and not mail.spelled_out(text):
         return text
     before = before[-REACH:]
-    whole, places = plain(before + text)
+    whole, positions = plain(before + text)
     hidden = numbers.hidden(whole, mail.hidden(whole) | identity.hidden(whole) | _of(known, whole))
     if not hidden:
         return text
     letters = list(text)
     for at in hidden:
-        place = (at if places is None else places[at]) - len(before)
-        if place >= 0:
-            letters[place] = MASK
+        position = (at if positions is None else positions[at]) - len(before)
+        if position >= 0:
+            letters[position] = MASK
     return "".join(letters)
 
 
 def values_in(texts: Iterable[str]) -> frozenset[str]:
     """The numbers that are masked in `texts`, to be masked elsewhere too: an answer may give one without its label."""
-    found: set[str] = set()
+    results: set[str] = set()
     for text in dict.fromkeys(texts):
         if (hidden := mask(text)) != text:
-            whole, places = plain(text)
-            shown = hidden if places is None else "".join(hidden[at] for at in places)
-            found |= {whole[slice(*number.span())] for number in _MASKED_NUMBER.finditer(plain(shown)[0])}
-    return frozenset(value for value in found if sum(map(str.isdecimal, value)) >= _FEWEST_DIGITS)
+            whole, positions = plain(text)
+            masked_text = hidden if positions is None else "".join(hidden[at] for at in positions)
+            results |= {whole[slice(*number.span())] for number in _MASKED_NUMBER.finditer(plain(masked_text)[0])}
+    return frozenset(value for value in results if sum(map(str.isdecimal, value)) >= _FEWEST_DIGITS)
 
 
 def _of(known: Collection[str], text: str) -> set[int]:
-    found: set[int] = set()
+    results: set[int] = set()
     for value in known:
         at = text.find(value)
         while at >= 0:
             end = at + len(value)
             if not any(char.isascii() and char.isalnum() for char in (text[max(0, at - 1) : at], text[end : end + 1])):
-                found.update(all_but_last(text, at, end))
+                results.update(all_but_last(text, at, end))
             at = text.find(value, end)
-    return found
+    return results

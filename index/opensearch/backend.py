@@ -83,8 +83,8 @@ class OpenSearchBackend:
         return self._view(None if groups is None else self._named & {*map(group_name, groups)})
 
     def _make_view(self, groups: frozenset[str] | None) -> View:
-        asked = None if groups is None else tuple(groups)
-        classes = [one for one in self.state.classes if sees(asked, one.groups)]
+        wanted = None if groups is None else tuple(groups)
+        classes = [one for one in self.state.classes if sees(wanted, one.groups)]
         languages: dict[str, int] = {}
         for one in classes:
             for language, passages in one.languages.items():
@@ -93,7 +93,7 @@ class OpenSearchBackend:
         passages = sum(languages.values())
         return View(
             documents=sum(one.documents for one in classes),
-            languages={language: found for language, found in languages.items() if found},
+            languages={language: result for language, result in languages.items() if result},
             rarity=rarity(total.grams, passages),
             phrase_rarity=rarity(total.phrases, passages),
         )
@@ -150,8 +150,8 @@ class OpenSearchBackend:
     def source(self, source_id: str, groups: Groups) -> Entry | None:
         by_id = [{"term": {"source_id": source_id}}]
         formerly = [{"term": {"formerly": source_id}}]
-        found = self._entries(groups, by_id, 1) or self._entries(groups, formerly, 1)
-        return found[0] if found else None
+        result = self._entries(groups, by_id, 1) or self._entries(groups, formerly, 1)
+        return result[0] if result else None
 
     def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
         return self._entries(groups, [{"range": {"source_id": {"gt": after}}}] if after else [], most)
@@ -166,7 +166,7 @@ class OpenSearchBackend:
 
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         end = entry.count if count is None else min(start + count, entry.count)
-        found: list[Passage] = []
+        results: list[Passage] = []
         for first in range(entry.first + start, entry.first + end, _HELD_PAGE):
             behind = min(first + _HELD_PAGE, entry.first + end)
             among = [
@@ -179,8 +179,8 @@ class OpenSearchBackend:
                 "query": {"bool": {"filter": among}},
                 "sort": [{"number": "asc"}],
             }
-            found += [_held(hit).passage for hit in self._client.find(self.names.passages, body)]
-        return found
+            results += [_held(hit).passage for hit in self._client.find(self.names.passages, body)]
+        return results
 
     def close(self) -> None:
         self._counts.cache_clear()
@@ -214,16 +214,16 @@ def _cosine(hit: _Hit, asked: Asked) -> float:
 
 
 def _candidate(hit: _Hit, asked: Asked, bm25: Place | None, vector: Place | None) -> Candidate:
-    held = hit.held
+    stored = hit.held
     return Candidate(
-        key=Key(held.passage.source_id, held.ordinal),
-        passage=held.passage,
-        metadata=held.metadata,
-        grams=set_of(held.grams),
-        phrases=set_of(held.phrases),
-        lead=set_of(held.lead),
-        sketch=np.frombuffer(held.sketch, dtype=np.uint32).reshape(SKETCH_WIDTH),
-        begins=held.ordinal == 0,
+        key=Key(stored.passage.source_id, stored.ordinal),
+        passage=stored.passage,
+        metadata=stored.metadata,
+        grams=set_of(stored.grams),
+        phrases=set_of(stored.phrases),
+        lead=set_of(stored.lead),
+        sketch=np.frombuffer(stored.sketch, dtype=np.uint32).reshape(SKETCH_WIDTH),
+        begins=stored.ordinal == 0,
         cosine=_cosine(hit, asked),
         bm25=bm25,
         vector=vector,

@@ -39,8 +39,8 @@ def stats(index: OpenSearchIndex, name: str | None = None) -> Stats:
 def verify(index: OpenSearchIndex, name: str | None = None) -> list[str]:
     """Reads every passage. Raises IndexProblem."""
     state, problems = _opened(index, name, _problems)
-    if not problems and (found := state.manifest.languages) != _languages(state):
-        problems = [f"the classes of documents count {_languages(state)} where the manifest says {found}"]
+    if not problems and (result := state.manifest.languages) != _languages(state):
+        problems = [f"the classes of documents count {_languages(state)} where the manifest says {result}"]
     return problems
 
 
@@ -58,16 +58,16 @@ def _problems(backend: OpenSearchBackend) -> list[str]:
     for entry in backend.entries(None):
         documents += 1
         try:
-            found = backend.passages(entry)
+            result = backend.passages(entry)
         except IndexProblem as problem:
             problems.append(str(problem))
             continue
-        passages += len(found)
-        if [one.number for one in found] != list(range(entry.first, entry.first + entry.count)):
-            problems.append(f"{entry.source_id} has {len(found)} passages, not the {entry.count} that it was cut into")
+        passages += len(result)
+        if [one.number for one in result] != list(range(entry.first, entry.first + entry.count)):
+            problems.append(f"{entry.source_id} has {len(result)} passages, not the {entry.count} that it was cut into")
         problems += [
             f"passage {one.number} of {entry.source_id} does not fit its document"
-            for one in found
+            for one in result
             if not _fits(one, entry)
         ]
     manifest = backend.state.manifest
@@ -85,8 +85,8 @@ def _fits(passage: Passage, entry: Entry) -> bool:
 
 
 def _languages(state: State) -> dict[str, int]:
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for one in state.classes:
         for language, passages in one.languages.items():
-            found[language] = found.get(language, 0) + passages
-    return found
+            results[language] = results.get(language, 0) + passages
+    return results

@@ -72,8 +72,8 @@ def located(url: str, *, user: str = "", password: str = "", ca: str = "", timeo
     name = last.partition("://")[2].partition("/")[2].strip("/")
     nodes = tuple(part.rstrip("/") for part in (*others, last.removesuffix("/").removesuffix(f"/{name}")))
     for node in nodes:
-        found = _NODE.fullmatch(node)
-        if not found or not 0 < int(found[1] or 1) < 65_536:
+        match = _NODE.fullmatch(node)
+        if not match or not 0 < int(match[1] or 1) < 65_536:
             raise IndexProblem(f"{node}: no address of OpenSearch; write it like https://search.example.org:9200")
     if name and not _NAME.fullmatch(name):
         raise IndexProblem(f"{name}: no name of an index; it is of small letters, digits, '-' and '_'")

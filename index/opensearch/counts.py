@@ -28,11 +28,11 @@ def nothing() -> Counts:
 
 
 def total(several: Iterable[Counts]) -> Counts:
-    found = nothing()
+    result = nothing()
     for one in several:
-        found.grams[:] += one.grams
-        found.phrases[:] += one.phrases
-    return found
+        result.grams[:] += one.grams
+        result.phrases[:] += one.phrases
+    return result
 
 
 def count(counts: Counts, held: Held, by: int) -> None:

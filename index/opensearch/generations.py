@@ -50,12 +50,12 @@ def serving(client: Client) -> int | None:
     """The generation in service. Raises IndexProblem."""
     wanted = alias(client.address, DOCUMENTS)
     try:
-        found = client.ask("GET", f"/_alias/{wanted}")
+        reply = client.ask("GET", f"/_alias/{wanted}")
     except Refused as refused:
         if refused.status != _MISSING:
             raise
         return None
-    (index,) = found
+    (index,) = reply
     match = _pattern(client).fullmatch(index)
     if match is None:
         raise IndexProblem(f"{client.address}: the alias {wanted} is not Groundwire's; name another index")
@@ -96,11 +96,11 @@ def sizes(client: Client) -> dict[int, int]:
     """The bytes of each generation, of all copies."""
     pattern = _pattern(client)
     rows = client.ask("GET", f"/_cat/indices/{client.address.name}-g*", format="json", bytes="b", h="index,store.size")
-    found: dict[int, int] = {}
+    results: dict[int, int] = {}
     for row in rows["reply"]:
         if match := pattern.fullmatch(row["index"]):
-            found[int(match[1])] = found.get(int(match[1]), 0) + int(row["store.size"] or 0)
-    return found
+            results[int(match[1])] = results.get(int(match[1]), 0) + int(row["store.size"] or 0)
+    return results
 
 
 def _pattern(client: Client) -> re.Pattern[str]:

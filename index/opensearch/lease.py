@@ -75,12 +75,12 @@ class Lease:
 
     def _read(self) -> tuple[dict[str, Any], tuple[int, int] | None]:
         try:
-            found = self._client.ask("GET", f"/{self._index}/_doc/{_DOCUMENT}")
+            reply = self._client.ask("GET", f"/{self._index}/_doc/{_DOCUMENT}")
         except Refused as refused:
             if refused.status != MISSING:
                 raise
             return {"builds": 0, "until": 0.0, "holder": ""}, None
-        return found["_source"], (found["_seq_no"], found["_primary_term"])
+        return reply["_source"], (reply["_seq_no"], reply["_primary_term"])
 
     def _write(self, version: tuple[int, int] | None, length_s: float, holder: str) -> tuple[int, int]:
         """Raises IndexProblem when another process has written since."""
@@ -93,10 +93,10 @@ class Lease:
         except Refused as refused:
             if refused.status != _CONFLICT:
                 raise
-            now, found = self._read()  # a reply that was lost looks like a conflict with oneself
-            if found is None or now["holder"] != holder or now["builds"] != self.build:
+            now, result = self._read()  # a reply that was lost looks like a conflict with oneself
+            if result is None or now["holder"] != holder or now["builds"] != self.build:
                 raise Taken(f"another process writes {self._client.address} now; wait until it is done") from None
-            return found
+            return result
         return done["_seq_no"], done["_primary_term"]
 
     def _beat(self) -> None:

@@ -66,12 +66,12 @@ class OpenSearchIndex(OpenSearchSnapshots):
 
     def skipped(self) -> Skipped:
         try:
-            found = self.client.ask("GET", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}")
+            reply = self.client.ask("GET", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}")
         except Refused as refused:
             if refused.status != MISSING:
                 raise
             return Skipped()
-        return unpacked(found["_source"]["held"], Skipped)
+        return unpacked(reply["_source"]["held"], Skipped)
 
     def keep_skipped(self, skipped: Skipped) -> None:
         self.client.ask("PUT", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}", {"held": packed(skipped)})

@@ -50,18 +50,18 @@ def _passing(wanted: Filter | None) -> list[Json]:
     """As filters.predicate."""
     if wanted is None:
         return []
-    found: list[Json] = []
+    results: list[Json] = []
     if wanted.path is not None:
         pattern = {"regexp": {"path": {"value": path_regexp(wanted.path), "flags": "INTERSECTION"}}}
-        found.append({"bool": {"should": [{"term": {"source_id": wanted.path}}, pattern]}})
+        results.append({"bool": {"should": [{"term": {"source_id": wanted.path}}, pattern]}})
     if wanted.tag is not None:
         tags = (wanted.tag,) if isinstance(wanted.tag, str) else wanted.tag
-        found.append({"terms": {"tags": [tag.casefold() for tag in tags]}})
+        results.append({"terms": {"tags": [tag.casefold() for tag in tags]}})
     if wanted.language is not None:
-        found.append({"term": {"language": wanted.language}})
+        results.append({"term": {"language": wanted.language}})
     if wanted.after is not None:
-        found.append({"range": {"day": {"gte": wanted.after.isoformat()}}})
-    return found
+        results.append({"range": {"day": {"gte": wanted.after.isoformat()}}})
+    return results
 
 
 def by_terms(
@@ -72,9 +72,9 @@ def by_terms(
     Mostly one; a passage has terms of one language, so it is in the hits of one.
     """
     searches: list[list[Json]] = [[]]
-    for language, (weight, asked, topic) in languages.items():
+    for language, (weight, wanted, topic) in languages.items():
         name = f"terms.{field(language)}"
-        clauses = [_term(name, term, weight * count) for term, count in asked.items()]
+        clauses = [_term(name, term, weight * count) for term, count in wanted.items()]
         clauses += [_term(name, term, weight * TOPIC_SHARE * count) for term, count in topic.items()]
         if len(searches[-1]) + len(clauses) > CLAUSES - 100:
             searches.append([])
@@ -121,13 +121,13 @@ def path_regexp(pattern: str) -> str:
 def _name_regexp(name: str) -> str:
     """A name as fnmatch reads it. Several `*` and `?` in a row are one, or every one would double what the engine has to try."""
     parts: list[str] = []
-    for wild, places in groupby(_PLACES.findall(name), key=lambda place: place in "*?"):
+    for wild, positions in groupby(_PLACES.findall(name), key=lambda place: place in "*?"):
         if wild:
-            run = list(places)
+            run = list(positions)
             least = run.count("?")
             parts.append(f"[^/]{{{least},}}" if "*" in run else f"[^/]{{{least}}}")
         else:
-            parts += [_class(place) if len(place) > 1 else _plain(place) for place in places]
+            parts += [_class(place) if len(place) > 1 else _plain(place) for place in positions]
     return "".join(parts)
 
 

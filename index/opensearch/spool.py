@@ -44,6 +44,6 @@ class Spool:
 
 
 def _held(metadata: Metadata, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> Iterator[Held]:
-    leads = [hashes[place].lead for place in first_places(passages)]
+    leads = [hashes[position].lead for position in first_places(passages)]
     for ordinal, (passage, of, lead) in enumerate(zip(passages, hashes, leads, strict=True)):
         yield Held(passage, ordinal, metadata, of.grams, of.phrases, lead, of.sketch, of.codes, b"")

@@ -53,8 +53,8 @@ class OpenSearchSnapshots:
 
     def names(self) -> list[str]:
         """What a state keeps was whole when it was published; a passage that is gone since is purged some time later."""
-        found = current(self.client)
-        return [*found.state.kept, found.state.manifest.snapshot] if found is not None else []
+        result = current(self.client)
+        return [*result.state.kept, result.state.manifest.snapshot] if result is not None else []
 
     def damage(self, name: str) -> None:
         return None
@@ -114,8 +114,8 @@ def current(client: Client) -> Current | None:
     generation = generations.serving(client)
     if generation is None:
         return None
-    found = client.ask("GET", f"/{Names(client.address, generation).documents}/_doc/{STATE}")
-    return Current(_state(client, found["_source"]), (found["_seq_no"], found["_primary_term"]))
+    reply = client.ask("GET", f"/{Names(client.address, generation).documents}/_doc/{STATE}")
+    return Current(_state(client, reply["_source"]), (reply["_seq_no"], reply["_primary_term"]))
 
 
 def replace(client: Client, index: str, document: dict[str, str], before: Current | None) -> None:
@@ -133,8 +133,8 @@ def replace(client: Client, index: str, document: dict[str, str], before: Curren
 
 def generation_of(name: str) -> int:
     """0, no generation, for any other name."""
-    found = _ID.fullmatch(name)
-    return int(found[1]) if found else 0
+    match = _ID.fullmatch(name)
+    return int(match[1]) if match else 0
 
 
 def snapshot_name(generation: int, build: int) -> str:
@@ -152,12 +152,12 @@ def _state(client: Client, found: dict[str, Any]) -> State:
 
 def _document(client: Client, index: str, name: str, **params: str | float) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = client.ask("GET", f"/{index}/_doc/{name}", None, timeout_s=None, **params)["_source"]
+        reply: dict[str, Any] = client.ask("GET", f"/{index}/_doc/{name}", None, timeout_s=None, **params)["_source"]
     except Refused as refused:
         if refused.status == _MISSING and name == STATE:
             raise no_index(client) from None
         raise
-    return found
+    return reply
 
 
 def no_index(client: Client) -> IndexProblem:
@@ -173,15 +173,15 @@ def write_model(bulk: Bulk, index: str, folder: Path) -> int:
     """Keep a model's files in the index; returns in how many documents."""
     raw = msgspec.msgpack.encode({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
     chunks = [raw[start : start + _CHUNK_BYTES] for start in range(0, len(raw), _CHUNK_BYTES)]
-    for place, chunk in enumerate(chunks):
-        bulk.put(index, f"model-{place}", {"held": base64.b64encode(chunk).decode("ascii")})
+    for position, chunk in enumerate(chunks):
+        bulk.put(index, f"model-{position}", {"held": base64.b64encode(chunk).decode("ascii")})
     return len(chunks)
 
 
 def lay_out_model(client: Client, state: State, folder: Path) -> None:
     """Write the model's files of a generation into a folder. Raises IndexProblem."""
     index = Names(client.address, state.generation).documents
-    chunks = [_document(client, index, f"model-{place}")["held"] for place in range(state.model_chunks)]
+    chunks = [_document(client, index, f"model-{position}")["held"] for position in range(state.model_chunks)]
     files = msgspec.msgpack.decode(b"".join(map(base64.b64decode, chunks)), type=dict[str, bytes])
     for name, content in files.items():
         (folder / Path(name).name).write_bytes(content)

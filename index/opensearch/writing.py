@@ -118,7 +118,7 @@ class Writing:
         entries = sorted((c.entry for c in plan.changes if c.entry.count), key=lambda entry: entry.first)
         numbers = [n for entry in entries for n in range(entry.first, entry.first + entry.count)]
         sample = numbers[:: max(1, -(-len(numbers) // lsa.FIT_ON))]
-        texts = [indexed_text(held.passage) for held in self._sampled(entries, sample)]
+        texts = [indexed_text(stored.passage) for stored in self._sampled(entries, sample)]
         jvm.limit_blas()
         lsa.fit(texts, folder, lambda done: self._tell("fit", done, len(texts)))
         model = lsa.Lsa(folder, self._snapshot)
@@ -129,22 +129,22 @@ class Writing:
         wanted = iter(sample)
         number = next(wanted, None)
         missing: list[int] = []
-        found: dict[int, Held] = {}
+        results: dict[int, Held] = {}
         for entry in entries:
-            held = self._spool.get(entry.first) if entry.first in self._spool else None
+            stored = self._spool.get(entry.first) if entry.first in self._spool else None
             while number is not None and number < entry.first + entry.count:
-                if held is None:
+                if stored is None:
                     missing.append(number)
                 else:
-                    found[number] = held[number - entry.first]
+                    results[number] = stored[number - entry.first]
                 number = next(wanted, None)
         for start in range(0, len(missing), _PAGE):
             part = missing[start : start + _PAGE]
-            found |= {held.passage.number: held for held in self._stored({"terms": {"number": part}})}
+            results |= {stored.passage.number: stored for stored in self._stored({"terms": {"number": part}})}
         for each in sample:
-            if each not in found:
+            if each not in results:
                 raise IndexProblem(f"{self._client.address}: passage {each} is missing; build the index again")
-            yield found[each]
+            yield results[each]
 
     def _stored(self, query: Json) -> list[Held]:
         """At most _PAGE passages of the parent, in order."""
@@ -163,12 +163,12 @@ class Writing:
         """The passages of a document of the parent. Raises IndexProblem when one is missing."""
         for first in range(entry.first, entry.first + entry.count, _PAGE):
             behind = min(first + _PAGE, entry.first + entry.count)
-            held = self._stored({"range": {"number": {"gte": first, "lt": behind}}})
-            if len(held) != behind - first:
+            stored = self._stored({"range": {"number": {"gte": first, "lt": behind}}})
+            if len(stored) != behind - first:
                 raise IndexProblem(
                     f"{self._client.address}: passages of {entry.source_id} are missing; build the index again"
                 )
-            yield from held
+            yield from stored
 
     def _keep_model(self, names: Names, stack: ExitStack, *, refit: bool) -> int:
         if refit or self._parent is None:
@@ -186,8 +186,8 @@ class Writing:
             self._tally(one.entry).changed = True
         for one in plan.gone:
             tally = self._tally(one.entry)
-            for held in self._stored_of(one.entry):
-                tally.add(held, -1)
+            for stored in self._stored_of(one.entry):
+                tally.add(stored, -1)
 
     def _tally(self, entry: Entry) -> _Tally:
         named = class_of(entry.groups)
@@ -198,8 +198,8 @@ class Writing:
     def _passages(self, plan: Plan, names: Names, embedder: Embedder, total: int, *, reuse: bool) -> int:
         done = 0
         batch: list[tuple[Entry, Held]] = []
-        for entry, held in self._to_write(plan):
-            batch.append((entry, held))
+        for entry, stored in self._to_write(plan):
+            batch.append((entry, stored))
             if len(batch) == _EMBEDDED_AT_ONCE:
                 done += self._write(batch, names, embedder, reuse=reuse)
                 self._tell("passages", done, total)
@@ -211,26 +211,26 @@ class Writing:
     def _to_write(self, plan: Plan) -> Iterator[tuple[Entry, Held]]:
         for change in plan.changes:
             if change.fresh:
-                yield from ((change.entry, held) for held in self._spool.get(change.entry.first))
+                yield from ((change.entry, stored) for stored in self._spool.get(change.entry.first))
             elif change.again and change.before is not None:
                 entry = change.entry
-                for held in self._stored_of(change.before.entry):
-                    passage = msgspec.structs.replace(held.passage, source_id=entry.source_id, url=entry.url)
-                    yield entry, msgspec.structs.replace(held, passage=passage, metadata=entry.metadata)
+                for stored in self._stored_of(change.before.entry):
+                    passage = msgspec.structs.replace(stored.passage, source_id=entry.source_id, url=entry.url)
+                    yield entry, msgspec.structs.replace(stored, passage=passage, metadata=entry.metadata)
 
     def _write(self, batch: Sequence[tuple[Entry, Held]], names: Names, embedder: Embedder, *, reuse: bool) -> int:
-        blank = [held for _, held in batch if not (reuse and held.row)]
-        texts = [indexed_text(held.passage) for held in blank]
+        blank = [stored for _, stored in batch if not (reuse and stored.row)]
+        texts = [indexed_text(stored.passage) for stored in blank]
         rows = iter(embedder.embed(texts, query=False)) if texts else iter(())
         if texts and isinstance(embedder, lsa.Lsa):
             self._coverage.append(embedder.coverage(texts[0]))
-        for entry, held in batch:
-            row = held.row if reuse and held.row else np.asarray(next(rows), dtype="<f4").tobytes()
-            full = msgspec.structs.replace(held, row=row)
-            text = joined(indexed_text(held.passage), held.codes)
-            name, document = passage_document(entry, full, analysis.terms(text, held.passage.language), self._build)
+        for entry, stored in batch:
+            row = stored.row if reuse and stored.row else np.asarray(next(rows), dtype="<f4").tobytes()
+            full = msgspec.structs.replace(stored, row=row)
+            text = joined(indexed_text(stored.passage), stored.codes)
+            name, document = passage_document(entry, full, analysis.terms(text, stored.passage.language), self._build)
             self._bulk.put(names.passages, name, document)
-            self._tally(entry).add(held, 1)
+            self._tally(entry).add(stored, 1)
         return len(batch)
 
     def _entries(self, plan: Plan, names: Names, *, afresh: bool) -> int:
@@ -250,7 +250,7 @@ class Writing:
 
     def _counts(self, names: Names) -> None:
         known = {one.groups: one.counts for one in self._parent.classes} if self._parent is not None else {}
-        found: list[Class] = []
+        results: list[Class] = []
         for groups, tally in self._tallies.items():
             if not tally.documents and groups is not None:
                 continue
@@ -259,26 +259,28 @@ class Writing:
                 name, document = counts.document(groups, self._build, tally.counts)
                 self._bulk.put(names.documents, name, document)
             languages = {language: passages for language, passages in sorted(tally.languages.items()) if passages}
-            found.append(Class(groups=groups, documents=tally.documents, languages=languages, counts=name))
-        self.classes = tuple(sorted(found, key=lambda one: (one.groups is not None, one.groups or ())))
+            results.append(Class(groups=groups, documents=tally.documents, languages=languages, counts=name))
+        self.classes = tuple(sorted(results, key=lambda one: (one.groups is not None, one.groups or ())))
 
     def _check(self, names: Names, expected: Mapping[str, int]) -> None:
         """All of it can be found, once. Raises IndexProblem."""
         for index in (names.passages, names.documents):
             generations.wait_for_copies(self._client, index)
             self._client.refresh(index)
-            found = self._client.count(index, {"query": {"term": {"born": self._build}}})
-            if found != expected[index]:
-                raise IndexProblem(f"{self._client.address} holds {found} of {expected[index]} in {index}; build again")
+            result = self._client.count(index, {"query": {"term": {"born": self._build}}})
+            if result != expected[index]:
+                raise IndexProblem(
+                    f"{self._client.address} holds {result} of {expected[index]} in {index}; build again"
+                )
 
     @property
     def languages(self) -> dict[str, int]:
         """How many passages there are in each language."""
-        found: dict[str, int] = {}
+        results: dict[str, int] = {}
         for one in self.classes:
             for language, passages in one.languages.items():
-                found[language] = found.get(language, 0) + passages
-        return dict(sorted(found.items()))
+                results[language] = results.get(language, 0) + passages
+        return dict(sorted(results.items()))
 
     @property
     def coverage(self) -> float:

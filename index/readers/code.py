@@ -73,20 +73,20 @@ def _comments(text: str, syntax: str) -> list[_Comment]:
     from pygments.lexers import get_lexer_by_name
     from pygments.token import Comment, String
 
-    found: list[_Comment] = []
+    results: list[_Comment] = []
     for start, kind, value in get_lexer_by_name(syntax).get_tokens_unprocessed(text):
         if kind in String.Doc:
-            found.append(_Comment(start, start + len(value), inside=syntax == "python"))
+            results.append(_Comment(start, start + len(value), inside=syntax == "python"))
         elif kind in Comment and kind not in Comment.Preproc and kind not in Comment.PreprocFile:
             if start == 0 and value.startswith("#!"):
                 continue
             end = start + len(value.rstrip())  # some lexers count the line break to the comment
-            gap = text[found[-1].end : start] if found else "x"
-            if found and not found[-1].inside and not gap.strip() and gap.count("\n") < 2:
-                found[-1] = found[-1]._replace(end=end)
+            gap = text[results[-1].end : start] if results else "x"
+            if results and not results[-1].inside and not gap.strip() and gap.count("\n") < 2:
+                results[-1] = results[-1]._replace(end=end)
             else:
-                found.append(_Comment(start, end, inside=False))
-    return found
+                results.append(_Comment(start, end, inside=False))
+    return results
 
 
 def _definition_before(text: str, end: int) -> int:
@@ -103,20 +103,20 @@ def _definition_before(text: str, end: int) -> int:
 
 def _signature(text: str, start: int) -> str:
     """What follows a comment, if it defines something: up to where its body begins, with the line break before it."""
-    found = re.compile(r"[ \t]*\n(?!\s*\n)(?:[ \t]*@[^\n]*\n)*").match(text, start)
-    if found is None or not _DEFINES.match(text, found.end()):
+    match = re.compile(r"[ \t]*\n(?!\s*\n)(?:[ \t]*@[^\n]*\n)*").match(text, start)
+    if match is None or not _DEFINES.match(text, match.end()):
         return ""
     lines: list[str] = []
-    for line in text[found.end() :].split("\n", _LONGEST_SIGNATURE)[:_LONGEST_SIGNATURE]:
+    for line in text[match.end() :].split("\n", _LONGEST_SIGNATURE)[:_LONGEST_SIGNATURE]:
         lines.append(line)
         if line.rstrip().endswith(("{", ":", ";", "}", "=>", "=")) or not line.strip():
             break
-    return text[start : found.end()] + "\n".join(lines)
+    return text[start : match.end()] + "\n".join(lines)
 
 
 def _add_definition(builder: TextBuilder, signature: str, syntax: str, comment: str = "") -> None:
     """The definition as a heading, the comment before it, and its line."""
-    name = next((found for line in signature.split("\n") if (found := _DEFINES.match(line))), None)
+    name = next((match for line in signature.split("\n") if (match := _DEFINES.match(line))), None)
     if name is not None and (comment or signature.strip()):
         builder.add(name["name"], "heading", 1 if not signature.strip("\n")[:1].isspace() else 2)
     _add_prose(builder, comment)

@@ -40,10 +40,10 @@ def read_converted(source: Source) -> Document:
     read_fragment(builder, _NOTE.sub(r"[\1]", result.content) if source.suffix == ".rtf" else result.content)
     if not builder:
         raise Unreadable("the document has no text", failed=False)
-    said = {name: value for name, value in dict(result.metadata or {}).items() if value}
-    dates = (iso_date(str(said.get(name, ""))) for name in ("modified_at", "created_at", "directive_date"))
-    authors = said.get("authors") or said.get("directive_author") or []
-    title = said.get("title") or said.get("subject") or said.get("directive_title") or source.title
+    text = {name: value for name, value in dict(result.metadata or {}).items() if value}
+    dates = (iso_date(str(text.get(name, ""))) for name in ("modified_at", "created_at", "directive_date"))
+    authors = text.get("authors") or text.get("directive_author") or []
+    title = text.get("title") or text.get("subject") or text.get("directive_title") or source.title
     return builder.finish(
         source.source_id,
         str(title),

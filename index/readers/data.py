@@ -72,12 +72,12 @@ def _pieces(text: str, key: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     comment: list[str] = []
     lines: list[str] = []
     for line in text.split("\n"):
-        found = _COMMENT.fullmatch(line)
-        if found is not None and (not lines or not lines[-1].strip() or not lines[-1].startswith((" ", "\t"))):
+        match = _COMMENT.fullmatch(line)
+        if match is not None and (not lines or not lines[-1].strip() or not lines[-1].startswith((" ", "\t"))):
             if lines:
                 yield _prose(comment), "\n".join(lines)
                 comment, lines = [], []
-            comment.append((found[1] or "").strip())
+            comment.append((match[1] or "").strip())
             continue
         if lines and len(lines) >= _LEAST_LINES and key.match(line):
             yield _prose(comment), "\n".join(lines)

@@ -41,8 +41,8 @@ def decode_declared(data: bytes, declared: str = "") -> str:
     The name is believed when the bytes are text in that encoding; not when any bytes would be and these are UTF-8, as
     hardly any other text is.
     """
-    found = _DECLARED.search(data[:_DECLARED_WITHIN])
-    name = declared.lower() or ((found[1] or found[2]).decode("ascii").lower() if found else "utf-8")
+    match = _DECLARED.search(data[:_DECLARED_WITHIN])
+    name = declared.lower() or ((match[1] or match[2]).decode("ascii").lower() if match else "utf-8")
     try:
         encoding = codecs.lookup(_MEANT.get(name, name)).name
         marked = any(data.startswith(bom) for bom, _ in _BOMS) or encoding.startswith(("utf-16", "utf-32"))

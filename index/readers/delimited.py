@@ -56,7 +56,7 @@ def _delimiter(text: str, usual: str) -> str:
     Quotes right around cells count for more: another delimiter may well be inside them.
     """
     lines = "".join(line for line in islice(io.StringIO(text), _LINES))
-    best, found = (False, 0.0, 0), usual
+    best, result = (False, 0.0, 0), usual
     for delimiter in sorted(_DELIMITERS, key=lambda one: one != usual):
         problem, widths = "", list[int]()
         try:
@@ -69,8 +69,8 @@ def _delimiter(text: str, usual: str) -> str:
         width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
         score = ("expected after" not in problem, times / max(1, len(widths)), width)
         if width > 1 and score > best:
-            best, found = score, delimiter
-    return found
+            best, result = score, delimiter
+    return result
 
 
 def _dialect(text: str, delimiter: str) -> _Dialect:

@@ -64,8 +64,8 @@ def _pages(package: etree._Element, folder: str) -> list[str]:
 
 
 def _said(package: etree._Element, name: str) -> list[str]:
-    found = (squeezed("".join(one.itertext())).strip() for one in package.iterfind(f".//{{*}}metadata//{{*}}{name}"))
-    return list(dict.fromkeys(filter(None, found)))
+    result = (squeezed("".join(one.itertext())).strip() for one in package.iterfind(f".//{{*}}metadata//{{*}}{name}"))
+    return list(dict.fromkeys(filter(None, result)))
 
 
 FORMATS = (

@@ -70,15 +70,15 @@ def split_before_page(text: str) -> tuple[FrontMatter, str]:
 
 
 def _split(text: str) -> tuple[FrontMatter, str]:
-    if found := _FENCED.match(text):
-        fields = _read(found["body"], (found["kind"] or ("toml" if found["mark"] == "+++" else "yaml")).lower())
-    elif found := _FENCELESS.match(text):
-        fields = _read(found["body"], "yaml")
+    if match := _FENCED.match(text):
+        fields = _read(match["body"], (match["kind"] or ("toml" if match["mark"] == "+++" else "yaml")).lower())
+    elif match := _FENCELESS.match(text):
+        fields = _read(match["body"], "yaml")
     elif re.match(r"\{\s*(?:\"|\})", text):
         return _split_json(text)
     else:
         return FrontMatter(), text
-    return (FrontMatter(), text) if fields is None else (understood(fields), text[found.end() :])
+    return (FrontMatter(), text) if fields is None else (understood(fields), text[match.end() :])
 
 
 def understood(fields: Mapping[str, object]) -> FrontMatter:
@@ -117,16 +117,16 @@ def _groups(known: Mapping[str, object]) -> tuple[str, ...]:
 
 def iso_date(text: str) -> str:
     """A date that begins with its year as ISO 8601, a day or a moment; empty when there is none in `text`."""
-    found = _DATE.match(text.strip())
-    if not found:
+    match = _DATE.match(text.strip())
+    if not match:
         return ""
-    year, month, day = (int(found[place]) for place in (1, 2, 3))
+    year, month, day = (int(match[position]) for position in (1, 2, 3))
     try:
         whole = date(year, month, day).isoformat()
-        if found[4]:
-            zone = found[5] or ""
+        if match[4]:
+            zone = match[5] or ""
             whole = datetime.fromisoformat(
-                f"{whole}T{found[4].zfill(5 if found[4].count(':') == 1 else 8)}{zone}"
+                f"{whole}T{match[4].zfill(5 if match[4].count(':') == 1 else 8)}{zone}"
             ).isoformat()
     except ValueError:
         return ""
@@ -168,8 +168,8 @@ def _by_line(lines: Iterable[str]) -> Iterator[tuple[str, object]]:
     for line in lines:
         if item := _ITEM.fullmatch(line):
             items.append(item[1].strip("\"' "))
-        elif found := _KEY.fullmatch(line):
-            name, value = found[1], (found[2] or "").strip()
+        elif match := _KEY.fullmatch(line):
+            name, value = match[1], (match[2] or "").strip()
             items = [part.strip("\"' ") for part in value[1:].rstrip("]").split(",")] if value[:1] == "[" else []
             yield name, items or value.strip("\"' ")
             continue
@@ -189,11 +189,11 @@ def _split_json(text: str) -> tuple[FrontMatter, str]:
 def _words(value: object) -> Iterator[str]:
     """The texts of a field: itself, each of a list, or the name in a table such as `{name: …, email: …}`."""
     for one in value if isinstance(value, list) else [value]:
-        said = (
+        text = (
             next((one[key] for key in ("name", "title", "date") if key in one), None) if isinstance(one, dict) else one
         )
-        if isinstance(said, str | int | float | date) and not isinstance(said, bool):
-            yield from filter(None, [" ".join(str(said).split())])
+        if isinstance(text, str | int | float | date) and not isinstance(text, bool):
+            yield from filter(None, [" ".join(str(text).split())])
 
 
 def _listed(words: Iterable[str]) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ def _both(front: Metadata, page: Metadata) -> Metadata:
     groups = narrowed((front.groups or None, page.groups or None))
     if groups == ():
         raise Unreadable("its front matter and its head name groups and agree on none")
-    said = {name: value for name, value in msgspec.structs.asdict(front).items() if value}
-    return msgspec.structs.replace(page, **said | {"groups": groups or ()})
+    text = {name: value for name, value in msgspec.structs.asdict(front).items() if value}
+    return msgspec.structs.replace(page, **text | {"groups": groups or ()})
 
 
 def read_fragment(builder: TextBuilder, html: str) -> None:

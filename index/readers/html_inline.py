@@ -56,8 +56,8 @@ def squeezed(text: str) -> str:
 
 
 def level(heading: HtmlElement) -> int:
-    said = heading.get("aria-level") or heading.tag[1:]
-    return min(max(_number(said, 2), 1), 9)
+    value = heading.get("aria-level") or heading.tag[1:]
+    return min(max(_number(value, 2), 1), 9)
 
 
 def anchor(heading: HtmlElement) -> str:
@@ -84,23 +84,23 @@ def syntax(code: HtmlElement) -> str:
     """The language of a piece of code, as the page names it."""
     near = [code, *code.iterdescendants("code"), *list(code.iterancestors("div", "figure", "td"))[:3]]
     for one in near:
-        said = one.get("data-lang") or one.get("data-language") or ""
-        if not said and (found := _SYNTAX.search(one.get("class", ""))):
-            said = found[1]
-        if not said and "sourceCode" in one.get("class", "").split():
-            said = next((name for name in one.get("class").split() if name != "sourceCode"), "")
-        if said:
-            return "" if said.lower() in _NO_SYNTAX else said
+        value = one.get("data-lang") or one.get("data-language") or ""
+        if not value and (match := _SYNTAX.search(one.get("class", ""))):
+            value = match[1]
+        if not value and "sourceCode" in one.get("class", "").split():
+            value = next((name for name in one.get("class").split() if name != "sourceCode"), "")
+        if value:
+            return "" if value.lower() in _NO_SYNTAX else value
     return ""
 
 
 def alt(image: HtmlElement) -> str:
     """The alt text of a picture, unless the picture is a link's face or the text a file name."""
-    said = (image.get("alt") or "").strip()
+    value = (image.get("alt") or "").strip()
     link = next(image.iterancestors("a"), None)
-    if image.get("role") in ("presentation", "none") or _FILE_NAME.fullmatch(said):
+    if image.get("role") in ("presentation", "none") or _FILE_NAME.fullmatch(value):
         return ""
-    return said if link is None or _PICTURE.search(link.get("href", "")) else ""
+    return value if link is None or _PICTURE.search(link.get("href", "")) else ""
 
 
 def formula(math: HtmlElement) -> str:
@@ -124,9 +124,9 @@ def around(element: HtmlElement, text: list[str], blocks: frozenset[str]) -> tup
     if tag == "q":
         return '"', '"'
     if tag == "code" and not any(one.tag in blocks for one in element.iter()):
-        said = element.text_content()
-        fence = "``" if "`" in said else "`"
-        return (fence, fence) if said.strip() else ("", "")
+        value = element.text_content()
+        fence = "``" if "`" in value else "`"
+        return (fence, fence) if value.strip() else ("", "")
     if _is_note(element):
         return ("", "") if element.text_content().strip().startswith(("[", "(")) else ("[", "]")
     if tag == "sup" and text and text[-1][-1:].isdigit() and _POWER.fullmatch(element.text_content().strip()):

@@ -38,12 +38,12 @@ class About(NamedTuple):
 
 
 def about(root: HtmlElement) -> About:
-    said: dict[str, list[str]] = {}
+    text: dict[str, list[str]] = {}
     for name, value in (*_metas(root), *_linked_data(root)):
-        said.setdefault(name.lower(), []).append(" ".join(value.split()))
+        text.setdefault(name.lower(), []).append(" ".join(value.split()))
 
     def given(field: str) -> list[str]:
-        return [value for name in _NAMES[field] for value in said.get(name, ()) if value]
+        return [value for name in _NAMES[field] for value in text.get(name, ()) if value]
 
     title = " ".join((root.findtext(".//title") or "").split())
     canonical = (
@@ -52,7 +52,7 @@ def about(root: HtmlElement) -> About:
     urls = (url for url in (*canonical, *given("url")) if _scheme(url) in ("http", "https"))
     language = root.get("lang") or root.get("xml:lang") or next(iter(given("language")), "")
     tags = [tag.strip() for value in given("tags") for tag in re.split("[,;\u3001\uff0c]", value) if tag.strip()]
-    people = ([one for one in said.get(name, ()) if one and not _scheme(one)] for name in _NAMES["author"])
+    people = ([one for one in text.get(name, ()) if one and not _scheme(one)] for name in _NAMES["author"])
     return About(
         title or next(iter(given("title")), ""),
         next(urls, ""),
@@ -69,8 +69,8 @@ def about(root: HtmlElement) -> About:
 
 def primary_language(tag: str) -> str | None:
     """`pt-BR` and `pt_BR` are `pt`; None for any other text."""
-    found = re.match(r"([A-Za-z]{2,3})(?:[-_]|\Z)", tag.strip())
-    return found[1].lower() if found else None
+    match = re.match(r"([A-Za-z]{2,3})(?:[-_]|\Z)", tag.strip())
+    return match[1].lower() if match else None
 
 
 def iso_date(said: str) -> str:
@@ -102,10 +102,10 @@ def _linked_data(root: HtmlElement) -> Iterator[tuple[str, str]]:
         if script.get("type", "").split(";")[0].strip() != "application/ld+json":
             continue
         try:
-            found = msgspec.json.decode(script.text or "")
+            result = msgspec.json.decode(script.text or "")
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             continue
-        pages = found.get("@graph", [found]) if isinstance(found, dict) else found
+        pages = result.get("@graph", [result]) if isinstance(result, dict) else result
         for page in pages if isinstance(pages, list) else []:
             if isinstance(page, dict) and ("headline" in page or "datePublished" in page or "dateModified" in page):
                 authors = page.get("author")
@@ -114,5 +114,5 @@ def _linked_data(root: HtmlElement) -> Iterator[tuple[str, str]]:
                     for author in (authors if isinstance(authors, list) else [authors])
                 ]
                 fields = ("headline", "datePublished", "dateModified", "inLanguage")
-                said = [*((field, page.get(field)) for field in fields), *(("creator", name) for name in names)]
-                yield from ((field, value) for field, value in said if isinstance(value, str))
+                text = [*((field, page.get(field)) for field in fields), *(("creator", name) for name in names)]
+                yield from ((field, value) for field, value in text if isinstance(value, str))

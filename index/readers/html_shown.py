@@ -59,8 +59,8 @@ def beside(element: HtmlElement) -> bool:
     if tag == "footer":
         holds_notes = any(not _NOTES.isdisjoint(_names(one)) for one in (element, *element))
         return not holds_notes and next(element.iterancestors("blockquote", "figure"), None) is None
-    said = f"{element.get('class', '')} {element.get('id', '')}"
-    if tag in ("body", "html", "main", "article") or not _MENU_OR_COOKIES.search(said):
+    value = f"{element.get('class', '')} {element.get('id', '')}"
+    if tag in ("body", "html", "main", "article") or not _MENU_OR_COOKIES.search(value):
         return False
     names = _names(element)
     if not _COOKIES.isdisjoint(names) and not _BANNERS.isdisjoint(names):
@@ -69,8 +69,8 @@ def beside(element: HtmlElement) -> bool:
 
 
 def _names(element: HtmlElement) -> set[str]:
-    said = f"{element.get('class', '')} {element.get('id', '')} {element.get('role', '')}".lower()
-    return {*re.findall(r"[a-z]+", said), *said.split()}
+    value = f"{element.get('class', '')} {element.get('id', '')} {element.get('role', '')}".lower()
+    return {*re.findall(r"[a-z]+", value), *value.split()}
 
 
 def _linked(element: HtmlElement) -> float:

@@ -49,11 +49,11 @@ def is_header_cell(cell: HtmlElement) -> bool:
 
 def rows(table: HtmlElement) -> list[Row]:
     """The rows in the order in which they are shown: those of the head first, those of the foot last."""
-    found = sorted(_lines(table), key=lambda line: {"thead": 0, "tfoot": 2}.get(_section(line).tag, 1))
-    placed = _placed(found)
+    known = sorted(_lines(table), key=lambda line: {"thead": 0, "tfoot": 2}.get(_section(line).tag, 1))
+    placed = _placed(known)
     begins = sorted({column for covered, _ in placed for column, (_, first) in covered.items() if column == first})
     result: list[Row] = []
-    for line, (covered, own) in zip(found, placed, strict=True):
+    for line, (covered, own) in zip(known, placed, strict=True):
         cells = [covered[column][0] if column in covered else None for column in begins]
         if own:
             result.append(Row(cells, own, _section(line).tag == "thead"))
@@ -71,25 +71,25 @@ def arranges_the_page(table: HtmlElement, found: list[Row]) -> bool:
 
 def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece]]]) -> Iterator[Piece]:
     """The blocks of a table: each row with the names of its columns, and below it the code in its cells."""
-    said: dict[HtmlElement, str] = {}
+    value: dict[HtmlElement, str] = {}
     columns: list[str] = []
     head: list[list[str]] = []
     body = any(not one.is_header for one in found)
     for one in found:
         below: list[Piece] = []
         for cell in one.own:
-            said[cell], more = read(cell)
+            value[cell], more = read(cell)
             below += more
-        texts = ["" if cell is None else said[cell] for cell in one.cells]
+        texts = ["" if cell is None else value[cell] for cell in one.cells]
         if one.label is not None and one.in_head:
-            yield Piece(said[one.label], "prose")
+            yield Piece(value[one.label], "prose")
         elif one.label is None and one.is_header and (body or one.in_head or one is found[0]):
             head.append(texts)
         else:
             if head:
                 columns, head = list(joined(head)), []
                 yield Piece(row(columns), "table_header")
-            yield Piece(said[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
+            yield Piece(value[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
         yield from below
     if head:
         yield Piece(row(joined(head)), "table_header")
@@ -97,10 +97,12 @@ def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece
 
 def piece_in_a_cell(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece]]]) -> list[Piece]:
     """A table inside a cell as one text, and the code in it."""
-    said = {cell: read(cell) for one in found for cell in one.own}
-    below = [piece for _, pieces in said.values() for piece in pieces]
+    value = {cell: read(cell) for one in found for cell in one.own}
+    below = [part for _, parts in value.values() for part in parts]
     rows = [
-        [said[one.label][0]] if one.label is not None else ["" if cell is None else said[cell][0] for cell in one.cells]
+        [value[one.label][0]]
+        if one.label is not None
+        else ["" if cell is None else value[cell][0] for cell in one.cells]
         for one in found
     ]
     heads = 0
@@ -129,16 +131,16 @@ def outside_cells(table: HtmlElement) -> Iterator[str]:
 
 def _lines(table: HtmlElement) -> list[HtmlElement]:
     """What holds the cells of this table, not of a table inside it: its `tr` elements, if it is well formed."""
-    found: dict[HtmlElement, None] = {}
+    results: dict[HtmlElement, None] = {}
     walk = etree.iterwalk(table, events=("start",))
     for _, element in walk:
         if element is not table and element.tag in ("table", "td", "th", "caption"):
             walk.skip_subtree()
         if element.tag in ("td", "th"):
-            found.setdefault(element.getparent())
+            results.setdefault(element.getparent())
         elif element.tag == "tr":
-            found.setdefault(element)
-    return list(found)
+            results.setdefault(element)
+    return list(results)
 
 
 def _section(line: HtmlElement) -> HtmlElement:
@@ -175,5 +177,5 @@ def _placed(lines: list[HtmlElement]) -> list[tuple[dict[int, tuple[HtmlElement,
 
 def _span(cell: HtmlElement, name: str) -> int:
     """How many columns or lines the cell fills; 0, for lines, is all that are left."""
-    said = cell.get(name, "1").strip()
-    return int(said) if said.isdecimal() and len(said) < 6 else 1
+    value = cell.get(name, "1").strip()
+    return int(value) if value.isdecimal() and len(value) < 6 else 1

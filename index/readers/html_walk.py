@@ -200,16 +200,16 @@ class Walk:
 
     def _table(self, table: HtmlElement) -> bool:
         """Read a table; False, or True when its cells are to be read as what they hold."""
-        found = tables.rows(table)
-        if self._tables_above >= _DEEPEST_TABLE or tables.arranges_the_page(table, found):
+        result = tables.rows(table)
+        if self._tables_above >= _DEEPEST_TABLE or tables.arranges_the_page(table, result):
             return True
         for text in tables.outside_cells(table):
             self._add(inline.squeezed(text), "prose")
         for caption in table.iterchildren("caption"):
             self._add(self._read(caption)[0], "prose")
         inside = self._tables_above > 0
-        for piece in tables.piece_in_a_cell(found, self._read) if inside else tables.pieces(found, self._read):
-            self._add(*piece)
+        for part in tables.piece_in_a_cell(result, self._read) if inside else tables.pieces(result, self._read):
+            self._add(*part)
         return False
 
     def _read(self, cell: HtmlElement) -> tuple[str, list[tables.Piece]]:
@@ -218,13 +218,13 @@ class Walk:
             return inline.squeezed(cell.text or ""), []
         builder = TextBuilder()
         Walk(builder, everything=self._everything, tables_above=self._tables_above + 1).walk(cell)
-        held = builder.finish("", "")
-        pieces = [
-            tables.Piece(held.text[block.start : block.end], block.kind, block.level, block.anchor, block.syntax)
-            for block in held.blocks
+        inner = builder.finish("", "")
+        parts = [
+            tables.Piece(inner.text[block.start : block.end], block.kind, block.level, block.anchor, block.syntax)
+            for block in inner.blocks
         ]
-        apart = [piece for piece in pieces if piece.kind == "code"]
-        return " ".join(piece.text for piece in pieces if piece not in apart), apart
+        apart = [part for part in parts if part.kind == "code"]
+        return " ".join(part.text for part in parts if part not in apart), apart
 
     # ---------------------------------------------------------------- blocks
 

@@ -33,12 +33,13 @@ def read_hwp(source: Source) -> Document:
         builder.add(f"[{note.number}] {_text(note.blocks)}")
     if not builder:
         raise Unreadable("the document has no text", failed=False)
-    said = document.metadata
+    value = document.metadata
     return builder.finish(
         source.source_id,
-        (said.title or "").strip() or source.title,
+        (value.title or "").strip() or source.title,
         metadata=Metadata(
-            author=said.author or "", date=iso_date(said.modification_time or "") or iso_date(said.creation_time or "")
+            author=value.author or "",
+            date=iso_date(value.modification_time or "") or iso_date(value.creation_time or ""),
         ),
     )
 

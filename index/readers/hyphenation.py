@@ -20,9 +20,9 @@ def words_of(lines: Iterable[str]) -> frozenset[str]:
     tokens: set[str] = set()
     divided = False
     for line in lines:
-        found = line.lower().split()
+        result = line.lower().split()
         after, divided = divided, line.endswith(_HYPHENS) and _LAST.search(line) is not None
-        tokens.update(found[1 if after else 0 : -1 if divided else None])
+        tokens.update(result[1 if after else 0 : -1 if divided else None])
     return frozenset(_WORD.findall(" ".join(tokens)))
 
 

@@ -22,7 +22,7 @@ def introduced(document: Document) -> Document:
     parents: list[Block] = []
     before: Block | None = None
     for block in document.blocks:
-        found = block.intro
+        result = block.intro
         goes_on = block.kind == "prose" and block.intro is not None  # a paragraph of an item, after its code or table
         if block.kind not in ("list_item", "code") and not goes_on:
             parents.clear()
@@ -33,14 +33,14 @@ def introduced(document: Document) -> Document:
             lead = leads[family]
             if block.kind == "list_item":
                 parents = [parent for parent in parents if parent.level < block.level]
-                found = found or ((parents[-1].start, parents[-1].end) if parents else lead)
+                result = result or ((parents[-1].start, parents[-1].end) if parents else lead)
                 parents.append(block)
-            found = found or lead
+            result = result or lead
         elif block.kind == "code":
-            found = found or _introduction(document.text, before, block)
+            result = result or _introduction(document.text, before, block)
         elif not goes_on:
             leads.clear()
-        blocks.append(block if found == block.intro else msgspec.structs.replace(block, intro=found))
+        blocks.append(block if result == block.intro else msgspec.structs.replace(block, intro=result))
         before = before if goes_on else block
     return msgspec.structs.replace(document, blocks=tuple(blocks))
 

@@ -54,8 +54,8 @@ def _message(data: bytes) -> MIMEPart:
 
 def _read(builder: TextBuilder, message: MIMEPart, depth: int) -> None:
     """The headers that a person sees, the text, the messages sent with it, the names of what else is attached."""
-    said = [(name, _header(message, name)) for name in _HEADERS]
-    builder.add("\n".join(f"{name}: {value}" for name, value in said if value))
+    wording = [(name, _header(message, name)) for name in _HEADERS]
+    builder.add("\n".join(f"{name}: {value}" for name, value in wording if value))
     body = message.get_body(("plain", "html"))
     if body is not None:
         text = _text(body)

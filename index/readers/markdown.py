@@ -220,8 +220,8 @@ class _Walk:
             return
         if "*!*" in text:
             text = _COLOURED.sub("", text)
-        found = _DIRECTIVE.match(info) or _SYNTAX.match(info)
-        self._builder.add(text, "code", syntax=found[1] if found else "")
+        match = _DIRECTIVE.match(info) or _SYNTAX.match(info)
+        self._builder.add(text, "code", syntax=match[1] if match else "")
 
     def _html(self, at: int) -> int:
         """A table or list of HTML goes to its end, with the Markdown that is in it."""

@@ -78,8 +78,8 @@ class Seen:
             elif kind == "text_special":
                 yield text
             elif kind == "html_inline":
-                found = _TAG.match(text)
-                name = found[1].lower() if found else ""
+                match = _TAG.match(text)
+                name = match[1].lower() if match else ""
                 unseen = name if name in _UNSEEN and text[1] != "/" else ""
                 alt = _ALT.search(text) if name == "img" else None
                 yield "\n" if name in _LINE_TAGS else (alt[1] or alt[2] or "") if alt else ""

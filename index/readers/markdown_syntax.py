@@ -94,16 +94,16 @@ def _anchors_and_alerts(state: StateCore) -> None:
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             inline = tokens[at + 1]
-            if found := _NAMED.search(inline.content):
-                token.meta["anchor"] = found[1]
-            elif inline.content[-1:] in ("}", "]") and (found := _ANCHOR.search(inline.content)):
-                token.meta["anchor"] = next(filter(None, found.groups()))
-                inline.content = inline.content[: found.start()] + inline.content[found.end() :]
+            if match := _NAMED.search(inline.content):
+                token.meta["anchor"] = match[1]
+            elif inline.content[-1:] in ("}", "]") and (match := _ANCHOR.search(inline.content)):
+                token.meta["anchor"] = next(filter(None, match.groups()))
+                inline.content = inline.content[: match.start()] + inline.content[match.end() :]
         elif token.type == "blockquote_open" and at + 2 < len(tokens) and tokens[at + 2].type == "inline":
             inline = tokens[at + 2]
-            if found := _ALERT.match(inline.content):
+            if match := _ALERT.match(inline.content):
                 token.meta["alert"] = True
-                title, _, body = inline.content[found.end() :].partition("\n")
+                title, _, body = inline.content[match.end() :].partition("\n")
                 inline.content = f"{title}  \n{body}" if title.strip() else body
 
 
@@ -188,8 +188,8 @@ def _container(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if not line.startswith(":::"):
         return False
     if not silent:
-        found = _CONTAINER.match(line)
-        title = (found[1] or _ATTRIBUTES.sub("", found[2])) if found else ""
+        match = _CONTAINER.match(line)
+        title = (match[1] or _ATTRIBUTES.sub("", match[2])) if match else ""
         _paragraph(state, title, start)
         state.line = start + 1
     return True
@@ -200,14 +200,14 @@ def _indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     line = _line(state, start)
     if line[:3] not in ("!!!", "???", "==="):
         return _notice(state, start, end, silent)
-    found = _INDENTED.fullmatch(line)
+    match = _INDENTED.fullmatch(line)
     below = state.skipEmptyLines(start + 1)
     holds = below < end and state.sCount[below] - state.blkIndent >= 4
-    if not found or (line[0] == "=" and found["title"] is None) or not (holds or found["title"] or line[0] == "?"):
+    if not match or (line[0] == "=" and match["title"] is None) or not (holds or match["title"] or line[0] == "?"):
         return _notice(state, start, end, silent)
     if silent:
         return True
-    _paragraph(state, found["title"] or "", start)
+    _paragraph(state, match["title"] or "", start)
     after = start + 1
     while after < end and (state.isEmpty(after) or state.sCount[after] - state.blkIndent >= 4):
         after += 1
@@ -229,8 +229,8 @@ def _notice(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     lines: list[str] = []
     after = start
-    while after < end and (found := _NOTICE.match(_line(state, after))):
-        lines.append(_line(state, after)[found.end() :])
+    while after < end and (match := _NOTICE.match(_line(state, after))):
+        lines.append(_line(state, after)[match.end() :])
         after += 1
     state.env["notices"] = depth + 1
     state.md.block.parse("\n".join(lines), state.md, state.env, state.tokens)

@@ -60,10 +60,10 @@ def add_markdown(builder: TextBuilder, text: str, deeper: int = 0) -> str:
     document = read_markdown(Source(text.encode(), "", "", ".md"))
     title = ""
     for block in document.blocks:
-        shown = document.text[block.start : block.end]
-        title = title or (shown.strip("# \n") if block.kind == "heading" else "")
+        visible = document.text[block.start : block.end]
+        title = title or (visible.strip("# \n") if block.kind == "heading" else "")
         level = min(block.level + deeper, 6) if block.kind == "heading" else block.level
-        builder.add(shown, block.kind, level, anchor=block.anchor, syntax=block.syntax)
+        builder.add(visible, block.kind, level, anchor=block.anchor, syntax=block.syntax)
     return title
 
 

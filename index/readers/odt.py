@@ -48,7 +48,7 @@ def read_odt(source: Source) -> Document:
     Walk(building, everything=True).walk(body)
     if not building:
         raise Unreadable("the document has no text", failed=False)
-    meta = next((found for root in roots if (found := root.find("{*}meta")) is not None), etree.Element("meta"))
+    meta = next((index for root in roots if (index := root.find("{*}meta")) is not None), etree.Element("meta"))
     return building.finish(
         source.source_id,
         _first(meta, "title") or source.title,

@@ -63,13 +63,13 @@ def parts_of(page: Page, runs: Sequence[Run], body: Body) -> list[Part]:
     parts: list[Part] = []
     for lines in regions(with_grids(runs, page.rules)):
         first = len(parts)
-        for piece in with_tables(lines, page.rules):
-            if isinstance(piece, Table):
-                if piece.title:
-                    parts.append(Part("prose", [piece.title], body.size, False))
-                parts.append(Part("table_row", [], body.size, False, table=piece))
+        for fragment in with_tables(lines, page.rules):
+            if isinstance(fragment, Table):
+                if fragment.title:
+                    parts.append(Part("prose", [fragment.title], body.size, False))
+                parts.append(Part("table_row", [], body.size, False, table=fragment))
                 continue
-            for chunk in _chunks(piece):
+            for chunk in _chunks(fragment):
                 parts.extend(_paragraphs(chunk, body))
         for part in parts[first : first + 1]:
             part.top = True
@@ -177,10 +177,10 @@ def _part(group: list[Line], edge: float, body: Body) -> Part:
     titled = length <= LONGEST_HEADING and any(map(str.isalpha, texts[0])) and not _BULLET.match(texts[0])
     if titled and (larger or stands_out):
         return Part("heading", texts, first.size, bold)
-    if found := _marker(texts[0]):
+    if result := _marker(texts[0]):
         bullet = _BULLET.match(texts[0]) is not None
-        rest = texts[0][found.end() :].strip()
-        marker = "-" if bullet else found[0].strip()
+        rest = texts[0][result.end() :].strip()
+        marker = "-" if bullet else result[0].strip()
         if rest or len(texts) > 1:
             # The level holds the place of the marker until all items of the page are known.
             item = Part("list_item", [f"{marker} {rest}".strip(), *texts[1:]], first.size, bold, round(first.start))
@@ -192,16 +192,16 @@ def _part(group: list[Line], edge: float, body: Body) -> Part:
 
 def _set_depths(parts: list[Part]) -> None:
     """An item's level is the number of different places of markers above it that it is indented from."""
-    places: list[int] = []
+    positions: list[int] = []
     for part in parts:
         if part.kind == "list_item":
-            while places and places[-1] > part.level + 3:
-                places.pop()
-            if not places or part.level > places[-1] + 3:
-                places.append(part.level)
-            part.level = len(places)
+            while positions and positions[-1] > part.level + 3:
+                positions.pop()
+            if not positions or part.level > positions[-1] + 3:
+                positions.append(part.level)
+            part.level = len(positions)
         elif part.kind != "code":
-            places.clear()
+            positions.clear()
 
 
 def _footnotes(parts: list[Part], body: Body) -> list[Part]:

@@ -35,12 +35,12 @@ def fill(builder: TextBuilder, pages: list[Page], outline: list[Bookmark]) -> st
     level_of = _Levels(parts, outline)
     title = ""
     above: Table | None = None
-    shown = 0
+    visible = 0
     for part in parts:
         first = part.pages[0][1]
-        if first != shown:
+        if first != visible:
             builder.page(first)
-            shown = first
+            visible = first
         if part.table is not None:
             above = _add_table(builder, part.table, above, words)
             continue
@@ -53,9 +53,9 @@ def fill(builder: TextBuilder, pages: list[Page], outline: list[Bookmark]) -> st
         builder.add(text, "heading" if level else part.kind, level or part.level)
         if level == 1 and not title and first == pages[0].number:
             title = text
-        for place, number in part.pages[1:]:
-            shown = number
-            builder.page(number, back=len(text) - _offset(text, joined(part.texts[:place], words)))
+        for position, number in part.pages[1:]:
+            visible = number
+            builder.page(number, back=len(text) - _offset(text, joined(part.texts[:position], words)))
     return title
 
 
@@ -88,15 +88,17 @@ def _repeated(pages: list[Page], body: Body) -> set[tuple[str, bool] | None]:
         times.update({_place(page, run) for run in page.runs if run.size <= 1.15 * body.size})
     del times[None]
     least = max(_LEAST_PAGES, _REPEATED * len(pages))
-    found = {place for place, count in times.items() if count >= least}
+    results = {position for position, count in times.items() if count >= least}
     # The name of a chapter next to the page number repeats on fewer pages.
     for page in pages:
-        numbers = [run for run in page.runs if (place := _place(page, run)) in found and place and place[0] == "#"]
+        numbers = [
+            run for run in page.runs if (position := _place(page, run)) in results and position and position[0] == "#"
+        ]
         for run in page.runs if numbers else ():
-            place = _place(page, run)
-            if times[place] > 1 and any(abs(run.bottom - number.bottom) < 0.5 * run.size for number in numbers):
-                found.add(place)
-    return found
+            position = _place(page, run)
+            if times[position] > 1 and any(abs(run.bottom - number.bottom) < 0.5 * run.size for number in numbers):
+                results.add(position)
+    return results
 
 
 def _append(parts: list[Part], part: Part, number: int) -> None:

@@ -39,8 +39,8 @@ def with_grids(runs: Sequence[Run], rules: Sequence[Rule]) -> list[Run]:
             left = [run for run in left if id(run) not in taken]
             text = " ".join(run.text for run in inside)
             size = min(run.size for run in inside)
-            place = edges[0], edges[-1], levels[0], levels[-1]
-            left.append(Run(text, *place, size, bold=False, fixed=False, table=table))
+            position = edges[0], edges[-1], levels[0], levels[-1]
+            left.append(Run(text, *position, size, bold=False, fixed=False, table=table))
     return left
 
 
@@ -164,7 +164,7 @@ def _between(place: float, bounds: list[float]) -> int:
 def _apart(places: list[float]) -> list[float]:
     """The places in order, without those that are hardly apart."""
     kept: list[float] = []
-    for place in sorted(places):
-        if not kept or place - kept[-1] > _NEAR:
-            kept.append(place)
+    for position in sorted(places):
+        if not kept or position - kept[-1] > _NEAR:
+            kept.append(position)
     return kept

@@ -38,11 +38,11 @@ class Line(NamedTuple):
 
 def regions(runs: Sequence[Run]) -> list[list[Line]]:
     """The columns of a page, each with its lines; text across all columns is a region between them."""
-    found = _columns(runs) if len(runs) >= 4 else None
-    if found is None:
+    result = _columns(runs) if len(runs) >= 4 else None
+    if result is None:
         lines = lines_of(runs)
         return [lines] if lines else []
-    above, left, right, below = found
+    above, left, right, below = result
     first, second = (right, left) if reads_from_right(runs) else (left, right)
     return [*regions(above), *regions(first), *regions(second), *regions(below)]
 

@@ -129,11 +129,11 @@ def _runs(words: Iterable[Word], frame: int, across: float, down: float) -> Iter
     growing: _Growing | None = None
     for word in words:
         left, right, top, bottom = _turned(frame, word.box)
-        place = left - across, right - across, top - down, bottom - down
-        if growing is None or not growing.take(word, *place):
+        position = left - across, right - across, top - down, bottom - down
+        if growing is None or not growing.take(word, *position):
             if growing is not None:
                 yield growing.run()
-            growing = _Growing(word, *place)
+            growing = _Growing(word, *position)
     if growing is not None:
         yield growing.run()
 
@@ -179,8 +179,8 @@ class _Growing:
     def run(self) -> Run:
         letters = sum(self._sizes.values())
         bold, fixed = 2 * self._bold > letters, not self._plain and 2 * self._fixed > letters
-        place = self._left, self._right, self._top, self._bottom
-        return Run("".join(self._texts), *place, self._size, bold, fixed)
+        position = self._left, self._right, self._top, self._bottom
+        return Run("".join(self._texts), *position, self._size, bold, fixed)
 
 
 def _close(before: str, word: Word, gap: float) -> bool:

@@ -42,10 +42,10 @@ def metadata_of(properties: Mapping[str, str], *, recognized: bool) -> Metadata:
 
 def iso_date(text: str) -> str:
     """A PDF's date (`D:20230817105248-07'00'`) as ISO 8601; empty when it is none."""
-    found = _DATE.fullmatch(text.strip())
-    if found is None:
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
         return ""
-    year, month, day, hour, minute, second, utc, zone_hours, zone_minutes = found.groups()
+    year, month, day, hour, minute, second, utc, zone_hours, zone_minutes = match.groups()
     if hour is None or day is None:
         return "-".join(filter(None, (year, month, day)))
     zone = "Z" if utc else f"{zone_hours}:{zone_minutes or '00'}" if zone_hours else ""
@@ -65,9 +65,9 @@ def language_of(document: "PdfDocument") -> str | None:
 
 def bookmarks(document: "PdfDocument") -> list[Bookmark]:
     """The outline. PDFium ends an outline that leads back to itself."""
-    found: list[Bookmark] = []
+    results: list[Bookmark] = []
     for bookmark in document.get_toc():
-        found.append(Bookmark(" ".join(bookmark.get_title().split()), min(bookmark.level + 1, 6)))
-        if len(found) >= _LONGEST_OUTLINE:
+        results.append(Bookmark(" ".join(bookmark.get_title().split()), min(bookmark.level + 1, 6)))
+        if len(results) >= _LONGEST_OUTLINE:
             break
-    return found
+    return results

@@ -19,7 +19,7 @@ def with_tables(lines: Sequence[Line], rules: Sequence[Rule]) -> Iterator[Table 
     plain: list[Line] = []
     while at < len(lines):
         drawn = lines[at].cells[0].table
-        found = None if drawn else _aligned(lines, at)
+        result = None if drawn else _aligned(lines, at)
         if drawn:
             if plain:
                 yield plain
@@ -27,14 +27,14 @@ def with_tables(lines: Sequence[Line], rules: Sequence[Rule]) -> Iterator[Table 
             yield drawn
             at += 1
             continue
-        if found is None:
+        if result is None:
             plain.append(lines[at])
             at += 1
             continue
         if plain:
             yield plain
             plain = []
-        rows, after = found
+        rows, after = result
         top, bottom = lines[at].bottom - 1, lines[min(at + 1, after - 1)].top + 0.5 * lines[at].size
         ruled = any(rule.bottom - rule.top < 3 and top < rule.top < bottom for rule in rules)
         yield named(rows, distinct=ruled or (lines[at].bold and not lines[after - 1].bold))

@@ -57,14 +57,14 @@ def words_of_page(page: "PdfPage") -> Iterator[Word]:
     style_of = _styles(handle)
     text, end = _text(handle), 0
     for line in _LINE.finditer(text):
-        for plain, found in groupby(_WORD.finditer(text, line.start(), line.end()), _is_plain):
+        for plain, result in groupby(_WORD.finditer(text, line.start(), line.end()), _is_plain):
             if plain:
-                words = list(found)
+                words = list(result)
                 before = "\n" if words[0].start() == line.start() and end else " " if end else ""
                 yield from _together(words, box, style_of, before)
                 end = words[-1].end()
                 continue
-            for word in found:
+            for word in result:
                 gap, end = text[end : word.start()], word.end()
                 first = word.start()
                 before = "\n" if "\n" in gap or "\r" in gap else " " if gap else ""
@@ -132,7 +132,7 @@ def _checked(word: str, start: int) -> Iterator[int]:
     """The letters with positions that matter: digits that may be raised, and all where lines may run downwards."""
     if word.isascii():
         if not word.isalpha():
-            yield from (start + found.end() - 1 for found in _INNER_DIGIT.finditer(word))
+            yield from (start + match.end() - 1 for match in _INNER_DIGIT.finditer(word))
         return
     upright = UPRIGHT.search(word) is not None
     for at in range(1, len(word)):
@@ -188,11 +188,11 @@ def _styles(handle: object) -> Callable[[int, Box], _Style]:
         font = raw.FPDFTextObj_GetFont(part) if part else None
         face = address_of(font.contents) if font else 0
         if face in recent:
-            bottom, top, found = recent[face]
-            slack = _SLACK * found[0]
+            bottom, top, result = recent[face]
+            slack = _SLACK * result[0]
             if -slack < box[2] - bottom < slack and -slack < box[3] - top < slack:
-                known[address] = found
-                return found
+                known[address] = result
+                return result
         if face not in fonts:
             raw.FPDFText_GetFontInfo(handle, at, name, 80, flags)
             called = name.value.decode("utf-8", "replace")
@@ -206,11 +206,11 @@ def _styles(handle: object) -> Callable[[int, Box], _Style]:
         points = (
             raw.FPDFTextObj_GetFontSize(part, size) and size.value if part else raw.FPDFText_GetFontSize(handle, at)
         )
-        found = points * math.hypot(matrix.c, matrix.d), *fonts[face], angle
+        result = points * math.hypot(matrix.c, matrix.d), *fonts[face], angle
         if angle == 0:
-            recent[face] = box[2], box[3], found
-        known[address] = found
-        return found
+            recent[face] = box[2], box[3], result
+        known[address] = result
+        return result
 
     return style
 

@@ -52,8 +52,8 @@ def _recognizer() -> "Callable[[Image], list[Run]] | None":
 
 def _run(text: str, left: float, right: float, top: float, bottom: float) -> Run:
     """The size is taken from the height of the line's box, which its letters do not quite fill."""
-    place = left / SCALE, right / SCALE, top / SCALE, bottom / SCALE
-    return Run(text, *place, size=round(0.8 * (bottom - top) / SCALE, 1), bold=False, fixed=False)
+    position = left / SCALE, right / SCALE, top / SCALE, bottom / SCALE
+    return Run(text, *position, size=round(0.8 * (bottom - top) / SCALE, 1), bold=False, fixed=False)
 
 
 def _rapidocr() -> "Callable[[Image], list[Run]]":
@@ -64,12 +64,17 @@ def _rapidocr() -> "Callable[[Image], list[Run]]":
     engine = RapidOCR(params={"Global.log_level": "error"})
 
     def read(image: "Image") -> list[Run]:
-        found = engine(numpy.asarray(image.convert("RGB"))[:, :, ::-1])
-        if not isinstance(found, RapidOCROutput) or found.boxes is None or found.txts is None or found.scores is None:
+        result = engine(numpy.asarray(image.convert("RGB"))[:, :, ::-1])
+        if (
+            not isinstance(result, RapidOCROutput)
+            or result.boxes is None
+            or result.txts is None
+            or result.scores is None
+        ):
             return []
         return [
             _run(text, min(box[:, 0]), max(box[:, 0]), min(box[:, 1]), max(box[:, 1]))
-            for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+            for box, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
             if score >= _UNSURE and text.strip()
         ]
 

@@ -81,17 +81,17 @@ def _metadata(tree: "nodes.document") -> Metadata:
 
 def _fields_below_title(tree: "nodes.document") -> dict[str, str]:
     """The fields between the first heading and its text, taken out of the tree; others stay."""
-    shown = [node for node in tree.children if node.tagname not in _SKIPPED]
-    if not shown or shown[0].tagname != "section":
+    visible = [node for node in tree.children if node.tagname not in _SKIPPED]
+    if not visible or visible[0].tagname != "section":
         return {}
-    first = next((node for node in shown[0].children[1:] if node.tagname not in _SKIPPED), None)
-    found: dict[str, str] = {}
+    first = next((node for node in visible[0].children[1:] if node.tagname not in _SKIPPED), None)
+    results: dict[str, str] = {}
     for field in list(first.children) if first is not None and first.tagname == "field_list" else ():
         name = field[0].astext().lower()
         if name in _DOCINFO:
-            found[name] = " ".join((field[1].rawsource or field[1].astext()).split())
+            results[name] = " ".join((field[1].rawsource or field[1].astext()).split())
             field.parent.remove(field)
-    return found
+    return results
 
 
 class _Walk:

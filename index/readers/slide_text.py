@@ -67,9 +67,9 @@ def _bullet(styles: Iterable["Element"]) -> "Element | None":
     """The bullet of the first style that sets it."""
     for style in styles:
         for bullet in _BULLETS:
-            found = style.find(bullet)
-            if found is not None:
-                return found
+            index = style.find(bullet)
+            if index is not None:
+                return index
     return None
 
 
@@ -81,8 +81,8 @@ def _styles(paragraph: "Paragraph", shape: "Shape", body: "Element | None") -> I
     level = f"{_A}lvl{paragraph.level + 1}pPr"
     holder: Shape | None = shape
     while holder is not None:
-        for found in holder._element.iter(f"{_A}lstStyle"):
-            yield from found.findall(level)
+        for result in holder._element.iter(f"{_A}lstStyle"):
+            yield from result.findall(level)
         holder = getattr(holder, "_base_placeholder", None) if shape.is_placeholder else None
     if body is not None and shape.is_placeholder and _is_body(shape):
         yield from body.findall(level)

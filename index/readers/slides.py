@@ -43,13 +43,13 @@ def read_slides(source: Source) -> Document:
         core = presentation.core_properties
         named = (core.title or "").strip()
         first = next(map(_title, presentation.slides), None)
-        said = metadata(core, core.author)
+        value = metadata(core, core.author)
         tongue = language(core.language)
     if not builder:
         raise Unreadable("the document has no text", failed=False)
     if named.lower() in _NO_TITLE:
         named = " ".join(first.text_frame.text.split()) if first is not None else ""
-    return builder.finish(source.source_id, named or source.title, language=tongue, metadata=said)
+    return builder.finish(source.source_id, named or source.title, language=tongue, metadata=value)
 
 
 def _add_slide(builder: TextBuilder, slide: "Slide", near: int) -> None:

@@ -82,14 +82,14 @@ class _Masker:
     def run(self) -> None:
         text, at = self._text, 0
         done = 0
-        while found := _PIECE.search(text, at):
-            start = found.start()
-            end, shown = self._piece(start)
-            if shown is None:
+        while match := _PIECE.search(text, at):
+            start = match.start()
+            end, visible = self._piece(start)
+            if visible is None:
                 at = max(end, start + 1)
                 continue
             self.parts.append(text[done:start])
-            self._mark(text[start:end], shown)
+            self._mark(text[start:end], visible)
             at = done = end
             if at >= len(text):
                 break
@@ -114,8 +114,8 @@ class _Masker:
             return self._braces(start) if first == "{" else self._tag(start)
         if FIRST <= ord(first) <= LAST:
             return start + 1, first
-        if found := _IMPORT.match(text, start):
-            return found.end(), ""
+        if match := _IMPORT.match(text, start):
+            return match.end(), ""
         exported = self._mdx and _EXPORT.match(text, start)
         return (self._export(start), "") if exported else (start + 1, None)
 
@@ -129,8 +129,8 @@ class _Masker:
             info_end = _line_end(text, start)
             if run[0][0] == "~" or "`" not in text[run.end() : info_end]:
                 closing = re.compile(rf"^[ \t>]*{re.escape(run[0])}{re.escape(run[0][0])}*[ \t]*$", re.MULTILINE)
-                found = closing.search(text, info_end)
-                return found.end() if found else len(text)
+                match = closing.search(text, info_end)
+                return match.end() if match else len(text)
         if run[0][0] == "`":
             paragraph = text.find("\n\n", start)
             limit = min(len(text) if paragraph < 0 else paragraph, start + 4000)
@@ -143,10 +143,10 @@ class _Masker:
         text = self._text
         if _ANCHOR.match(text, start) and _in_heading(text, start):
             return start + 1, None
-        if found := _COMMENTED.match(text, start):
-            return found.end(), ""
-        if found := _TEMPLATE.match(text, start):
-            return self._template(found)
+        if match := _COMMENTED.match(text, start):
+            return match.end(), ""
+        if match := _TEMPLATE.match(text, start):
+            return self._template(match)
         if self._mdx and not _escaped(text, start) and (end := self._ended(_braces_end, start, start)) > 0:
             literal = _LITERAL.fullmatch(text, start, end)
             return end, literal[2] if literal else ""
@@ -203,7 +203,7 @@ class _Masker:
         text = self._text
         if text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>") or text[end : _line_end(text, end)].strip():
             return ""
-        return ". ".join(" ".join(found[2].split()) for found in _SHOWN.finditer(piece))
+        return ". ".join(" ".join(match[2].split()) for match in _SHOWN.finditer(piece))
 
     def _export(self, start: int) -> int:
         """To the first empty line outside braces."""
@@ -220,10 +220,10 @@ class _Masker:
 
 def _lone(liquid: str, name: str) -> str:
     """`{% channel "people" %}` shows its one word; a path is no word."""
-    found = _LONE.fullmatch(liquid)
+    match = _LONE.fullmatch(liquid)
     return (
-        found[2]
-        if found and "." not in found[2] and not name.startswith(("include", "layout", "extends", "block"))
+        match[2]
+        if match and "." not in match[2] and not name.startswith(("include", "layout", "extends", "block"))
         else ""
     )
 
@@ -247,10 +247,10 @@ def _tag_end(text: str, at: int) -> int:
         if text[at] == "{":
             at = _braces_end(text, at)
         else:
-            found = _IN_TAG.match(text, at)
-            if not found:
+            match = _IN_TAG.match(text, at)
+            if not match:
                 return -at - 1
-            at = found.end()
+            at = match.end()
         if at < 0:
             return at
     return -at - 1
@@ -259,9 +259,9 @@ def _tag_end(text: str, at: int) -> int:
 def _braces_end(text: str, at: int) -> int:
     """The end of the expression that begins at `at`; when it does not end soon, how far that was looked for, negated."""
     depth, limit = 0, at + _LONGEST
-    while found := _IN_BRACES.search(text, at, limit):
-        depth += (found[0] == "{") - (found[0] == "}")
-        at = found.end()
+    while match := _IN_BRACES.search(text, at, limit):
+        depth += (match[0] == "{") - (match[0] == "}")
+        at = match.end()
         if depth == 0:
             return at
     return -min(limit, len(text)) - 1
@@ -269,8 +269,8 @@ def _braces_end(text: str, at: int) -> int:
 
 def _raw_end(text: str, at: int) -> int:
     """The end of a comment or of an element without Markdown inside; the end of the text, negated, when it has none."""
-    found = _COMMENT.match(text, at) or _RAW.match(text, at)
-    return found.end() if found else -len(text) - 1
+    match = _COMMENT.match(text, at) or _RAW.match(text, at)
+    return match.end() if match else -len(text) - 1
 
 
 def _line_end(text: str, at: int) -> int:

@@ -39,11 +39,11 @@ def chapters(text: str) -> tuple[Block, ...]:
     """Blocks of a plain text: lines such as `Chapter 3` are headings, everything between them paragraphs, items and code."""
     blocks: list[Block] = []
     at = 0
-    for found in _HEADING.finditer(text):
-        blocks += _paragraphs(text, at, found.start())
-        level = 1 if found["part"] else 2 if found["chapter"] else 3
-        blocks.append(Block(found.start(), found.end(), "heading", level))
-        at = found.end()
+    for match in _HEADING.finditer(text):
+        blocks += _paragraphs(text, at, match.start())
+        level = 1 if match["part"] else 2 if match["chapter"] else 3
+        blocks.append(Block(match.start(), match.end(), "heading", level))
+        at = match.end()
     blocks += _paragraphs(text, at, len(text))
     return tuple(blocks)
 
@@ -51,11 +51,11 @@ def chapters(text: str) -> tuple[Block, ...]:
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
     """What empty lines part; a fence keeps those inside it."""
     announced = False
-    for found in _PARAGRAPH.finditer(text, start, end):
-        begin, stop = found.start(), found.start() + len(found[0].rstrip())
-        begin += len(found[0]) - len(found[0].lstrip("\n"))
-        if found["fence"] or (announced and _INDENTED.fullmatch(text, begin, stop)):
-            yield Block(begin, stop, "code", syntax=found["syntax"] or "" if found["fence"] else "")
+    for match in _PARAGRAPH.finditer(text, start, end):
+        begin, stop = match.start(), match.start() + len(match[0].rstrip())
+        begin += len(match[0]) - len(match[0].lstrip("\n"))
+        if match["fence"] or (announced and _INDENTED.fullmatch(text, begin, stop)):
+            yield Block(begin, stop, "code", syntax=match["syntax"] or "" if match["fence"] else "")
         else:
             yield from _items(text, begin, stop)
         announced = text[stop - 1] in _COLONS
@@ -66,15 +66,15 @@ def _items(text: str, start: int, end: int) -> Iterator[Block]:
     marks = list(_ITEM.finditer(text, start, end))
     while marks and not _begins(text, start, marks):
         marks.pop(0)
-    edges = [*(found.start("mark") for found in marks), end]
+    edges = [*(mark.start("mark") for mark in marks), end]
     if edges[0] > start and (before := text[start : edges[0]].strip()):
         begin = text.index(before[0], start)
         yield Block(begin, begin + len(before))
     indents: list[int] = []
-    for found, stop in zip(marks, edges[1:], strict=True):
-        indent = len(found["indent"].expandtabs(4))
+    for mark, stop in zip(marks, edges[1:], strict=True):
+        indent = len(mark["indent"].expandtabs(4))
         indents = [outer for outer in indents if outer < indent] + [indent]
-        begin = found.start("mark")
+        begin = mark.start("mark")
         yield Block(begin, begin + len(text[begin:stop].rstrip()), "list_item", len(indents))
 
 

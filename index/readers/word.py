@@ -32,12 +32,12 @@ def read_word(source: Source) -> Document:
         body.walk(document.element.body)
         builder = body.finish()
         core = document.core_properties
-        said = metadata(core, core.author)
+        value = metadata(core, core.author)
         title = (core.title or "").strip() or body.title or source.title
         tongue = language(core.language)
     if not builder:
         raise Unreadable("the document has no text", failed=False)
-    return builder.finish(source.source_id, title, language=tongue, metadata=said)
+    return builder.finish(source.source_id, title, language=tongue, metadata=value)
 
 
 class _Body:
@@ -81,14 +81,14 @@ class _Body:
 
     def _paragraph(self, paragraph: "Element") -> None:
         self._pending += self._notes.take()
-        pieces = list(pieces_of(paragraph, self._notes, self._styles.name))
-        if not any(piece.text.strip() for piece in pieces) and paragraph.find(W + "del") is not None:
+        parts = list(pieces_of(paragraph, self._notes, self._styles.name))
+        if not any(part.text.strip() for part in parts) and paragraph.find(W + "del") is not None:
             return
         role = self._styles.role(paragraph)
-        if role.kind == "prose" and _is_all_code(pieces):
+        if role.kind == "prose" and _is_all_code(parts):
             role = Role("code")
         if role.kind is not None:
-            text = "".join(piece.text for piece in pieces) if role.kind == "code" else paragraph_text(pieces).strip()
+            text = "".join(part.text for part in parts) if role.kind == "code" else paragraph_text(parts).strip()
             self._take(role, text)
         for box in boxes_in(paragraph):
             self.walk(box)
@@ -181,7 +181,7 @@ class _Body:
 
 
 def _is_all_code(pieces: list[Piece]) -> bool:
-    return any(piece.text.strip() for piece in pieces) and all(piece.code for piece in pieces if piece.text.strip())
+    return any(part.text.strip() for part in pieces) and all(part.code for part in pieces if part.text.strip())
 
 
 def _related(document: "WordDocument") -> dict[str, "Element"]:

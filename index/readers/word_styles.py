@@ -71,7 +71,7 @@ class Styles:
         chain = list(self._chain(properties))
         names = [value(style.find(W + "name")) for style in chain]
         marker, depth, continues = self._marker(properties, chain)
-        heading = next((found for found in map(_HEADING.match, names) if found), None)
+        heading = next((result for result in map(_HEADING.match, names) if result), None)
         outline = _outline(properties, chain)
         own = names[0].lower() if names else ""
         role = Role("prose", caption="caption" in own)
@@ -105,9 +105,9 @@ class Styles:
 
     def _marker(self, properties: "Element | None", chain: list["Element"]) -> tuple[str | None, int, bool]:
         """The marker before the paragraph, its depth, and whether it goes on with the item before. Counts it."""
-        found = None if properties is None else properties.find(W + "numPr")
+        index = None if properties is None else properties.find(W + "numPr")
         number, depth = "", ""
-        for one in (found, *(style.find(f"{W}pPr/{W}numPr") for style in chain)):
+        for one in (index, *(style.find(f"{W}pPr/{W}numPr") for style in chain)):
             if one is not None:
                 number = number or value(one.find(W + "numId"))
                 depth = depth or value(one.find(W + "ilvl"))

@@ -24,13 +24,13 @@ class Rows(NamedTuple):
 
 def rows_of(table: "Element", text_of: Callable[["Element"], str]) -> Rows:
     """`text_of` gives the text of one cell, a `tc`."""
-    found = Rows([], set(), set(), 0)
+    result = Rows([], set(), set(), 0)
     header = 0
     for tr in _inside(table, "tr"):
         properties = tr.find(W + "trPr")
         if properties is not None and (properties.find(W + "del") is not None or is_on(properties.find(W + "hidden"))):
             continue
-        above = found.cells[-1] if found.cells else []
+        above = result.cells[-1] if result.cells else []
         before = "" if properties is None else value(properties.find(W + "gridBefore"))
         cells = [""] * (int(before) if before.isdigit() else 0)
         spans: list[int] = []
@@ -41,15 +41,15 @@ def rows_of(table: "Element", text_of: Callable[["Element"], str]) -> Rows:
             goes_on = merged is not None and value(merged) != "restart"
             text = above[len(cells)] if goes_on and len(cells) < len(above) else text_of(tc)
             cells += [text] * min(spans[-1], 200)
-        at = len(found.cells)
+        at = len(result.cells)
         if len(spans) == 1 and spans[0] > 2:
-            found.wide.add(at)
+            result.wide.add(at)
         elif any(span > 1 for span in spans):
-            found.grouping.add(at)
+            result.grouping.add(at)
         if header == at and properties is not None and is_on(properties.find(W + "tblHeader")):
             header += 1
-        found.cells.append(cells)
-    return found._replace(header=header)
+        result.cells.append(cells)
+    return result._replace(header=header)
 
 
 def head_of(rows: Rows) -> Head:

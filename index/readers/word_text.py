@@ -136,12 +136,12 @@ def _math(element: "Element") -> str:
     name = element.tag.removeprefix(_M) if isinstance(element.tag, str) else ""
 
     def part(child: str) -> str:
-        found = element.find(_M + child)
-        return "" if found is None else _math(found)
+        index = element.find(_M + child)
+        return "" if index is None else _math(index)
 
     def sign(path: str, otherwise: str) -> str:
-        found = element.find("/".join(_M + step for step in path.split("/")))
-        return otherwise if found is None else found.get(_M + "val", "")
+        index = element.find("/".join(_M + step for step in path.split("/")))
+        return otherwise if index is None else index.get(_M + "val", "")
 
     if name == "t":
         return element.text or ""

@@ -48,17 +48,17 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
             if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 yield msgspec.structs.replace(self, lines=1)
                 return
-            start, end, number, held = self.start, self.start + self.size_bytes, self.line, 0
+            start, end, number, count = self.start, self.start + self.size_bytes, self.line, 0
             at = file.seek(start)
             while at < end:
-                piece = file.readline(min(_STRETCH_BYTES, end - at))  # a line may be longer
-                at = at + len(piece) if piece else end
-                if at < end and not piece.endswith(b"\n"):
+                part = file.readline(min(_STRETCH_BYTES, end - at))  # a line may be longer
+                at = at + len(part) if part else end
+                if at < end and not part.endswith(b"\n"):
                     continue
-                held += 1
-                if held == lines or at - start >= _STRETCH_BYTES or at == end:
-                    yield msgspec.structs.replace(self, start=start, size_bytes=at - start, line=number, lines=held)
-                    start, number, held = at, number + held, 0
+                count += 1
+                if count == lines or at - start >= _STRETCH_BYTES or at == end:
+                    yield msgspec.structs.replace(self, start=start, size_bytes=at - start, line=number, lines=count)
+                    start, number, count = at, number + count, 0
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):

@@ -50,11 +50,11 @@ def read_task(task: Task, limits: Limits) -> list[Outcome]:
             lines = io.BufferedReader(io.BytesIO(file.read(task.size_bytes)))
     except OSError as error:
         return [Outcome(task.source_id, reason=f"cannot be read ({error})", this_time=True)]
-    found = [(f"{task.source_id} line {task.line + number - 1}", one) for number, one in read_records(lines)]
-    prepared = iter(prepare_all(one for _, one in found if not isinstance(one, Unreadable)))
+    results = [(f"{task.source_id} line {task.line + number - 1}", one) for number, one in read_records(lines)]
+    prepared = iter(prepare_all(one for _, one in results if not isinstance(one, Unreadable)))
     return [
         Outcome.problem(name, one) if isinstance(one, Unreadable) else Outcome(name, next(prepared))
-        for name, one in found
+        for name, one in results
     ]
 
 

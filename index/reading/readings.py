@@ -78,10 +78,10 @@ class Readings:
 
     def get(self, task: Task) -> list[Outcome] | None:
         """What became of a task of a build that was stopped."""
-        place = self._places.get(_key(task)) if self._places and task.content else None
-        if place is None or self._file is None:
+        position = self._places.get(_key(task)) if self._places and task.content else None
+        if position is None or self._file is None:
             return None
-        start, length, checksum = place
+        start, length, checksum = position
         with contextlib.suppress(OSError, msgspec.DecodeError):
             data = os.pread(self._file.fileno(), length, start)
             if zlib.crc32(data) == checksum:

@@ -68,17 +68,17 @@ class LocalBackend:
         if len(asked.terms) == 1:
             ((text, language),) = asked.terms
             return self.opened.bm25.search(text, language, depth, allowed, topic=asked.topic)
-        found: dict[int, float] = {}
+        results: dict[int, float] = {}
         for text, language in asked.terms:
             for number, score in self.opened.bm25.search(text, language, depth, allowed, topic=asked.topic):
-                found[number] = max(score, found.get(number, 0.0))
-        return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
+                results[number] = max(score, results.get(number, 0.0))
+        return sorted(results.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
 
     def _loaded(
         self, numbers: Sequence[int], bm25: dict[int, Place], vector: dict[int, Place], cosines: dict[int, float]
     ) -> list[Candidate]:
-        held = [self.opened.passages.held(number) for number in numbers]
-        entries = [self.opened.catalogue[one.passage.source_id] for one in held]
+        stored = [self.opened.passages.held(number) for number in numbers]
+        entries = [self.opened.catalogue[one.passage.source_id] for one in stored]
         return [
             Candidate(
                 key=Key(entry.source_id, number - entry.first),
@@ -93,7 +93,7 @@ class LocalBackend:
                 sketch=one.sketch,
                 begins=one.begins,
             )
-            for number, one, entry in zip(numbers, held, entries, strict=True)
+            for number, one, entry in zip(numbers, stored, entries, strict=True)
         ]
 
     def passing(self, wanted: Filter, groups: Groups) -> int:

@@ -41,8 +41,8 @@ def fused(found: Found, asked: Asked, seen: Seen, k: int, snapshot: str) -> list
 def of_one_side(found: Found, k: int, score_type: ScoreType, snapshot: str) -> list[Hit]:
     """The best `k` of the side that was asked alone, by its own score."""
     placed = [(one, one.bm25 if score_type == "bm25" else one.vector) for one in found.candidates]
-    ordered = sorted(((one, place) for one, place in placed if place), key=lambda each: each[1].rank)
-    return [hit for _, hit in _hits([(one, place.score) for one, place in ordered], k, score_type, snapshot)]
+    ordered = sorted(((one, position) for one, position in placed if position), key=lambda each: each[1].rank)
+    return [hit for _, hit in _hits([(one, position.score) for one, position in ordered], k, score_type, snapshot)]
 
 
 def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
@@ -64,16 +64,16 @@ def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str,
     # Hashed together, which takes a tenth of the time that one after the other takes.
     sets, wanted_phrases = sets_of(encode_all(texts), len(askings))
     about, wanted = sets.pop() if topic else None, sets[: len(askings)]
-    told = dict(zip(distinct, sets[len(askings) : len(askings) + len(distinct)], strict=True))
+    by_heading = dict(zip(distinct, sets[len(askings) : len(askings) + len(distinct)], strict=True))
     texts_held = [one.grams for one in candidates]
-    beside = [*(one.lead for one in candidates), *(told[text] for text in headings)]
+    beside = [*(one.lead for one in candidates), *(by_heading[text] for text in headings)]
     phrases = [one.phrases for one in candidates]
     covers: dict[Key, Covers] = {}
-    for asked, asked_phrases in zip(wanted, wanted_phrases, strict=True):
+    for one_query, asked_phrases in zip(wanted, wanted_phrases, strict=True):
         if about is None:
-            shares = cover(asked, seen.rarity, [*texts_held, *beside])
+            shares = cover(one_query, seen.rarity, [*texts_held, *beside])
         else:
-            shares = cover(asked, seen.rarity, texts_held, about) + cover(asked, seen.rarity, beside)
+            shares = cover(one_query, seen.rarity, texts_held, about) + cover(one_query, seen.rarity, beside)
         text, *others = batched(shares, len(candidates))
         together = cover(asked_phrases, seen.phrase_rarity, phrases)
         for one, *each in zip(candidates, text, together, *others, strict=True):
@@ -89,11 +89,15 @@ def _hits(
     """Near-duplicates are merged into the first of them."""
     sketches = np.array([one.sketch for one, _ in ranked], dtype=np.uint32).reshape(-1, SKETCH_WIDTH)
     first_of = groups(sketches)
-    firsts = [place for place, first in enumerate(first_of) if first == place]
+    firsts = [position for position, first in enumerate(first_of) if first == position]
     for first in firsts[:k]:
         one, score = ranked[first]
         passage = one.passage
-        same = (ranked[place][0].key.source_id for place in range(first + 1, len(ranked)) if first_of[place] == first)
+        same = (
+            ranked[position][0].key.source_id
+            for position in range(first + 1, len(ranked))
+            if first_of[position] == first
+        )
         rank_b, score_b = one.bm25 or (None, None)
         rank_v, score_v = one.vector or (None, None)
         hit = Hit(

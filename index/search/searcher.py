@@ -77,8 +77,8 @@ class Searcher:
         `earlier`: so many snapshots stay open for `pinned` when it goes on with newer ones.
         """
         snapshots = LocalSnapshots(index) if isinstance(index, Path) else index
-        held = _Held(snapshots.open(snapshot, embedder))
-        return cls(snapshots, held, embedder, reranker, earlier=earlier)
+        opened = _Held(snapshots.open(snapshot, embedder))
+        return cls(snapshots, opened, embedder, reranker, earlier=earlier)
 
     @contextlib.contextmanager
     def pinned(self, name: str = "", groups: Groups = None) -> Iterator["Searcher"]:
@@ -94,15 +94,15 @@ class Searcher:
                 for one in self._earlier
                 if one.backend.snapshot == name and (groups is None or one.backend.manifest.access == access)
             )
-            held = next(allowed, current)
-            held.users += 1
-            held.asked_at = time.monotonic()
+            opened = next(allowed, current)
+            opened.users += 1
+            opened.asked_at = time.monotonic()
         try:
-            fixed = Searcher(self._snapshots, held, self._embedder, self._reranker)
+            fixed = Searcher(self._snapshots, opened, self._embedder, self._reranker)
             fixed._lock, fixed.withheld = self._lock, self.withheld
             yield fixed
         finally:
-            self._leave(held)
+            self._leave(opened)
 
     def forget(self, unasked_s: float = 0.0) -> None:
         """Close earlier snapshots that had no search for so long."""
@@ -141,14 +141,14 @@ class Searcher:
     def _entered(self, groups: Groups) -> Iterator[Backend]:
         """The open snapshot, which stays open. Raises IndexProblem where `withheld`."""
         with self._lock:
-            held = self._current()
-            held.users += 1
+            opened = self._current()
+            opened.users += 1
         try:
             if groups is not None and self.withheld:
                 raise IndexProblem(self.withheld)
-            yield held.backend
+            yield opened.backend
         finally:
-            self._leave(held)
+            self._leave(opened)
 
     def _leave(self, held: _Held) -> None:
         with self._lock:
@@ -186,7 +186,7 @@ class Searcher:
         deep = self._reranker is not None and rerank
         with self._entered(groups) as backend:
             seen = backend.seen(groups)
-            asked = Asked(
+            request = Asked(
                 terms=_terms(query, language, seen, variants=vector_k > 0) if bm25_k else (),
                 topic=topic,
                 vector=_vector(backend.embedder, query, topic) if vector_k else None,
@@ -196,12 +196,12 @@ class Searcher:
                 filter=filter,
                 groups=groups,
             )
-            found = backend.candidates(asked)
+            result = backend.candidates(request)
             most = bm25_k + vector_k if deep else k
             if bm25_k and vector_k:
-                hits = fused(found, asked, seen, most, backend.snapshot)
+                hits = fused(result, request, seen, most, backend.snapshot)
             else:
-                hits = of_one_side(found, most, "bm25" if bm25_k else "vector", backend.snapshot)
+                hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.snapshot)
         if self._reranker is not None and rerank:
             return reranked(self._reranker, f"{query} {topic}".strip(), hits)[:k]
         return hits
@@ -219,7 +219,7 @@ class Searcher:
             weights = backend.seen(groups).rarity
             rarest = float(weights.max())
             sets = [word_set(word) for word in words]
-            return [float(weights[held].max()) / rarest if len(held) else 0.0 for held in sets]
+            return [float(weights[opened].max()) / rarest if len(opened) else 0.0 for opened in sets]
 
     def languages(self, groups: Groups = None) -> dict[str, int]:
         """How many passages a caller in `groups` sees in each language."""
@@ -323,9 +323,9 @@ def _terms(query: str, language: str, seen: Seen, *, variants: bool) -> list[tup
     """The queries by terms: with vectors too, without question words, and with names as other languages write them."""
     if not variants:
         return [(query, language)]
-    asked = without_question_words(query)
-    crossing = crossed(asked, language, seen.languages)
-    return [(asked, language), *((variant, other) for other, variant in crossing.items())]
+    request = without_question_words(query)
+    crossing = crossed(request, language, seen.languages)
+    return [(request, language), *((variant, other) for other, variant in crossing.items())]
 
 
 def _vector(embedder: Embedder, query: str, topic: str) -> Vectors:

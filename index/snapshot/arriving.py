@@ -77,13 +77,13 @@ class Arriving:
             fresh = os.fstat(descriptor).st_size != size
             if fresh:
                 os.ftruncate(descriptor, size)
-            found: list[tuple[int, str]] = []
+            results: list[tuple[int, str]] = []
             offset = 0
             for part, length in parts:
                 if fresh or hashlib.sha256(os.pread(descriptor, length, offset)).hexdigest() != part:
-                    found.append((offset, part))
+                    results.append((offset, part))
                 offset += length
-        return found
+        return results
 
     def write(self, digest: str, offset: int, data: bytes) -> None:
         """Raises IndexProblem when the disk is full."""

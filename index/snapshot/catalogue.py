@@ -51,8 +51,8 @@ class _File:
     def __init__(self, path: Path) -> None:
         """Raises OSError or ValueError."""
         self.path = path
-        said, (starts, self._records) = mapped.read(path, _MARK, _Said)
-        self.documents, self.gone = said.documents, frozenset(said.gone)
+        value, (starts, self._records) = mapped.read(path, _MARK, _Said)
+        self.documents, self.gone = value.documents, frozenset(value.gone)
         self._starts = np.frombuffer(starts, dtype="<i8")
 
     def __len__(self) -> int:
@@ -121,17 +121,17 @@ class Catalogue(Mapping[str, Entry]):
     def _records(self, after: str) -> Iterator[tuple[str, memoryview]]:
         """The ids behind this one, ascending, and the entry of each from the last file that knows the id."""
         last = after
-        for source_id, place, record in merge(*(self._of(place, after) for place in range(len(self.files)))):
+        for source_id, position, record in merge(*(self._of(position, after) for position in range(len(self.files)))):
             if source_id != last:
                 last = source_id
                 if record >= 0:
-                    yield source_id, self.files[-place].record(record)
+                    yield source_id, self.files[-position].record(record)
 
     def _of(self, place: int, after: str) -> Iterator[tuple[str, int, int]]:
         """What a file knows: the id, the file counted from the end, so that the last comes first, and its place there, or -1."""
         file, rank = self.files[place], len(self.files) - place
-        held = ((file[at], rank, at) for at in range(bisect_right(file, after), len(file)))
-        return merge(held, ((gone, rank, -1) for gone in sorted(file.gone) if gone > after))
+        live = ((file[at], rank, at) for at in range(bisect_right(file, after), len(file)))
+        return merge(live, ((gone, rank, -1) for gone in sorted(file.gone) if gone > after))
 
 
 class _Entries(ValuesView[Entry]):
@@ -163,9 +163,9 @@ def write_catalogue(
     files = Catalogue(parent / FOLDER).files if parent is not None else []
     while files and len(files[-1]) + len(files[-1].gone) < 2 * (len(changed) + len(gone)):
         older = files.pop()
-        for place in range(len(older)):
-            record = older.record(place)
-            name = older[place]
+        for position in range(len(older)):
+            record = older.record(position)
+            name = older[position]
             if name not in gone:
                 changed.setdefault(name, bytes(record))
         gone |= older.gone - changed.keys()
@@ -175,5 +175,5 @@ def write_catalogue(
         name = f"{int(files[-1].path.stem) + 1 if files else 0:06d}.msgpack"
         ordered = sorted(changed)
         starts = np.cumsum([0, *(len(changed[one]) for one in ordered)], dtype="<i8")
-        said = _Said(len(now), tuple(sorted(gone)) if files else ())
-        mapped.write(folder / name, _MARK, said, (starts.tobytes(), b"".join(changed[one] for one in ordered)))
+        value = _Said(len(now), tuple(sorted(gone)) if files else ())
+        mapped.write(folder / name, _MARK, value, (starts.tobytes(), b"".join(changed[one] for one in ordered)))

@@ -21,11 +21,11 @@ class _Head[T](msgspec.Struct, frozen=True, array_like=True):
 
 def write(path: Path, mark: bytes, said: object, parts: Iterable[bytes]) -> None:
     """`mark`: eight bytes."""
-    held = list(parts)
-    head = _encoder.encode(_Head(tuple(map(len, held)), said))
+    arrays = list(parts)
+    head = _encoder.encode(_Head(tuple(map(len, arrays)), said))
     with path.open("wb") as file:
         file.write(mark + len(head).to_bytes(8, "little") + head)
-        for part in held:
+        for part in arrays:
             file.write(bytes(-file.tell() % 8))
             file.write(part)
 

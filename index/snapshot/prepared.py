@@ -72,9 +72,9 @@ def _cut(document: Document) -> tuple[Entry, list[Passage]]:
 
 def hashes(cut: Sequence[Passage]) -> list[Hashes]:
     """One for each passage; those of a document are adjacent."""
-    begins = [place == first for place, first in enumerate(first_places(cut))]
-    pieces = range(0, len(cut), _TOGETHER)
-    return [one for at in pieces for one in _hashes(cut[at : at + _TOGETHER], begins[at : at + _TOGETHER])]
+    begins = [position == first for position, first in enumerate(first_places(cut))]
+    parts = range(0, len(cut), _TOGETHER)
+    return [one for at in parts for one in _hashes(cut[at : at + _TOGETHER], begins[at : at + _TOGETHER])]
 
 
 def _hashes(cut: Sequence[Passage], begins: Sequence[bool]) -> Iterator[Hashes]:
@@ -86,9 +86,11 @@ def _hashes(cut: Sequence[Passage], begins: Sequence[bool]) -> Iterator[Hashes]:
     sketched = sketches(bodies, encoded, [len(text) - len(body) for text, body in zip(texts, bodies, strict=True)])
     grams, phrases = sets_of(encoded)
     leads = iter(sets_of(encode_all([text[:LEAD] for text in compress(texts, begins)]))[0])
-    for place, begin in enumerate(begins):
+    for position, begin in enumerate(begins):
         lead = next(leads).tobytes() if begin else b""
-        yield Hashes(sketched[place].tobytes(), grams[place].tobytes(), phrases[place].tobytes(), lead, codes[place])
+        yield Hashes(
+            sketched[position].tobytes(), grams[position].tobytes(), phrases[position].tobytes(), lead, codes[position]
+        )
 
 
 def _digest(document: Document) -> str:

@@ -105,8 +105,8 @@ def plan(patterns: Sequence[str], known: Sequence[Root], rules: Rules = NO_RULES
         reads.setdefault(owner.folder, []).append(_join(os.path.relpath(one.base, owner.folder), one.inside))
     settled: dict[str, Root] = {}
     for root in roots:
-        asked = tuple(dict.fromkeys(reads.get(root.folder, ())))
-        settled[root.folder] = _remember(root, asked, rules, anew=anew, several=len(reads) > 1) if asked else root
+        inside = tuple(dict.fromkeys(reads.get(root.folder, ())))
+        settled[root.folder] = _remember(root, inside, rules, anew=anew, several=len(reads) > 1) if inside else root
     return Plan(tuple(settled.values()), tuple((settled[at], tuple(dict.fromkeys(some))) for at, some in reads.items()))
 
 

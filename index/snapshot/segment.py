@@ -98,8 +98,8 @@ class Segment:
         """How many of the passages at these places, by default of all, contain each gram, and each phrase: two rows."""
         counted = []
         for kind, hashes in zip(_SETS[:2], self.sets, strict=False):
-            held = hashes if places is None else hashes[_ranges(self.starts[kind], places)]
-            counted.append(np.bincount(held, minlength=SLOTS))
+            listed = hashes if places is None else hashes[_ranges(self.starts[kind], places)]
+            counted.append(np.bincount(listed, minlength=SLOTS))
         return np.array(counted, dtype=np.int64)
 
     def begins(self, place: int) -> bool:
@@ -114,7 +114,7 @@ class Segment:
         return _decoder.decode(self.record(place))
 
     def __iter__(self) -> Iterator[Passage]:
-        return (self.read(place) for place in range(len(self)))
+        return (self.read(position) for position in range(len(self)))
 
 
 def read_codes(segment: Path) -> list[str]:
@@ -146,23 +146,25 @@ def write_segment(path: Path, passages: Sequence[Passage], hashes: Sequence[Hash
 def merge_segments(path: Path, parts: Sequence[tuple[Segment, NDArray[np.int64]]]) -> None:
     """Write one segment of the passages at these places of others; of each document all or none, numbers ascending."""
     languages = tuple(dict.fromkeys(name for segment, _ in parts for name in segment.languages))
-    pieces: list[NDArray[np.void]] = []
-    for segment, places in parts:
-        rows = segment.rows[places]
-        rows["first"] = places.searchsorted(rows["first"]) + sum(map(len, pieces))
+    fragments: list[NDArray[np.void]] = []
+    for segment, positions in parts:
+        rows = segment.rows[positions]
+        rows["first"] = positions.searchsorted(rows["first"]) + sum(map(len, fragments))
         rows["language"] = np.array([languages.index(name) for name in segment.languages])[rows["language"]]
         for name in _PLACED:
-            rows[name] = segment.starts[name][places + 1] - segment.starts[name][places]  # for now how long each is
-        pieces.append(rows)
-    joined = np.concatenate([*pieces, np.zeros(1, dtype=_ROW)])
+            rows[name] = (
+                segment.starts[name][positions + 1] - segment.starts[name][positions]
+            )  # for now how long each is
+        fragments.append(rows)
+    joined = np.concatenate([*fragments, np.zeros(1, dtype=_ROW)])
     for name in _PLACED:
         joined[name] = np.cumsum([0, *joined[name][:-1]])
-    sketches = b"".join(segment.sketches[places].tobytes() for segment, places in parts)
+    sketches = b"".join(segment.sketches[positions].tobytes() for segment, positions in parts)
     sets = [
-        b"".join(segment.sets[kind][_ranges(segment.starts[name], places)].tobytes() for segment, places in parts)
+        b"".join(segment.sets[kind][_ranges(segment.starts[name], positions)].tobytes() for segment, positions in parts)
         for kind, name in enumerate(_SETS)
     ]
-    records = b"".join(segment.record(int(place)) for segment, places in parts for place in places)
+    records = b"".join(segment.record(int(position)) for segment, positions in parts for position in positions)
     mapped.write(path, _MARK, languages, [joined.tobytes(), sketches, *sets, records])
 
 

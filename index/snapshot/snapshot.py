@@ -119,8 +119,8 @@ def exists(index: Path) -> bool:
 def names(index: Path) -> list[str]:
     """All finished snapshots, oldest first."""
     folder = index / "snapshots"
-    found = [path.name for path in folder.iterdir() if _ID.fullmatch(path.name)] if folder.is_dir() else []
-    return sorted(found, key=sequence)
+    match = [path.name for path in folder.iterdir() if _ID.fullmatch(path.name)] if folder.is_dir() else []
+    return sorted(match, key=sequence)
 
 
 def newest_access(index: Path) -> str | None:
@@ -165,17 +165,17 @@ def read_manifest(directory: Path) -> Manifest:
     path = directory / "manifest.json"
     try:
         raw = path.read_bytes()
-        found = msgspec.json.decode(raw, type=Version)
-        if found.format > FORMAT:
+        result = msgspec.json.decode(raw, type=Version)
+        if result.format > FORMAT:
             raise NewerFormat(
-                f"{directory} is of format {found.format}, made by a newer version; update Groundwire, or build the index again"
+                f"{directory} is of format {result.format}, made by a newer version; update Groundwire, or build the index again"
             )
-        if found.format < FORMAT:
+        if result.format < FORMAT:
             index = directory.parent.parent
             raise OlderFormat(
-                f"format {found.format} of {index} is of an older version;"
+                f"format {result.format} of {index} is of an older version;"
                 f" build it again with 'groundwire index build PATH --out {index}'",
-                found,
+                result,
             )
         manifest = msgspec.json.decode(raw, type=Manifest)
     except (OSError, msgspec.DecodeError) as error:

@@ -105,36 +105,37 @@ class PassageStore:
         seen = [segment.places(numbers) for segment in self.segments]
         if fewer_hidden := 2 * len(numbers) > sum(map(len, self.segments)):
             seen = [
-                np.delete(np.arange(len(segment)), places) for segment, places in zip(self.segments, seen, strict=True)
+                np.delete(np.arange(len(segment)), positions)
+                for segment, positions in zip(self.segments, seen, strict=True)
             ]
-        read = ((segment, places) for segment, places in zip(self.segments, seen, strict=True) if len(places))
-        counts = sum((segment.counts(places) for segment, places in read), np.zeros((2, SLOTS), dtype=np.int64))
+        read = ((segment, positions) for segment, positions in zip(self.segments, seen, strict=True) if len(positions))
+        counts = sum((segment.counts(positions) for segment, positions in read), np.zeros((2, SLOTS), dtype=np.int64))
         if fewer_hidden:
             counts = read_counts(self._directory) - counts
         return rarity(counts[0], len(numbers)), rarity(counts[1], len(numbers))
 
     def languages(self, numbers: NDArray[np.int64]) -> dict[str, int]:
         """How many of these passages, ascending, there are in each language."""
-        found = Counter[str]()
+        result = Counter[str]()
         for segment in self.segments:
             of_each = np.bincount(segment.rows["language"][segment.places(numbers)], minlength=len(segment.languages))
-            found.update(dict(zip(segment.languages, of_each.tolist(), strict=True)))
-        return {name: count for name, count in found.items() if count}
+            result.update(dict(zip(segment.languages, of_each.tolist(), strict=True)))
+        return {name: count for name, count in result.items() if count}
 
     def within(self, numbers: NDArray[np.int64], language: str) -> NDArray[np.int64]:
         """Those of these passages, ascending, that are in a language."""
-        found = [np.zeros(0, dtype=np.int64)]
+        results = [np.zeros(0, dtype=np.int64)]
         for segment in self.segments:
             inside = segment.numbers[segment.in_language(language)]
-            found.append(inside[np.isin(inside, numbers, assume_unique=True)])
-        return np.concatenate(found)
+            results.append(inside[np.isin(inside, numbers, assume_unique=True)])
+        return np.concatenate(results)
 
     def _find(self, number: int) -> tuple[Segment, int]:
         at = bisect_right(self._firsts, number) - 1
-        place = self.segments[at].place(number) if at >= 0 else None
-        if place is None:
+        position = self.segments[at].place(number) if at >= 0 else None
+        if position is None:
             raise IndexProblem(f"passage {number} is not in the index; run 'groundwire index verify'")
-        return self.segments[at], place
+        return self.segments[at], position
 
     def get(self, number: int) -> Passage:
         """Raises IndexProblem for a number that no segment holds."""
@@ -150,14 +151,14 @@ class PassageStore:
 
     def held(self, number: int) -> Held:
         """Raises IndexProblem for a number that no segment holds."""
-        segment, place = self._find(number)
+        segment, position = self._find(number)
         return Held(
-            self._read(segment, place),
-            segment.grams(place),
-            segment.phrases(place),
-            segment.lead(place),
-            segment.sketches[place],
-            segment.begins(place),
+            self._read(segment, position),
+            segment.grams(position),
+            segment.phrases(position),
+            segment.lead(position),
+            segment.sketches[position],
+            segment.begins(position),
         )
 
     def texts(self, numbers: NDArray[np.int64]) -> Iterator[str]:
@@ -168,9 +169,9 @@ class PassageStore:
         done = 0
         for segment in self.segments:
             opened = Segment(segment.path)
-            places = opened.places(numbers).tolist()
-            yield from (indexed_text(opened.read(place)) for place in places)
-            done += len(places)
+            positions = opened.places(numbers).tolist()
+            yield from (indexed_text(opened.read(position)) for position in positions)
+            done += len(positions)
         if done < len(numbers):
             raise IndexProblem("passages are missing from the index; run 'groundwire index verify'")
 

@@ -77,8 +77,8 @@ class Views:
         """The passages of a view that a filter lets through; None for all of the snapshot's."""
         if wanted is None:
             return view.allowed
-        found = self._passing(view, wanted)
-        return view.allowed if found.documents == len(view.entries) else found
+        result = self._passing(view, wanted)
+        return view.allowed if result.documents == len(view.entries) else result
 
     def _make(self, own: frozenset[str]) -> View:
         hidden = {source_id for source_id, named in self._groups.items() if not named & own}

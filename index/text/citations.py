@@ -40,18 +40,18 @@ def markers(text: str) -> list[Marker]:
 
 def strip_markers(text: str) -> str:
     """`text` without its citation markers and the space before each."""
-    pieces: list[str] = []
+    parts: list[str] = []
     at = 0
     for marker in markers(text):
-        pieces.append(text[at : marker.start].rstrip(" \t\u00a0\u202f"))
+        parts.append(text[at : marker.start].rstrip(" \t\u00a0\u202f"))
         at = marker.end
-    return "".join([*pieces, text[at:]])
+    return "".join([*parts, text[at:]])
 
 
 def _numbers(inside: str) -> tuple[int, ...]:
     numbers: list[int] = []
     for part in re.split(r"[,،、，;；]", inside):
-        bounds = [_integer(piece) for piece in re.split(f"[{re.escape(_RANGE_SIGNS)}]", part)]
+        bounds = [_integer(fragment) for fragment in re.split(f"[{re.escape(_RANGE_SIGNS)}]", part)]
         low, high = bounds[0], bounds[-1]
         if not low <= high <= low + _WIDEST_RANGE:
             numbers.extend(bounds)

@@ -58,10 +58,10 @@ def code_words(text: str) -> list[str]:
         if not unicodedata.is_normalized("NFKC", text):  # most are, and to see it is quicker
             text = unicodedata.normalize("NFKC", text)
         text = ascii_digits(text)
-    found: dict[str, None] = {}
+    results: dict[str, None] = {}
     for pattern in (_OPTION, _OPERATOR):
         for match in pattern.finditer(text):
-            _note(found, match[0] if len(match[0]) <= _SHORT_OPTION else match[0].lower())
+            _note(results, match[0] if len(match[0]) <= _SHORT_OPTION else match[0].lower())
     text = text.lower()
     numbered = _DIGIT.search(text) is not None
     for needs_digit, letters, quick, pattern, kinds, articles in _ARTICLES:
@@ -73,17 +73,17 @@ def code_words(text: str) -> list[str]:
                 kind=kinds.get(named["kind"], named["kind"]), number=_plain(named["number"])
             )
             part = named.get("part")
-            _note(found, written + articles.written_part.format(part=_plain(part)) if part else written)
+            _note(results, written + articles.written_part.format(part=_plain(part)) if part else written)
     if not numbered:
-        return list(found)
+        return list(results)
     runs = [run for run in _runs(text) if not run.isdigit()]
     for run in runs:
         for match in _CODE.finditer(run):
-            _note(found, _SEPARATORS.sub("", match[0]))
+            _note(results, _SEPARATORS.sub("", match[0]))
     if any(run.count(".") + run.count("-") > 1 for run in runs):
         for match in _NUMBERED.finditer(text):
-            _note(found, _SEPARATORS.sub("", match[0]))
-    return list(found)
+            _note(results, _SEPARATORS.sub("", match[0]))
+    return list(results)
 
 
 def _runs(text: str) -> Iterator[str]:

@@ -44,8 +44,8 @@ def word_set(word: str) -> GramSet:
     if not wide.any():
         return gram_set(word)
     pairs, _ = fixed_grams(codes, 2, 4)
-    held = pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]]
-    return _sets(1, [held & np.uint32(SLOTS - 1)])[0]
+    kept = pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]]
+    return _sets(1, [kept & np.uint32(SLOTS - 1)])[0]
 
 
 def hash_sets(text: str) -> tuple[GramSet, GramSet]:
@@ -99,13 +99,13 @@ def _keys(owners: NDArray[np.uint32], hashes: Hashes, places: NDArray[np.intp]) 
 
 
 def _sets(texts: int, keys: list[NDArray[np.uint32]]) -> list[GramSet]:
-    held = np.concatenate(keys)
-    held.sort()
-    first = np.ones(len(held), dtype=bool)
-    np.not_equal(held[1:], held[:-1], out=first[1:])
-    held = held[first]
-    bounds = held.searchsorted(np.arange(texts + 1, dtype=np.uint32) << np.uint32(16)).tolist()
-    sets = held.astype(np.uint16)  # the lower half
+    kept = np.concatenate(keys)
+    kept.sort()
+    first = np.ones(len(kept), dtype=bool)
+    np.not_equal(kept[1:], kept[:-1], out=first[1:])
+    kept = kept[first]
+    bounds = kept.searchsorted(np.arange(texts + 1, dtype=np.uint32) << np.uint32(16)).tolist()
+    sets = kept.astype(np.uint16)  # the lower half
     return [sets[start:end] for start, end in pairwise(bounds)]
 
 
@@ -119,18 +119,18 @@ def cover(
     question: GramSet, weights: NDArray[np.float32], passages: Sequence[GramSet], topic: GramSet | None = None
 ) -> list[float]:
     """The share (0..1) of the question, and of its topic by TOPIC_SHARE, that each passage contains, by weight."""
-    asked = question if topic is None else np.union1d(question, topic)
-    wanted = weights[asked]
+    counted = question if topic is None else np.union1d(question, topic)
+    wanted = weights[counted]
     if topic is not None:
-        wanted = np.where(np.isin(asked, question), wanted, wanted * np.float32(TOPIC_SHARE))
+        wanted = np.where(np.isin(counted, question), wanted, wanted * np.float32(TOPIC_SHARE))
     total = float(wanted.sum())
     if total <= 0 or not passages:
         return [0.0] * len(passages)
     weight_at = np.zeros(SLOTS, dtype=np.float32)
-    weight_at[asked] = wanted / total
+    weight_at[counted] = wanted / total
     # All in one array, each after a 0, from which `reduceat` sums as it sums a passage alone.
-    found = weight_at.take(np.concatenate([part for held in passages for part in (_NOTHING, held)]))
-    starts = [0, *accumulate(len(held) + 1 for held in passages[:-1])]
-    found[starts] = 0
-    shares: list[float] = np.add.reduceat(found, starts).tolist()
+    result = weight_at.take(np.concatenate([part for kept in passages for part in (_NOTHING, kept)]))
+    starts = [0, *accumulate(len(kept) + 1 for kept in passages[:-1])]
+    result[starts] = 0
+    shares: list[float] = np.add.reduceat(result, starts).tolist()
     return shares

@@ -20,16 +20,16 @@ def crossed(question: str, language: str, into: Iterable[str]) -> dict[str, str]
     """By language, the question with its names as each of the other languages has them; none for a question without such a name."""
     if language not in LANGUAGES:
         return {}
-    names, starts, found = _names(language)
+    names, starts, result = _names(language)
     if starts and starts.isdisjoint(_starts(question)):
         return {}
-    if not found.search(question):
+    if not result.search(question):
         return {}
     variants: dict[str, str] = {}
     for other in into:
         if other == language or other not in LANGUAGES:
             continue
-        variants[other] = found.sub(partial(_translated, names, _told(other)), question)
+        variants[other] = result.sub(partial(_translated, names, _told(other)), question)
     return variants
 
 

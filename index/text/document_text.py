@@ -89,14 +89,14 @@ def _from(read: Read, entry: Entry, place: int) -> Iterator[Passage]:
 
 
 def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tuple[str, bool]:
-    pieces: list[str] = []
+    parts: list[str] = []
     at, whole = start, True
 
     def add(begin: int, piece: str) -> None:
         """Add the new text within the stretch of a text that begins at `begin`."""
         nonlocal at
         taken = piece[max(0, at - begin) : max(0, end - begin)]
-        pieces.append(taken)
+        parts.append(taken)
         at += len(taken)
 
     def fill(until: int) -> None:
@@ -114,15 +114,15 @@ def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tupl
     if passages and passages[-1].number == entry.first + entry.count - 1:
         add(passages[-1].char_end, passages[-1].after)
     fill(entry.characters)
-    return "".join(pieces), whole
+    return "".join(parts), whole
 
 
 def _merged(passages: Iterable[Passage]) -> Iterator[Block]:
     """The blocks of these passages, each once and whole again where it was cut in two."""
     last: Block | None = None
     for passage in passages:
-        for place, block in enumerate(passage.blocks):
-            if last is not None and (block.start < last.end or (place == 0 and passage.goes_on)):
+        for position, block in enumerate(passage.blocks):
+            if last is not None and (block.start < last.end or (position == 0 and passage.goes_on)):
                 last = msgspec.structs.replace(last, end=max(last.end, block.end))
                 continue
             if last is not None:

@@ -34,12 +34,12 @@ def sketch(text: str) -> Sketches:
 
 def sketches(texts: Sequence[str], encoded: Encoded, begins: Sequence[int]) -> Sketches:
     """A row for each text, of which the encoded one of the same number holds the characters from `begins` on."""
-    places, begin = np.arange(len(texts)), np.array(begins, dtype=np.int64)
+    positions, begin = np.arange(len(texts)), np.array(begins, dtype=np.int64)
     end = begin + np.array([len(text) for text in texts], dtype=np.int64)
     is_letter = encoded.codes != SPACE
     letters = encoded.codes[is_letter]
     before = np.concatenate(([0], np.cumsum(is_letter)))  # how many letters there are before each place
-    firsts, ends = before[encoded.place(places, begin)].tolist(), before[encoded.place(places, end)].tolist()
+    firsts, ends = before[encoded.place(positions, begin)].tolist(), before[encoded.place(positions, end)].tolist()
     grams = fixed_grams(letters, _GRAM)[0]
     rows = np.zeros((len(texts), SKETCH_WIDTH), dtype=np.uint32)
     mixed = np.empty((_MINIMA, max(map(int.__sub__, ends, firsts), default=0)), dtype=np.uint32)

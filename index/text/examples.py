@@ -26,16 +26,16 @@ class Example(msgspec.Struct, frozen=True):
 
 def examples(passages: Iterable[Passage], count: int) -> list[Example]:
     """At most `count`, each language and document in turn, in the order of the passages."""
-    found: defaultdict[str, defaultdict[str, list[Example]]] = defaultdict(lambda: defaultdict(list))
+    result: defaultdict[str, defaultdict[str, list[Example]]] = defaultdict(lambda: defaultdict(list))
     seen: set[str] = set()
     for passage in passages:
         for question in _questions(passage):
             if question.casefold() not in seen:
                 seen.add(question.casefold())
-                found[passage.language][passage.source_id].append(
+                result[passage.language][passage.source_id].append(
                     Example(question, passage.language, passage.source_id)
                 )
-    by_language = [_in_turn(documents.values()) for documents in found.values()]
+    by_language = [_in_turn(documents.values()) for documents in result.values()]
     return list(_in_turn(by_language))[:count]
 
 

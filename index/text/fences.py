@@ -20,15 +20,15 @@ class Fence(NamedTuple):
 
 def fences(text: str) -> list[Fence]:
     """The closed fences of `text`, in order."""
-    found: list[Fence] = []
+    results: list[Fence] = []
     at = 0
     while TICKS in text and (opening := _OPENING.search(text, at)):
         closing = closing_of(text, opening.end() - 1, len(opening[1]))
         if closing is None:
             break
-        found.append(Fence(opening.start(), closing.end(), opening.end(), max(opening.end(), closing.start())))
+        results.append(Fence(opening.start(), closing.end(), opening.end(), max(opening.end(), closing.start())))
         at = closing.end()
-    return found
+    return results
 
 
 def unclosed(text: str) -> int:

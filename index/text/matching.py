@@ -30,8 +30,8 @@ _HARDLY_SAYS = frozenset(terms(" ".join(every(lambda language: language.words.ga
 
 def content_words(question: str) -> frozenset[str]:
     """The terms of a question that a passage can match; single letters and the like count only if there is nothing else."""
-    found = frozenset(terms(without_question_words(question)))
-    return frozenset(term for term in found - _HARDLY_SAYS if len(term) > 1 or not _is_letter(term)) or found
+    result = frozenset(terms(without_question_words(question)))
+    return frozenset(term for term in result - _HARDLY_SAYS if len(term) > 1 or not _is_letter(term)) or result
 
 
 def _is_letter(term: str) -> bool:
@@ -41,14 +41,14 @@ def _is_letter(term: str) -> bool:
 
 def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
     """The stretches of `text` that match one of the terms, in order; stretches that touch or are side by side are one."""
-    folded, places = _placed(text)
-    found: list[Stretch] = []
+    folded, positions = _placed(text)
+    results: list[Stretch] = []
     for first, last in _matching(folded, wanted):
-        start, end = places[first][0], places[last - 1][1]
-        if found and (start <= found[-1][1] or text[found[-1][1] : start] in _JOINS):
-            start = found.pop()[0]
-        found.append((start, end))
-    return tuple(found)
+        start, end = positions[first][0], positions[last - 1][1]
+        if results and (start <= results[-1][1] or text[results[-1][1] : start] in _JOINS):
+            start = results.pop()[0]
+        results.append((start, end))
+    return tuple(results)
 
 
 def _placed(text: str) -> tuple[str, list[Stretch]]:
@@ -56,12 +56,12 @@ def _placed(text: str) -> tuple[str, list[Stretch]]:
     if text.isascii():
         return text.lower(), [(at, at + 1) for at in range(len(text))]
     folded: list[str] = []
-    places: list[Stretch] = []
+    positions: list[Stretch] = []
     for cluster in _CLUSTER.finditer(text):
         letters = _folded(cluster[0])
         folded.append(letters)
-        places += [cluster.span()] * len(letters)
-    return "".join(folded), places
+        positions += [cluster.span()] * len(letters)
+    return "".join(folded), positions
 
 
 def _matching(folded: str, wanted: Set[str]) -> Iterator[Stretch]:
@@ -83,5 +83,5 @@ def _inside(word: str, at: int, wanted: Set[str]) -> Iterator[Stretch]:
     if len(own := terms_of(word)) == 1 and own[0] in wanted:
         yield (at, at + len(own[0])) if word.startswith(own[0]) else (at, at + len(word))
         return
-    found = [(word.find(term), len(term)) for term in wanted if len(term) > 1 and is_hangul(term[0])]
-    yield from sorted((at + start, at + start + length) for start, length in found if start >= 0)
+    index = [(word.find(term), len(term)) for term in wanted if len(term) > 1 and is_hangul(term[0])]
+    yield from sorted((at + start, at + start + length) for start, length in index if start >= 0)

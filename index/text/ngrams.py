@@ -98,7 +98,7 @@ def placed_grams(codes: Codes) -> tuple[Hashes, NDArray[np.intp]]:
     """As `grams`, and where each begins. Several texts may follow one another: no n-gram holds the two spaces between them."""
     space = codes == SPACE
     hashes: list[Hashes] = []
-    places: list[NDArray[np.intp]] = []
+    positions: list[NDArray[np.intp]] = []
     # Most texts use one script: without Han or Hangul, only spaces matter.
     dense = bool(len(codes)) and int(codes.max()) >= _FIRST_DENSE
     with_han, with_hangul = (is_han(codes), is_hangul(codes)) if dense else (space, space)
@@ -123,10 +123,10 @@ def placed_grams(codes: Codes) -> tuple[Hashes, NDArray[np.intp]]:
             continue
         at = np.flatnonzero(kept)
         hashes.append(fold(rolled[at]))
-        places.append(at)
+        positions.append(at)
     if not hashes:
         return np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.intp)
-    return np.concatenate(hashes), np.concatenate(places)
+    return np.concatenate(hashes), np.concatenate(positions)
 
 
 def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:

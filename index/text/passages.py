@@ -124,11 +124,11 @@ def language_of(document: Document) -> str:
     if not any(map(str.isalpha, text)):
         text = document.text[:20_000]
     looked = Looked(text)
-    found = looked.language()
-    if document.language is None or found == UNDETERMINED:
-        return document.language or found
-    contradicted = looked.share_of(document.language) < 0.3 or looked.is_strongly(found)
-    return found if contradicted else document.language
+    result = looked.language()
+    if document.language is None or result == UNDETERMINED:
+        return document.language or result
+    contradicted = looked.share_of(document.language) < 0.3 or looked.is_strongly(result)
+    return result if contradicted else document.language
 
 
 def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str) -> str:
@@ -137,8 +137,8 @@ def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str
         return surely(text, of_document)
     for kinds, running in ((_RUNNING, 0.0), (_ROWS, _RUNNING_ROWS)):
         telling = [text[block.start - start : block.end - start] for block in blocks if block.kind in kinds]
-        if telling and (found := surely("\n".join(telling), of_document, running)) != of_document:
-            return found
+        if telling and (result := surely("\n".join(telling), of_document, running)) != of_document:
+            return result
     return of_document
 
 

@@ -118,8 +118,8 @@ def _boundary(  # noqa: PLR0911 - one rule a line reads best
     `fresh`: the sentence begins a line.
     """
     at = resume
-    while found := _CANDIDATE.search(text, at):
-        stop = found.start()
+    while match := _CANDIDATE.search(text, at):
+        stop = match.start()
         closed = _fence_end(text, start, stop, final=final, fresh=fresh) if 0 <= fenced < stop else stop
         if closed is None:
             return (len(text), len(text)) if final else (None, stop)
@@ -180,12 +180,12 @@ def _after_closers(text: str, at: int) -> tuple[int, bool]:
     """The position after further terminators, closing quotes, brackets and citation markers; and whether there was a marker."""
     marked = False
     while at < len(text):
-        if found := _MARKER.match(text, at):
-            at, marked = found.end(), True
+        if match := _MARKER.match(text, at):
+            at, marked = match.end(), True
         elif text[at] in _TERMINATORS or text[at] in _CLOSERS:
             at += 1
-        elif found := _GUILLEMET.match(text, at):
-            at = found.end()
+        elif match := _GUILLEMET.match(text, at):
+            at = match.end()
         else:
             break
     return at, marked

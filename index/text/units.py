@@ -56,7 +56,7 @@ def units(text: str, blocks: Sequence[BlockLike] = (), offset: int = 0) -> list[
     """The units of `text` in order, without overlap. `offset`: where the text begins in the document that blocks count in."""
     if not blocks:
         return [Unit(start, end) for start, end in split(text)]
-    found: list[Unit] = []
+    results: list[Unit] = []
     for block in blocks:
         start, end = max(0, block.start - offset), min(len(text), block.end - offset)
         if start < end:
@@ -65,13 +65,13 @@ def units(text: str, blocks: Sequence[BlockLike] = (), offset: int = 0) -> list[
             continue
         intro = (block.intro[0] - offset, block.intro[1] - offset) if block.intro else None
         if block.kind == "code":
-            found.append(_code(text, found, Unit(start, end, "code", intro, start, block.syntax)))
+            results.append(_code(text, results, Unit(start, end, "code", intro, start, block.syntax)))
         else:
-            found += [
+            results += [
                 Unit(start + first, start + last, block.kind, intro)
                 for first, last in _cut(text[start:end], block.kind)
             ]
-    return found
+    return results
 
 
 def introduced(found: Sequence[Unit], at: int) -> list[Unit]:

@@ -69,16 +69,16 @@ class _Any(Directive):
             version, _, first = argument.partition(" ") if short in _CHANGES else ("", "", argument)
             label = _LABELS[short] if short in _LABELS else f"{_CHANGES[short]} {version}"
             return self._labelled(label, first)
-        found = self._parsed(self.content)
+        result = self._parsed(self.content)
         if argument and short != "only":
             if ":" in name or self._describes():
                 terms = [nodes.term(line, line) for line in map(str.strip, self.arguments[0].splitlines()) if line]
-                item = nodes.definition_list_item("", *terms, nodes.definition("", *found))
+                item = nodes.definition_list_item("", *terms, nodes.definition("", *result))
                 return [nodes.definition_list("", item)]
-            if found or " " in argument:
+            if result or " " in argument:
                 titled, _ = self.state.inline_text(argument, self.lineno)
-                return [nodes.paragraph(argument, "", *titled), *found]
-        return found
+                return [nodes.paragraph(argument, "", *titled), *result]
+        return result
 
     def _code(self, name: str, argument: str) -> nodes.Node:
         text = "\n".join(self.content)
@@ -93,11 +93,11 @@ class _Any(Directive):
         return short.startswith("auto") or short in _NAMES or short in ("describe", "envvar", "cmdoption", "attribute")
 
     def _labelled(self, label: str, first: str) -> list[nodes.Node]:
-        found = self._parsed(StringList([first, "", *self.content], source="") if first else self.content)
-        if found and isinstance(found[0], nodes.paragraph):
-            found[0].insert(0, nodes.Text(f"{label}: "))
-            return found
-        return [nodes.paragraph(label, label), *found]
+        result = self._parsed(StringList([first, "", *self.content], source="") if first else self.content)
+        if result and isinstance(result[0], nodes.paragraph):
+            result[0].insert(0, nodes.Text(f"{label}: "))
+            return result
+        return [nodes.paragraph(label, label), *result]
 
     def _parsed(self, content: StringList) -> list[Any]:
         holder = nodes.Element()
@@ -113,18 +113,18 @@ def _role(
     short = name.lower().rpartition(":")[2]
     text = nodes.unescape(text)
     titled = _TARGET.match(text)
-    shown, target = (titled[1], titled[2]) if titled and titled[1] else (text.strip("<>") if titled else text, text)
+    visible, target = (titled[1], titled[2]) if titled and titled[1] else (text.strip("<>") if titled else text, text)
     if not titled:
-        shown = shown.lstrip("!")
-        if shown.startswith("~"):
-            shown = shown[1:].rpartition(".")[2]
+        visible = visible.lstrip("!")
+        if visible.startswith("~"):
+            visible = visible[1:].rpartition(".")[2]
     if short in _NAMES:
-        shown = shown.lstrip(".")
-        shown += "()" * (short in _CALLED and not titled and not shown.endswith(")"))
-        return [nodes.literal(rawtext, shown)], []
+        visible = visible.lstrip(".")
+        visible += "()" * (short in _CALLED and not titled and not visible.endswith(")"))
+        return [nodes.literal(rawtext, visible)], []
     if short == "doc" and not titled:
-        shown = shown.strip("/").removesuffix("/index")
-    node = nodes.inline(rawtext, shown)
+        visible = visible.strip("/").removesuffix("/index")
+    node = nodes.inline(rawtext, visible)
     if short in _LABELLED and not titled:
         node["label"] = nodes.fully_normalize_name(target)
     return [node], []
@@ -133,10 +133,10 @@ def _role(
 def admit(text: str) -> None:
     """Make docutils know every directive and role that the text uses; forget the roles of the text before."""
     roles._roles.clear()
-    for name in {found.lower() for found in _DIRECTIVE.findall(text)}:
+    for name in {result.lower() for result in _DIRECTIVE.findall(text)}:
         if name in _SILENT or name in _CODE or name not in directives._directive_registry:
             directives.register_directive(name, _Any)
-    for found in _ROLE.findall(text):
-        name = (found[0] or found[1]).lower()
+    for result in _ROLE.findall(text):
+        name = (result[0] or result[1]).lower()
         if name not in roles._role_registry:
             roles.register_local_role(name, _role)
