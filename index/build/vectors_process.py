@@ -1,5 +1,6 @@
-"""`python -m index.build.vectors_process` computes the vectors of a build in a child process (child.py), so that the JVM's process can
-do the terms meanwhile.
+"""`python -m index.build.vectors_process` computes the vectors of a build in a child process (child.py).
+
+The process with the JVM does the terms meanwhile.
 """
 
 import importlib

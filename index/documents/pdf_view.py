@@ -1,7 +1,7 @@
 """A page of a PDF as a picture, with boxes around some words, drawn in a child process: a PDF is untrusted.
 
-`python -m index.documents.pdf_view FD` reads an order (child.py) and the PDF from the open file FD. Other users of a machine see the
-arguments of a process, so the words are none.
+`python -m index.documents.pdf_view FD` reads an order (child.py) and the PDF from the open file FD.
+Other users of a machine see the arguments of a process, so the words are none.
 """
 
 import hashlib
