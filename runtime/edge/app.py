@@ -23,13 +23,13 @@ from runtime.edge import (
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
-from runtime.edge.openai import chat, completions, embeddings, models, responses
+from runtime.edge.openai import chat, embeddings, models, responses
 from runtime.edge.openai.errors import OPENAI_ERRORS
+from runtime.edge.openai.retries import SHARED
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.page import document
 from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat, problems_middleware
-from runtime.edge.rejoining import REJOINING, Rejoining
 from runtime.edge.routes import Route
 from runtime.edge.sources import data as sources
 from runtime.edge.sources import files as source_files
@@ -53,7 +53,6 @@ def all_routes() -> tuple[Route, ...]:
         sources,
         source_page,
         chat,
-        completions,
         models,
         embeddings,
         responses,
@@ -89,7 +88,7 @@ def make_app(
     app[EDGE] = Edge(
         settings, app[TIMEOUTS], pipeline, known, tuple(needed), door or Door(), canary, run_deadline_s=run_deadline_s
     )
-    app[REJOINING] = Rejoining()
+    app[SHARED] = {}
     app[ROUTES] = all_routes()
     for each in app[ROUTES]:
         each.add_to(app.router)

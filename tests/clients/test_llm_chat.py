@@ -1,4 +1,4 @@
-"""The command line `llm`, and its library, at /v1/chat/completions and /v1/completions."""
+"""The command line `llm`, and its library, at /v1/chat/completions."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -45,7 +45,7 @@ async def test_cancel(said: tuple[dict[str, Any], Leaving], runs: Runs) -> None:
 
 async def test_ask(said: tuple[dict[str, Any], Leaving]) -> None:
     asked = said[0]["ask"]
-    assert (asked["first"], asked["older"]) == (CITED_TEXT, CITED_TEXT)
+    assert asked["first"] == CITED_TEXT
     assert (asked["second"], asked["command"].strip()) == ("The documents do not say.", CITED_TEXT)
 
 

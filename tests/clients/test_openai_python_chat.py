@@ -36,8 +36,6 @@ async def asked(client: openai.AsyncOpenAI, text: str) -> openai.types.chat.Chat
 async def test_ask(client: openai.AsyncOpenAI, leaving: Leaving) -> None:
     answer = await asked(client, "cite")
     assert (answer.choices[0].message.content, answer.choices[0].finish_reason) == (CITED_TEXT, "stop")
-    older = await client.completions.create(model="general", prompt="cite")
-    assert older.choices[0].text == CITED_TEXT
 
 
 async def test_stream(client: openai.AsyncOpenAI, leaving: Leaving) -> None:

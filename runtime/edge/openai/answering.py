@@ -1,12 +1,12 @@
-"""A run as the answer of one of OpenAI's routes, in one piece or streamed; each route has its own chunks."""
+"""A run as a chat completion, in one piece or streamed."""
 
 import time
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 
 from actors.text.limit import tokens_in
 from bus.runs.router import Reader
@@ -14,6 +14,7 @@ from bus.runs.run_record import RunRecord
 from bus.wire.messages import NearPassage, Reference
 from runtime.edge.cited import Cited, base_of, cited, cited_passages, opened_passages, opened_references
 from runtime.edge.openai import schemas
+from runtime.edge.openai.asking import is_refusal
 from runtime.edge.openai.errors import openai_error
 from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
@@ -25,42 +26,59 @@ from runtime.edge.state import EDGE
 _encode = msgspec.json.Encoder().encode
 
 
-class Answer(TextForm[bytes]):
-    """One run as an answer: the text, then why it was withdrawn or the closest passages. An error ends a stream early."""
+class ChatAnswer(TextForm[bytes]):
+    """A run as a chat completion: the text, then why it was withdrawn or the closest passages. An error ends a stream early."""
 
-    def __init__(self, request: web.Request, reader: Reader, asked: schemas.Asked, *, most_tokens: int | None) -> None:
+    def __init__(self, request: web.Request, reader: Reader, asked: schemas.ChatAsked) -> None:
         super().__init__(reader.run_id)
         self.request = request
         self.reader = reader
         self.edge = request.app[EDGE]
         self.asked = asked
         self.base = base_of(request)
-        self.created = int(time.time())
-        self._most_tokens = most_tokens
+        self._most_tokens = asked.most_tokens
+        self._shaped = asked.response_format is not None and asked.response_format.type == "json_schema"
+        self._chunk = schemas.Chunk(
+            id=f"chatcmpl-{reader.run_id}",
+            object="chat.completion.chunk",
+            created=int(time.time()),
+            model=asked.model,
+            choices=(),
+        )
 
-    # ------------------------------------------------------------ its form
+    @property
+    def _refused(self) -> bool:
+        return is_refusal(self.run.text, shaped=self._shaped)
 
-    def first(self) -> msgspec.Struct | None:
-        """The chunk before the text, if there is one."""
-        return None
+    def piece(self, text: str) -> schemas.Chunk:
+        return self._with(schemas.Delta(refusal=text) if self._refused else schemas.Delta(content=text))
 
-    @abstractmethod
-    def piece(self, text: str) -> msgspec.Struct:
-        """A chunk of text."""
+    def last(self, finish: schemas.Finish) -> schemas.Chunk:
+        annotations = () if self._refused else tuple(self.annotations(self.run.text))
+        chunk = self._with(schemas.Delta(annotations=annotations), finish)
+        return replace(chunk, references=self.references, passages=self.passages or None)
 
-    @abstractmethod
-    def last(self, finish: schemas.Finish) -> msgspec.Struct:
-        """The chunk after the text."""
+    def counted(self, usage: schemas.Usage) -> schemas.Chunk:
+        return replace(self._chunk, usage=usage)
 
-    @abstractmethod
-    def counted(self, usage: schemas.Usage) -> msgspec.Struct:
-        """The chunk of a client that wants to know the tokens."""
+    def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> schemas.Completion:
+        if self._refused:
+            said = schemas.Said(content=None, refusal=text)
+        else:
+            said = schemas.Said(content=text, annotations=tuple(self.annotations(text)))
+        return schemas.Completion(
+            id=self._chunk.id,
+            created=self._chunk.created,
+            model=self._chunk.model,
+            choices=(schemas.Choice(message=said, finish_reason=finish),),
+            usage=usage_of(record, text),
+            references=self.references,
+            passages=self.passages,
+            outcome=record.outcome or "" if record else "",
+        )
 
-    @abstractmethod
-    def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> msgspec.Struct:
-        """The answer in one piece."""
-
-    # ------------------------------------------------------------ what it rests on
+    def _with(self, delta: schemas.Delta, finish: schemas.Finish | None = None) -> schemas.Chunk:
+        return replace(self._chunk, choices=(schemas.ChunkChoice(delta=delta, finish_reason=finish),))
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
@@ -90,8 +108,6 @@ class Answer(TextForm[bytes]):
         is_cut = len(self.quoted) < len(self.passages) or (record is not None and record.cut == "length")
         return "length" if is_cut else "stop"
 
-    # ------------------------------------------------------------ sending it
-
     async def send(self) -> web.StreamResponse:
         """Answer the request. Raises Problem when there is no answer, Unavailable, and what a broken connection raises."""
         if self.asked.stream:
@@ -105,8 +121,7 @@ class Answer(TextForm[bytes]):
         return json_response(self.whole(text, self.finish(record), record), headers=run_headers(self.run.run_id))
 
     def begin(self) -> Iterator[bytes]:
-        if (first := self.first()) is not None:
-            yield _written(first)
+        yield _written(self._with(schemas.Delta(role="assistant", content="")))
 
     def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
         yield _written(self.piece("".join(tokens)))

@@ -14,7 +14,7 @@ from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
 from runtime.edge.idempotency import idempotency_key
 from runtime.edge.openai.errors import unsupported
-from runtime.edge.openai.schemas import Asked, ChatAsked, CompletionAsked, Given
+from runtime.edge.openai.schemas import ChatAsked, Given
 from runtime.edge.problems import Problem
 from runtime.edge.state import EDGE
 
@@ -32,13 +32,11 @@ _NO_TOOLS = "no tool is ever called; send `auto` or `none`, or leave it out"
 #: Field, whether it asks for what cannot be done, and why.
 type Rule[T] = tuple[str, Callable[[T], bool], str]
 
-_OF_BOTH: tuple[Rule[Asked], ...] = (
+_RULES: tuple[Rule[ChatAsked], ...] = (
     ("n", lambda asked: asked.n not in (None, 1), _ONE),
     ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
     ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
     ("logit_bias", lambda asked: bool(asked.logit_bias), "no token is preferred to another; leave it out"),
-)
-_OF_CHAT: tuple[Rule[ChatAsked], ...] = (
     ("logprobs", lambda asked: bool(asked.logprobs), _NO_LOGPROBS),
     ("top_logprobs", lambda asked: bool(asked.top_logprobs), _NO_LOGPROBS),
     ("tool_choice", lambda asked: asked.tool_choice not in (None, "none", "auto"), _NO_TOOLS),
@@ -55,11 +53,6 @@ _OF_CHAT: tuple[Rule[ChatAsked], ...] = (
         lambda asked: asked.web_search_options is not None,
         "only the indexed documents are searched; leave it out",
     ),
-)
-_OF_COMPLETIONS: tuple[Rule[CompletionAsked], ...] = (
-    ("logprobs", lambda asked: asked.logprobs is not None, _NO_LOGPROBS),
-    ("best_of", lambda asked: asked.best_of not in (None, 1), _ONE),
-    ("suffix", lambda asked: bool(asked.suffix), "nothing is filled in before a text; leave it out"),
 )
 
 
@@ -78,7 +71,9 @@ async def check_model(request: web.Request, model: str) -> None:
 
 def check_chat(asked: ChatAsked) -> None:
     """Raises Problem for the first field that asks for what cannot be done."""
-    _check(asked, (*_OF_BOTH, *_OF_CHAT))
+    for field, asks, why in _RULES:
+        if asks(asked):
+            raise unsupported(field, why)
     for m, message in enumerate(asked.messages):
         for p, part in enumerate(message.content if isinstance(message.content, tuple) else ()):
             if part.type not in ("text", "refusal"):
@@ -86,19 +81,8 @@ def check_chat(asked: ChatAsked) -> None:
                 raise unsupported(field, f"only text is read, and this is {part.type[:40]!r}; send text parts")
 
 
-def check_completion(asked: CompletionAsked) -> None:
-    """Raises Problem for the first field that asks for what cannot be done."""
-    _check(asked, (*_OF_BOTH, *_OF_COMPLETIONS))
-
-
-def _check[T](asked: T, rules: tuple[Rule[T], ...]) -> None:
-    for field, asks, why in rules:
-        if asks(asked):
-            raise unsupported(field, why)
-
-
 def question_of(
-    request: web.Request, asked: Asked, text: str, history: tuple[Turn, ...] = (), *, max_tokens: int | None
+    request: web.Request, asked: ChatAsked, text: str, history: tuple[Turn, ...] = (), *, max_tokens: int | None
 ) -> QuestionAsked:
     """The question that a request asks. Without a word its run ends with its client, unless a key says that the client comes back.
 
@@ -122,7 +106,7 @@ def question_of(
     )
 
 
-def constraints_of(asked: Asked, max_tokens: int | None) -> Constraints:
+def constraints_of(asked: ChatAsked, max_tokens: int | None) -> Constraints:
     """Raises Problem."""
     return Constraints(
         max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
@@ -131,7 +115,7 @@ def constraints_of(asked: Asked, max_tokens: int | None) -> Constraints:
     )
 
 
-def _stops(asked: Asked) -> tuple[str, ...]:
+def _stops(asked: ChatAsked) -> tuple[str, ...]:
     """Raises Problem."""
     stops = (asked.stop,) if isinstance(asked.stop, str) else asked.stop or ()
     if len(stops) > STOPS or not all(0 < len(stop) <= STOP_CHARS for stop in stops):
@@ -139,9 +123,9 @@ def _stops(asked: Asked) -> tuple[str, ...]:
     return stops
 
 
-def _schema(asked: Asked) -> Given | None:
+def _schema(asked: ChatAsked) -> Given | None:
     """The JSON Schema that the answer is to fit. Raises Problem."""
-    wanted = asked.response_format if isinstance(asked, ChatAsked) else None
+    wanted = asked.response_format
     if wanted is None or wanted.type != "json_schema":
         return None
     schema = wanted.json_schema.schema if wanted.json_schema else None

@@ -24,10 +24,10 @@ from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
 from runtime.edge.openai.responses_made import begun, input_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
+from runtime.edge.openai.retries import ask_or_join
 from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.query import declared_number, declared_word
-from runtime.edge.rejoining import ask_or_join
 from runtime.edge.relay import TextForm, whole
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route, parameter

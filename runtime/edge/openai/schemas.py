@@ -50,8 +50,8 @@ class ResponseFormat(msgspec.Struct, frozen=True):
     json_schema: JsonSchema | None = None
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request of either kind may say. `model` names a profile; the last eight fields are Groundwire's own additions."""
+class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """The body of `POST /v1/chat/completions`. `model` names a profile; `style` to `on_disconnect` are ours."""
 
     model: str
     stream: bool | None = None
@@ -70,15 +70,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     priority: Urgency = "interactive"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
     on_disconnect: OnDisconnect | None = None
-
-    @property
-    def includes_usage(self) -> bool:
-        return bool(self.stream_options and self.stream_options.include_usage)
-
-
-class ChatAsked(Asked, frozen=True, kw_only=True):
-    """The body of `POST /v1/chat/completions`."""
-
     messages: Annotated[tuple[ChatMessage, ...], Meta(min_length=1)]
     max_completion_tokens: Annotated[int, Meta(ge=1)] | None = None
     response_format: ResponseFormat | None = None
@@ -91,18 +82,12 @@ class ChatAsked(Asked, frozen=True, kw_only=True):
     web_search_options: Given | None = None
 
     @property
+    def includes_usage(self) -> bool:
+        return bool(self.stream_options and self.stream_options.include_usage)
+
+    @property
     def most_tokens(self) -> int | None:
         return self.max_completion_tokens or self.max_tokens
-
-
-class CompletionAsked(Asked, frozen=True, kw_only=True):
-    """The body of `POST /v1/completions`."""
-
-    prompt: str | tuple[str | int | tuple[int, ...], ...]
-    echo: bool | None = None
-    suffix: str | None = None
-    best_of: int | None = None
-    logprobs: int | None = None
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,27 +168,6 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     usage: Usage | None = None
     references: tuple[Reference, ...] | None = None
     passages: tuple[NearPassage, ...] | None = None
-
-
-class TextChoice(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    index: int = 0
-    finish_reason: Finish | None = None
-    logprobs: None = None
-
-
-class TextCompletion(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of `/v1/completions`, or a piece of one. `references`, `passages` and `outcome` are Groundwire's own."""
-
-    id: str
-    created: int
-    model: str
-    choices: tuple[TextChoice, ...]
-    object: Literal["text_completion"] = "text_completion"
-    usage: Usage | None = None
-    references: tuple[Reference, ...] | msgspec.UnsetType = msgspec.UNSET
-    passages: tuple[NearPassage, ...] | msgspec.UnsetType = msgspec.UNSET
-    outcome: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):

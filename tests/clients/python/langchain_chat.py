@@ -3,7 +3,7 @@
 import json
 import sys
 
-from langchain_openai import ChatOpenAI, OpenAI, OpenAIEmbeddings
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
 options = {"base_url": sys.argv[1], "api_key": "none", "max_retries": 0}
 model = ChatOpenAI(model="general", **options)
@@ -12,8 +12,7 @@ model = ChatOpenAI(model="general", **options)
 def ask() -> object:
     first = model.invoke([("system", "You are a pirate."), ("user", "cite")])
     second = model.invoke([("user", "cite"), first, ("user", "refuse")])
-    older = OpenAI(model="general", **options).invoke("cite")
-    return {"first": first.content, "second": second.content, "older": older, "id": second.id}
+    return {"first": first.content, "second": second.content, "id": second.id}
 
 
 def stream() -> object:

@@ -14,8 +14,7 @@ def complete(text: str, model: str = "general", **more: object) -> object:
 
 
 def ask() -> object:
-    older = litellm.text_completion(model="text-completion-openai/general", prompt="cite", **options)
-    return {"first": complete("cite").choices[0].message.content, "older": older.choices[0].text}
+    return {"first": complete("cite").choices[0].message.content}
 
 
 def stream() -> object:

@@ -8,7 +8,6 @@ from llama_index.llms.openai_like import OpenAILike
 
 options = {"api_base": sys.argv[1], "api_key": "none", "max_retries": 0}
 model = OpenAILike(model="general", is_chat_model=True, **options)
-older = OpenAILike(model="general", is_chat_model=False, **options)
 
 
 def user(text: str) -> list[ChatMessage]:
@@ -16,15 +15,11 @@ def user(text: str) -> list[ChatMessage]:
 
 
 def ask() -> object:
-    return {"first": model.chat(user("cite")).message.content, "older": older.complete("cite").text}
+    return {"first": model.chat(user("cite")).message.content}
 
 
 def stream() -> object:
-    older_pieces = [each.delta for each in older.stream_complete("cite")]
-    return [
-        [each.delta for each in model.stream_chat(user("cite")) if each.delta],
-        [each for each in older_pieces if each],
-    ]
+    return [each.delta for each in model.stream_chat(user("cite")) if each.delta]
 
 
 def cite() -> object:

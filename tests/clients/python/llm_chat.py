@@ -9,19 +9,15 @@ from pathlib import Path
 base = sys.argv[1]
 Path(os.environ["LLM_USER_PATH"], "extra-openai-models.yaml").write_text(
     "".join(
-        f"- model_id: {name}\n  model_name: {model}\n  api_base: {base}\n  completion: {older}\n"
-        for name, model, older in (
-            ("docs", "general", "false"),
-            ("docs-old", "general", "true"),
-            ("no-such", "gpt-9", "false"),
-        )
+        f"- model_id: {name}\n  model_name: {model}\n  api_base: {base}\n"
+        for name, model in (("docs", "general"), ("no-such", "gpt-9"))
     )
 )
 
 import llm  # noqa: E402 - it reads the models when it is imported
 
-model, older = llm.get_model("docs"), llm.get_model("docs-old")
-for each in (model, older, llm.get_model("no-such")):
+model = llm.get_model("docs")
+for each in (model, llm.get_model("no-such")):
     each.key = "none"
 
 
@@ -31,7 +27,7 @@ def ask() -> object:
     second = conversation.prompt("refuse", stream=False).text()
     command = [sys.executable, "-m", "llm", "-m", "docs", "--key", "none", "cite"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return {"first": first, "second": second, "older": older.prompt("cite").text(), "command": shown}
+    return {"first": first, "second": second, "command": shown}
 
 
 def stream() -> object:

@@ -17,7 +17,7 @@ from bus.runs.runs import Runs
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked
 from bus.wire.subjects import Key, is_canary
-from runtime.edge.rejoining import Rejoining
+from runtime.edge.openai.retries import SharedRun
 from runtime.edge.state import Edge
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
@@ -32,7 +32,6 @@ MCP: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "pa
 ASKED: tuple[tuple[str, dict[str, object]], ...] = (
     ("/v1/chat/completions", CHAT),
     ("/v1/chat/completions", CHAT | {"stream": True}),
-    ("/v1/completions", {"model": "general", "prompt": QUESTION, "stream": True}),
     ("/v1/responses", RESPONSE),
     ("/v1/responses", RESPONSE | {"stream": True}),
     ("/api/chat", UI),
@@ -122,7 +121,7 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
             "runs that work": await endless.working(),
             "readers": set(_readers()) - others,
             "connections": _connections(port),
-            "runs to join": [run for each in _all(Rejoining) for run in (*each.runs.values(), *each.ending)],
+            "runs to join": list(_all(SharedRun)),
             "runs admitted": set(_admitted()) - admitted,
         }
         return {name: each for name, each in found.items() if each}

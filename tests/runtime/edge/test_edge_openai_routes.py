@@ -1,4 +1,4 @@
-"""Citations in OpenAI's form, completions of older clients, models one by one, and unknown routes."""
+"""Citations in OpenAI's form, models one by one, and what is not served."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -45,7 +45,9 @@ async def chat(client: openai.AsyncOpenAI, question: str, *, stream: bool) -> tu
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_each_marker_is_a_url_citation(edge: str, client: openai.AsyncOpenAI, stream: bool) -> None:
+async def test_each_marker_is_a_url_citation_where_it_stands(
+    edge: str, client: openai.AsyncOpenAI, stream: bool
+) -> None:
     content, annotations, extra = await chat(client, "places", stream=stream)
     assert content == SHOWN
     found = [(each.url_citation, each.type) for each in annotations]
@@ -59,7 +61,9 @@ async def test_each_marker_is_a_url_citation(edge: str, client: openai.AsyncOpen
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_closest_passages_are_cited_in_their_quotes(edge: str, client: openai.AsyncOpenAI, stream: bool) -> None:
+async def test_the_closest_passages_are_cited_where_they_are_quoted(
+    edge: str, client: openai.AsyncOpenAI, stream: bool
+) -> None:
     content, annotations, _ = await chat(client, "near enough?", stream=stream)
     assert content.endswith(markdown(NEAR))
     found = [each.url_citation for each in annotations]
@@ -74,7 +78,7 @@ async def test_closest_passages_are_cited_in_their_quotes(edge: str, client: ope
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("withdrawn", [False, True])
-async def test_refused_and_withdrawn_answers_cite_nothing(
+async def test_a_refusal_and_an_answer_taken_back_cite_nothing(
     client: openai.AsyncOpenAI, pipeline: Pipeline, stream: bool, withdrawn: bool
 ) -> None:
     async def refuse(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
@@ -90,40 +94,7 @@ async def test_refused_and_withdrawn_answers_cite_nothing(
     assert (bool(content), annotations, extra["references"]) == (True, [], [])
 
 
-# ---------------------------------------------------------------- completions
-
-
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("echo", [False, True])
-async def test_an_older_client_asks(client: openai.AsyncOpenAI, stream: bool, echo: bool) -> None:
-    asked: Any = {"model": "library", "prompt": "환불은 며칠", "stream": stream, "echo": echo, "max_tokens": 64}
-    if stream:
-        asked["stream_options"] = {"include_usage": True}
-    answer: Any = await client.completions.create(**asked)
-    said = "환불은 며칠" * echo + "환불은 며칠 [1]"
-    if not stream:
-        assert (answer.choices[0].text, answer.choices[0].finish_reason) == (said, "stop")
-        assert (answer.object, answer.model) == ("text_completion", "library")
-        assert answer.model_extra["references"][0]["source_id"] == "refunds"
-        assert answer.model_extra["outcome"] == "answered"
-        return
-    chunks = [chunk async for chunk in answer]
-    assert "".join(choice.text for chunk in chunks for choice in chunk.choices) == said
-    assert [choice.finish_reason for chunk in chunks for choice in chunk.choices][-2:] == [None, "stop"]
-    assert chunks[-2].model_extra["references"][0]["source_id"] == "refunds"
-    assert (chunks[-1].choices, chunks[-1].usage.total_tokens) == ([], 3)
-    assert len({chunk.id for chunk in chunks}) == 1
-    assert chunks[0].id.startswith("cmpl-")
-
-
-async def test_completions_get_closest_passages_and_failures(client: openai.AsyncOpenAI) -> None:
-    answer = await client.completions.create(model="general", prompt="near enough?")
-    assert answer.choices[0].text.endswith(markdown(NEAR))
-    with pytest.raises(openai.BadRequestError, match="the prompt is empty"):
-        await client.completions.create(model="general", prompt=" ")
-
-
-# ---------------------------------------------------------------- models, and unknown routes
+# ---------------------------------------------------------------- models, and what is not served
 
 
 async def test_a_model_by_name(client: openai.AsyncOpenAI) -> None:
@@ -148,7 +119,9 @@ async def test_a_model_by_name(client: openai.AsyncOpenAI) -> None:
         ("GET", "/v1/embeddings", 405),
     ],
 )
-async def test_unknown_route_has_openai_form(http: aiohttp.ClientSession, method: str, path: str, status: int) -> None:
+async def test_what_is_not_served_is_told_in_openais_form(
+    http: aiohttp.ClientSession, method: str, path: str, status: int
+) -> None:
     async with http.request(method, path) as response:
         assert (response.status, response.content_type) == (status, "application/json")
         error = (await response.json())["error"]
@@ -157,6 +130,6 @@ async def test_unknown_route_has_openai_form(http: aiohttp.ClientSession, method
 
 
 @pytest.mark.parametrize("path", ["/v1/runs/a/b", "/v1/index/x", "/v1/search/x", "/v2/chat/completions", "/v1", "/x"])
-async def test_unknown_route_elsewhere_is_a_problem(http: aiohttp.ClientSession, path: str) -> None:
+async def test_what_is_not_served_beside_our_own_routes_is_a_problem(http: aiohttp.ClientSession, path: str) -> None:
     async with http.get(path) as response:
         assert (response.status, response.content_type) == (404, "application/problem+json")

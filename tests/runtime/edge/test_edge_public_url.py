@@ -26,7 +26,6 @@ async def proxied(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPat
     ("path", "body"),
     [
         ("/v1/chat/completions", {"model": "general", "messages": [{"role": "user", "content": "cite when?"}]}),
-        ("/v1/completions", {"model": "general", "prompt": "cite when?"}),
         ("/v1/responses", {"model": "general", "input": "cite when?"}),
         ("/api/chat", {"id": "c", "messages": [{"role": "user", "parts": [{"type": "text", "text": "cite when?"}]}]}),
         ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ASK}),

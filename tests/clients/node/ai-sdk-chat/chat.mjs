@@ -12,13 +12,12 @@ const quiet = { onError: () => {} };
 
 async function ask() {
   const first = await generateText({ model: compatible("general"), prompt: "cite", maxRetries });
-  const older = await generateText({ model: compatible.completionModel("general"), prompt: "cite", maxRetries });
   const second = await generateText({
     model: compatible("general"),
     messages: [{ role: "user", content: "cite" }, ...first.response.messages, { role: "user", content: "refuse" }],
     maxRetries,
   });
-  return { first: first.text, second: second.text, older: older.text, finish: first.finishReason };
+  return { first: first.text, second: second.text, finish: first.finishReason };
 }
 
 async function stream() {

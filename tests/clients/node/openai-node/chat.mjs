@@ -7,10 +7,9 @@ const asking = (content, more = {}) => ({ model, messages: [{ role: "user", cont
 
 async function ask() {
   const first = await client.chat.completions.create(asking("cite"));
-  const older = await client.completions.create({ model, prompt: "cite" });
   const models = [];
   for await (const each of client.models.list()) models.push(each.id);
-  return { first: first.choices[0].message.content, older: older.choices[0].text, models };
+  return { first: first.choices[0].message.content, models };
 }
 
 async function stream() {

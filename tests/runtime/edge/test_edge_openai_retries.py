@@ -1,4 +1,4 @@
-"""A client's own retry joins the active run; a run without its client ends; a key makes two requests one."""
+"""A counted retry joins its run; a run whose client left ends; an idempotency key makes two requests one run."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ RETRY = {"x-stainless-retry-count": "1"}
 
 
 class Slow:
-    """A script that answers on command, for any number of runs."""
+    """A script that answers when it is told to, however many runs there are of it."""
 
     def __init__(self) -> None:
         self.runs: asyncio.Queue[str] = asyncio.Queue()
@@ -61,7 +61,7 @@ def body(request: pytest.FixtureRequest) -> dict[str, object]:
 
 @contextlib.asynccontextmanager
 async def impatient_edge(bus: Bus, folder: Path) -> AsyncIterator[str]:
-    """An edge with a JSON deadline that no run here meets."""
+    """An edge whose JSON answers have a deadline that no run here meets."""
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0, json_deadline_s=0.01), state=str(folder))
@@ -86,9 +86,7 @@ async def _leave(asking: "asyncio.Task[aiohttp.ClientResponse]") -> None:
         await asking
 
 
-async def test_whole_answer_may_take_the_run_deadline(
-    bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path
-) -> None:
+async def test_whole_answer_waits_for_the_run(bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path) -> None:
     async with impatient_edge(bus, tmp_path) as address, aiohttp.ClientSession(address) as session:
         asking = asyncio.create_task(session.post(CHAT, json=body))
         run_id = await slow.runs.get()
@@ -121,25 +119,22 @@ async def test_openais_own_retry_joins_the_run(edge: str, slow: Slow, body: dict
     assert [answer.id] == [f"chatcmpl-{run_id}" for run_id in slow.asked]
 
 
-@pytest.mark.parametrize("said", [True, False])
-async def test_retry_after_leaving_joins_the_run(
-    http: aiohttp.ClientSession, runs: Runs, slow: Slow, body: dict[str, object], said: bool
+async def test_retry_after_the_client_left(
+    http: aiohttp.ClientSession, runs: Runs, slow: Slow, body: dict[str, object]
 ) -> None:
     asking = asyncio.create_task(http.post(CHAT, json=body))
     run_id = await slow.runs.get()
     await _leave(asking)
-    again = asyncio.create_task(http.post(CHAT, json=body, headers=RETRY if said else {}))
-    await asyncio.wait([again], timeout=TIMEOUTS.rejoin_s + 1)  # longer than a left run is kept
+    again = asyncio.create_task(http.post(CHAT, json=body, headers=RETRY))
+    await asyncio.wait([again], timeout=TIMEOUTS.rejoin_s + 1)  # longer than a run without a client goes on
     slow.go.set()
     response = await again
     assert (response.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
     assert (await runs.record(run_id)).outcome == "answered"  # type: ignore[union-attr]
 
 
-async def test_simultaneous_equal_questions_are_separate(
-    bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path
-) -> None:
-    """At a separate edge: an edge used by slow tests may have lowered its limit to one question at a time."""
+async def test_equal_requests_are_two_runs(bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path) -> None:
+    """At an edge of its own: one that slow tests have asked before may have learned to do one question at a time."""
     async with edge_of(bus.settings, tmp_path) as address, aiohttp.ClientSession(address) as session:
         both = [asyncio.create_task(session.post(CHAT, json=body)) for _ in range(2)]
         await slow.runs.get(), await slow.runs.get()
@@ -149,7 +144,9 @@ async def test_simultaneous_equal_questions_are_separate(
     assert len(ids) == 2
 
 
-async def test_early_retry_shares_the_run(http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]) -> None:
+async def test_retry_shares_the_run_of_a_waiting_request(
+    http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
+) -> None:
     """As behind a proxy that keeps the first connection."""
     first = asyncio.create_task(http.post(CHAT, json=body))
     run_id = await slow.runs.get()
@@ -162,9 +159,7 @@ async def test_early_retry_shares_the_run(http: aiohttp.ClientSession, slow: Slo
     assert (late.headers["X-Run-Id"], slow.asked) == (run_id, [run_id])
 
 
-async def test_other_or_failed_run_is_not_joined(
-    http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]
-) -> None:
+async def test_retry_joins_no_failed_run(http: aiohttp.ClientSession, slow: Slow, body: dict[str, object]) -> None:
     slow.fails = True
     slow.go.set()
     failed = await http.post(CHAT, json=body)
@@ -181,7 +176,6 @@ async def test_other_or_failed_run_is_not_joined(
         (CHAT, True, None, "cancelled"),
         (CHAT, False, None, "cancelled"),
         (CHAT, True, "continue", "answered"),
-        ("/v1/completions", True, None, "cancelled"),
         ("/v1/runs", True, None, "answered"),
     ],
 )
@@ -197,13 +191,10 @@ async def test_run_ends_with_its_chat_client(
 ) -> None:
     name = request.node.name
     asked: dict[str, object] = {"model": "general", "stream": stream}
-    match path:
-        case "/v1/runs":
-            asked = {"question": name}
-        case "/v1/completions":
-            asked["prompt"] = name
-        case _:
-            asked["messages"] = [{"role": "user", "content": name}]
+    if path == "/v1/runs":
+        asked = {"question": name}
+    else:
+        asked["messages"] = [{"role": "user", "content": name}]
     if on_disconnect:
         asked["on_disconnect"] = on_disconnect
     asking = asyncio.create_task(http.post(path, json=asked))
@@ -219,19 +210,18 @@ async def test_run_ends_with_its_chat_client(
 # ---------------------------------------------------------------- keys
 
 
-@pytest.mark.parametrize("path", [CHAT, "/v1/completions", "/v1/runs"])
-async def test_header_key_makes_two_requests_one_run(
+@pytest.mark.parametrize("path", [CHAT, "/v1/runs"])
+async def test_idempotency_key_makes_one_run(
     http: aiohttp.ClientSession, slow: Slow, path: str, request: pytest.FixtureRequest
 ) -> None:
     name = request.node.name
-    asked: dict[str, object] = {"question": name} if path == "/v1/runs" else {"model": "general", "stream": True}
-    asked |= {CHAT: {"messages": [{"role": "user", "content": name}]}, "/v1/completions": {"prompt": name}}.get(
-        path, {}
-    )
+    asked: dict[str, object] = {"question": name}
+    if path == CHAT:
+        asked = {"model": "general", "stream": True, "messages": [{"role": "user", "content": name}]}
     headers = {"Idempotency-Key": f"{name} – sent by *me*"}
     first = await http.post(path, json=asked, headers=headers)
     run_id = await slow.runs.get()
-    first.close()  # a client with a key comes back
+    first.close()  # who sends a key comes back
     slow.go.set()
     second = await http.post(path, json=asked, headers=headers)
     await second.read()
@@ -242,7 +232,7 @@ async def test_header_key_makes_two_requests_one_run(
     assert refused.headers.get("X-Should-Retry") == (None if path == "/v1/runs" else "false")
 
 
-async def test_key_is_equal_in_header_and_body(
+async def test_idempotency_key_in_header_and_body(
     http: aiohttp.ClientSession, slow: Slow, request: pytest.FixtureRequest
 ) -> None:
     slow.go.set()
@@ -258,7 +248,7 @@ async def test_key_is_equal_in_header_and_body(
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\tb"])
-async def test_invalid_key_is_refused(http: aiohttp.ClientSession, key: str) -> None:
+async def test_bad_idempotency_key_is_refused(http: aiohttp.ClientSession, key: str) -> None:
     refused = await http.post("/v1/runs", json={"question": "How long?"}, headers={"Idempotency-Key": key})
     assert refused.status == 400
     assert "printable characters; send a UUID" in (await refused.json(content_type=None))["detail"]
