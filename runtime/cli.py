@@ -27,7 +27,6 @@ COMMANDS = {
     "gate": ("gate", "gate_command", "Check answers against their evidence, one JSON object per line."),
     "profiles": ("profiles", "profiles_group", "List, show and check profiles."),
     "eval": ("eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on your own set."),
-    "bench": ("bench", "bench_group", "Measure this machine."),
     "top": ("top", "top_command", "Watch the inference devices live."),
     "graph": ("graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
     "doctor": ("doctor", "doctor_command", "Check this machine and say how to get what is missing."),

@@ -96,7 +96,6 @@ PRINTERS = {
     "runtime/terminal.py": "prints what it has fitted",
     "runtime/commands/consoles.py": "is the console that fits",
     "runtime/commands/trace.py": "writes a trace as it is, byte for byte, where standard output is no terminal",
-    "runtime/measure/device/__main__.py": "runs without the libraries of the command line, and prints figures of its own",
     "runtime/demo/make_office_files.py": "a tool of the repository that names the demo's own files",
 }
 #: Calls that print, and calls that read markup in what they are given.

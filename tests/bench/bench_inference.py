@@ -1,37 +1,50 @@
-"""The device benchmark on a tiny random model and mlx's CPU build: all figures in a few minutes.
+"""The device benchmark: on a tiny random model and mlx's CPU build in a few minutes, or on a model of yours.
 
-    uv run python tests/bench/bench_inference.py [--quick] [NAME …]
-
-The same figures on a real model: `groundwire bench inference --model ID`.
+uv run --group dev python -m tests.bench.bench_inference [--model FOLDER] [--quick] [NAME …]
 """
 
 import argparse
 import asyncio
 import os
-import sys
 import tempfile
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-os.environ["MLX_DISABLE_COMPILE"] = "1"
-
-from runtime.measure.device.run import MEASURES, bench
-from runtime.measure.device.scale import FULL, QUICK
+from tests.bench.device import correctness, latency, roofline, throughput
+from tests.bench.device.figures import QUICK, Figure, Scale
 from tests.bench.random_model import corpus
 from tests.runtime.engines.tiny import build
 
+MEASURES: dict[str, Callable[[str, Scale], Awaitable[list[Figure]]]] = {
+    "schema": correctness.schema_valid,
+    "throughput": throughput.tokens_per_s,
+    "first": latency.first_token,
+    "prefix": latency.prefix,
+    "pinned": correctness.pinned_prefixes,
+    "gap": latency.worst_gap,
+    "grammar": throughput.grammar_cost,
+    "roofline": roofline.roofline,
+}
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+
+async def bench(model: str, names: Sequence[str], scale: Scale) -> None:
+    for name in names or MEASURES:
+        for figure in await MEASURES[name](model, scale):
+            print(figure, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*MEASURES, []], help="measure only these")
+    parser.add_argument("--model", help="a folder or hub id; otherwise a tiny random model")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        model = build(Path(folder) / "tiny", vocab=4096, texts=corpus())
-        scale = QUICK if arguments.quick else FULL
-        table = asyncio.run(bench(str(model), scale, only=tuple(arguments.names)))
-    return 1 if table.missed else 0
+        if not given.model:
+            os.environ["MLX_DISABLE_COMPILE"] = "1"
+            given.model = str(build(Path(folder) / "tiny", vocab=4096, texts=corpus()))
+        asyncio.run(bench(given.model, given.names, QUICK if given.quick else Scale()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

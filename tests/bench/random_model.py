@@ -1,7 +1,7 @@
 """Write a random model with the shape of Qwen3-4B, to measure a device without a downloaded model.
 
     uv run python -m tests.bench.random_model FOLDER [--bits 4]
-    uv run groundwire bench inference --model FOLDER
+    uv run --group dev python -m tests.bench.bench_inference --model FOLDER
 
 Speed does not depend on the values of the weights; they are bfloat16, or quantised as mlx-lm quantises common models for Macs.
 """

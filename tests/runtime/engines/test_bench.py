@@ -1,38 +1,14 @@
-"""The bench itself: the verdicts on its figures, its schemas, and one short run."""
+"""The device benchmark: its schemas, its table of bandwidths, and one short run."""
 
 import pytest
 
 from bus.wire.errors import Unavailable
 from prompts.contracts import PROMPTS
-from runtime.measure.device import correctness, latency
-from runtime.measure.device.driving import running, stream
-from runtime.measure.device.figures import Figure, Table, percentile
-from runtime.measure.device.roofline import BANDWIDTH_GB_S
-from runtime.measure.device.scale import Scale
-from runtime.measure.device.schemas import full_schemas, short_schemas
-
-
-@pytest.mark.parametrize(
-    ("figure", "ok"),
-    [
-        (Figure("a", 1.0), True),
-        (Figure("a", 0.94, "×", 0.95), False),
-        (Figure("a", 0.95, "×", 0.95), True),
-        (Figure("a", 3.1, "×", 3, most=True), False),
-        (Figure("a", 3.0, "×", 3, most=True), True),
-    ],
-)
-def test_a_figure_knows_its_target(figure, ok):
-    lines = []
-    table = Table(show=lines.append)
-    table.add(figure)
-    assert figure.ok is ok
-    assert ("missed" in lines[0]) is not ok
-    assert bool(table.missed) is not ok
-
-
-def test_percentile_of_few():
-    assert [percentile([3, 1, 2], share) for share in (0.0, 0.5, 0.99)] == [1, 2, 3]
+from tests.bench.device.correctness import pinned_prefixes, schema_valid
+from tests.bench.device.driving import running, stream
+from tests.bench.device.figures import Scale
+from tests.bench.device.roofline import BANDWIDTH_GB_S
+from tests.bench.device.schemas import full_schemas, short_schemas
 
 
 def test_every_json_prompt_has_a_short_schema():
@@ -60,11 +36,9 @@ def test_bandwidth_by_chip(device, speed):
 
 
 async def test_short_run(tiny):
-    scale = Scale(repeats=1, outputs=40, others=5, starts=1, prefix_tokens=200)
-    for measure in (correctness.schema_valid, correctness.pinned_prefixes, latency.cancellation):
-        for figure in await measure(str(tiny), scale):
-            # On a busy core the device may take some steps before the loop has its turn, but not all of the 4,000.
-            assert figure.ok or (figure.name == "cancellation acknowledged" and figure.value < 1000), figure.line()
+    scale = Scale(repeats=1, outputs=40, others=5, prefix_tokens=200)
+    assert [figure.value for figure in await schema_valid(str(tiny), scale)] == [100]
+    assert [figure.value for figure in await pinned_prefixes(str(tiny), scale)] == [14]
 
 
 async def test_impossible_stream_is_not_counted_as_load(tiny):

@@ -4,9 +4,8 @@ Decode ≤ rows · bandwidth / (weight bytes + Σ length · cache bytes per toke
 the chip's largest variant, in GB/s.
 """
 
-from runtime.measure.device.driving import ask_all, rendered, running
-from runtime.measure.device.figures import Figure
-from runtime.measure.device.scale import Scale
+from tests.bench.device.driving import ask_all, rendered, running
+from tests.bench.device.figures import Figure, Scale
 
 #: By the name that mlx gives. A name that is not here may be another variant, or a part of a card: its bandwidth is unknown.
 BANDWIDTH_GB_S = {
@@ -37,5 +36,5 @@ async def roofline(model: str, scale: Scale) -> list[Figure]:
             if bandwidth is not None:
                 bound = rows * bandwidth * 1e9 / (loaded.weight_bytes + length * engine.kv_token_bytes)
                 note = f"{device}: {100 * speed / bound:.0f} % of the bound of {bound:.0f} tokens/s"
-            figures.append(Figure(f"decode, {rows} in flight", speed, "tokens/s", note=note))
+            figures.append(Figure(f"decode, {rows} in flight", speed, "tokens/s", note))
     return figures

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import msgspec
-
 from prompts.contracts import PROMPTS
+from prompts.library import Library
 
 TEXT, ITEMS, NUMBER = 12, 2, 99
 
@@ -15,31 +14,9 @@ def short_schemas() -> dict[str, dict[str, Any]]:
 
 
 def full_schemas() -> dict[str, dict[str, Any]]:
-    """From the prompt files, or from the replies' types where the prompt library is not installed."""
-    try:
-        from prompts.library import Library
-    except ImportError:
-        return {prompt.name: _from_type(prompt.reply_type()) for prompt in PROMPTS if prompt.reply_type() is not str}
     library = Library()
     schemas = {prompt.name: library.schema(prompt.name) for prompt in PROMPTS}
     return {name: schema for name, schema in schemas.items() if schema is not None}
-
-
-def _from_type(reply: type) -> dict[str, Any]:
-    (schema,), parts = msgspec.json.schema_components([reply])
-    return _resolved(schema, parts)
-
-
-def _resolved(schema: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
-    if "$ref" in schema:
-        return _resolved(parts[schema["$ref"].rsplit("/", 1)[1]], parts)
-    out = {key: value for key, value in schema.items() if key not in ("title", "description")}
-    if out.get("type") == "object":
-        out["properties"] = {name: _resolved(inner, parts) for name, inner in out["properties"].items()}
-        out["additionalProperties"] = False
-    if "items" in out:
-        out["items"] = _resolved(out["items"], parts)
-    return out
 
 
 def _short(schema: dict[str, Any]) -> dict[str, Any]:

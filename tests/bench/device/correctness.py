@@ -1,19 +1,15 @@
-"""Invariants: replies fit their schema, pinned prefixes stay, processes exit cleanly."""
+"""Invariants: replies fit their schema, pinned prefixes stay."""
 
-import asyncio
 import json
 import random
-import sys
 
 from runtime.engines.engine import Rendered
 from runtime.engines.openai.schema import problem
-from runtime.measure.device.driving import CLAIM, INSTRUCTION, Reply, ask, ask_all, rendered, running
-from runtime.measure.device.figures import Figure
-from runtime.measure.device.scale import Scale
-from runtime.measure.device.schemas import full_schemas, short_schemas
+from tests.bench.device.driving import CLAIM, INSTRUCTION, Reply, ask, ask_all, rendered, running
+from tests.bench.device.figures import Figure, Scale
+from tests.bench.device.schemas import full_schemas, short_schemas
 
 PINNED = 14
-PROCESSES = 2
 
 
 async def schema_valid(model: str, scale: Scale) -> list[Figure]:
@@ -45,7 +41,7 @@ async def schema_valid(model: str, scale: Scale) -> list[Figure]:
                 valid += not found
                 wrong = wrong or found
     note = f"{finished} finished, {cut} cut by their limit, {len(names)} schemas; {wrong}".rstrip("; ")
-    return [Figure("schema-valid finished replies", 100 * valid / max(1, finished), "%", 100, note=note)]
+    return [Figure("schema-valid finished replies", 100 * valid / max(1, finished), "%", note)]
 
 
 def _problem(reply: Reply, schema: dict[str, object]) -> str:
@@ -68,35 +64,4 @@ async def pinned_prefixes(model: str, scale: Scale) -> list[Figure]:
             constant = engine.encoder.prompt(prompt).constant
             hits += reply.finished is not None and reply.finished.tokens_in_cached >= constant
     name = f"pinned prefixes still hit after {scale.others} other requests"
-    return [Figure(name, hits, f"of {PINNED}", PINNED)]
-
-
-START_AND_STOP = """
-import asyncio, sys
-from runtime.measure.device.driving import LETTERS, LONG_TOKENS, ask, rendered, running
-
-async def main():
-    async with running(sys.argv[1]) as engine:
-        endless = rendered("Go on.", schema=LETTERS, max_tokens=LONG_TOKENS)
-        load = [asyncio.create_task(ask(engine, endless)) for _ in range(4)]
-        await ask(engine, rendered(max_tokens=2))
-    await asyncio.gather(*load)
-
-asyncio.run(main())
-"""
-
-
-async def exit_codes(model: str, scale: Scale) -> list[Figure]:
-    """Start processes that load the engine, then stop mid-way and exit."""
-    gate = asyncio.Semaphore(PROCESSES)
-
-    async def one() -> bool:
-        async with gate:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", START_AND_STOP, model, stderr=asyncio.subprocess.PIPE
-            )
-            said = (await process.communicate())[1]
-            return process.returncode == 0 and not said
-
-    codes = await asyncio.gather(*(one() for _ in range(scale.starts)))
-    return [Figure("processes that end with 0 after a stop under load", sum(codes), f"of {scale.starts}", scale.starts)]
+    return [Figure(name, hits, f"of {PINNED}")]
