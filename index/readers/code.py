@@ -143,7 +143,7 @@ FORMATS = (
         tuple(_LANGUAGES),
         read_code,
         "Pygments",
-        "comments and docstrings as prose, the lines of the definitions that they tell about, their names as headings",
+        "comments and docstrings as prose, the lines of the definitions that they describe, their names as headings",
         "all other code; minified files and files over 1 MB",
     ),
 )

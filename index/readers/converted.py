@@ -63,5 +63,5 @@ FORMATS = (
     _format("Word 97", ".doc", "headings, paragraphs; title, author, date", "lists and tables as such"),
     _format("PowerPoint 97", ".ppt", "headings, paragraphs; title, author", "tables, pages"),
     _format("Outlook message", ".msg", "sender, receivers, date, subject, text", "attachments, line breaks"),
-    _format("Org", ".org", "headings, lists, tables, code, quotations, notes", "what emphasis marks mean: they stay"),
+    _format("Org", ".org", "headings, lists, tables, code, quotations, notes", "emphasis: its marks stay in the text"),
 )

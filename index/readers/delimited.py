@@ -95,6 +95,6 @@ FORMATS = (
         (".csv", ".tsv", ".tab"),
         read_delimited,
         "the standard library",
-        "rows, each with its column names; the delimiter, quotes and header are found, whichever they are",
+        "rows, each with its column names; delimiter, quotes and header are detected",
     ),
 )

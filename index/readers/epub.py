@@ -74,7 +74,7 @@ FORMATS = (
         (".epub",),
         read_epub,
         "lxml",
-        "all that is kept of HTML, page by page in reading order; title, authors, date, subjects, language",
+        "as HTML, page by page in reading order; title, authors, date, subjects, language",
         "the table of contents, pictures",
     ),
 )

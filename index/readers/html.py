@@ -59,6 +59,6 @@ FORMATS = (
         "lxml",
         "headings with their anchors, lists, tables with merged cells, code, quotations, definitions, footnotes, templates; "
         "title, author, dates, keywords, language and groups of the head or of front matter",
-        "menus, search fields, the foot of the page, scripts, drawings, what a style sheet hides",
+        "menus, search fields, the foot of the page, scripts, drawings, elements that a style sheet hides",
     ),
 )

@@ -135,8 +135,6 @@ _KEEPS = (
     "sender, receivers, date, subject, text (HTML where there is no plain text), quoted replies, names of attachments"
 )
 FORMATS = (
-    Format(
-        "E-mail", (".eml",), read_message, "the standard library", _KEEPS, "what is in attachments, but for messages"
-    ),
-    Format("Mailbox", (".mbox",), read_box, "the standard library", _KEEPS, "what is in attachments, but for messages"),
+    Format("E-mail", (".eml",), read_message, "the standard library", _KEEPS, "attachments, except messages"),
+    Format("Mailbox", (".mbox",), read_box, "the standard library", _KEEPS, "attachments, except messages"),
 )

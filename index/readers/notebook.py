@@ -91,7 +91,7 @@ FORMATS = (
         (".ipynb",),
         read_notebook,
         "nbformat",
-        "Markdown cells as Markdown, code with its language, the first 2,000 characters of what each cell wrote",
+        "Markdown cells as Markdown, code with its language, the first 2,000 characters of each cell's output",
         "pictures, widgets, tables in HTML",
     ),
 )

@@ -36,8 +36,8 @@ FORMATS = (
         (".png", ".jpg", ".jpeg", ".tif", ".tiff"),
         read_picture,
         "rapidocr or tesseract",
-        "text as it is recognised, in paragraphs and columns",
-        "everything else",
+        "recognised text, in paragraphs and columns",
+        "all other content",
         extra=INSTALL,
     ),
 )

@@ -281,6 +281,6 @@ FORMATS = (
         read_rst,
         "docutils",
         "headings with anchors, lists, definitions, tables, code, quotations, footnotes, admonitions, Sphinx's directives",
-        "included files, raw HTML, what Sphinx takes from program code, pictures",
+        "included files, raw HTML, text that Sphinx takes from program code, pictures",
     ),
 )

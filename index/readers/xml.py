@@ -89,6 +89,6 @@ FORMATS = (
         read_xml,
         "lxml",
         "paragraphs, and records as rows",
-        "attributes, what external entities and DTDs hold",
+        "attributes, content of external entities and DTDs",
     ),
 )

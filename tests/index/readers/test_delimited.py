@@ -1,4 +1,4 @@
-"""CSV and TSV: the delimiter, quotes and header are found, whichever they are."""
+"""CSV and TSV: any delimiter, quotes and header are detected."""
 
 import csv
 import io
