@@ -11,29 +11,41 @@ import sys
 
 import click
 
-#: Command name -> its module under runtime.commands, the attribute there, and one line of help.
+from runtime.commands.optional import Command
+
+#: The commands of the core; plug-ins add theirs.
 COMMANDS = {
-    "demo": ("demo", "demo_command", "Ask three questions in three languages over the demo documents."),
-    "ask": ("ask", "ask_command", "Ask one question and stream the checked answer."),
-    "up": ("up", "up_command", "Run the whole stack and serve it over HTTP."),
-    "mcp": ("mcp", "mcp_command", "Offer the documents to a desktop client, by the Model Context Protocol."),
-    "keys": ("keys", "keys_group", "Make, list and revoke the keys of the HTTP side."),
-    "index": ("index", "index_group", "Build, change and inspect an index."),
-    "search": ("search", "search_command", "Search an index without asking a question."),
-    "replay": ("replay", "replay_command", "Replay a recorded run through today's code, or fork it at a stage."),
-    "trace": ("trace", "trace_group", "List, show and export recorded runs."),
-    "diff": ("diff", "diff_command", "Show where two runs differ."),
-    "play": ("play", "play_command", "Play back what a run showed its client."),
-    "gate": ("gate", "gate_command", "Check answers against their evidence, one JSON object per line."),
-    "profiles": ("profiles", "profiles_group", "List, show and check profiles."),
-    "eval": ("eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on your own set."),
-    "top": ("top", "top_command", "Watch the inference devices live."),
-    "graph": ("graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
-    "doctor": ("doctor", "doctor_command", "Check this machine and say how to get what is missing."),
-    "backup": ("backup", "backup_command", "Copy index, journal, keys, profiles and settings, also while it serves."),
-    "restore": ("backup", "restore_command", "Put a backup back."),
-    "nats": ("nats", "nats_group", "Print how to connect to NATS, and the users of a server of your own."),
-    "serve": ("serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."),
+    "demo": Command(
+        "runtime.commands.demo", "demo_command", "Ask three questions in three languages over the demo documents."
+    ),
+    "ask": Command("runtime.commands.ask", "ask_command", "Ask one question and stream the checked answer."),
+    "up": Command("runtime.commands.up", "up_command", "Run the whole stack and serve it over HTTP."),
+    "keys": Command("runtime.commands.keys", "keys_group", "Make, list and revoke the keys of the HTTP side."),
+    "index": Command("runtime.commands.index", "index_group", "Build, change and inspect an index."),
+    "search": Command("runtime.commands.search", "search_command", "Search an index without asking a question."),
+    "replay": Command(
+        "runtime.commands.replay",
+        "replay_command",
+        "Replay a recorded run through today's code, or fork it at a stage.",
+    ),
+    "trace": Command("runtime.commands.trace", "trace_group", "List, show and export recorded runs."),
+    "diff": Command("runtime.commands.diff", "diff_command", "Show where two runs differ."),
+    "play": Command("runtime.commands.play", "play_command", "Play back what a run showed its client."),
+    "gate": Command(
+        "runtime.commands.gate", "gate_command", "Check answers against their evidence, one JSON object per line."
+    ),
+    "profiles": Command("runtime.commands.profiles", "profiles_group", "List, show and check profiles."),
+    "top": Command("runtime.commands.top", "top_command", "Watch the inference devices live."),
+    "graph": Command("runtime.commands.graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
+    "doctor": Command(
+        "runtime.commands.doctor", "doctor_command", "Check this machine and say how to get what is missing."
+    ),
+    "nats": Command(
+        "runtime.commands.nats", "nats_group", "Print how to connect to NATS, and the users of a server of your own."
+    ),
+    "serve": Command(
+        "runtime.commands.serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."
+    ),
 }
 
 
@@ -41,21 +53,28 @@ class Lazy(click.Group):
     """A group that imports each command on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        row = COMMANDS.get(name) or commands().get(name)
+        if row is None:
             return None
         _check_languages()
-        module, attribute, _ = COMMANDS[name]
-        command = getattr(importlib.import_module(f"runtime.commands.{module}"), attribute)
+        command = getattr(importlib.import_module(row.module), row.attribute)
         if not isinstance(command, click.Command):
-            raise TypeError(f"runtime.commands.{module}.{attribute} is not a command")
+            raise TypeError(f"{row.module}.{row.attribute} is not a command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, help_line) for name, (_, _, help_line) in COMMANDS.items()])
+            formatter.write_dl([(name, row.line) for name, row in commands().items()])
+
+
+def commands() -> dict[str, Command]:
+    """The core's commands, then those of plug-ins, none of them loaded."""
+    from index.plugins import installed
+
+    return COMMANDS | {name: entry.load() for name, entry in installed("commands").items() if name not in COMMANDS}
 
 
 def _check_languages() -> None:

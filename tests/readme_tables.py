@@ -16,7 +16,7 @@ from bus.wire.messages import CATALOGUE, message_type
 from index.readers.formats import KNOWN_UNREAD, formats
 from prompts.documentation import documentation
 from runtime import settings
-from runtime.cli import COMMANDS, groundwire
+from runtime.cli import commands, groundwire
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = ("formats", "ocr")
@@ -81,14 +81,14 @@ def _notes(struct: type[msgspec.Struct]) -> dict[str, str]:
 def cli() -> str:
     rows = ["| command | |", "|---|---|"]
     context = click.Context(groundwire, info_name="groundwire")
-    for name, (_, _, line) in COMMANDS.items():
+    for name, row in commands().items():
         command = groundwire.get_command(context, name)
         usage = ""
         if isinstance(command, click.Group):
             usage = " " + "\\|".join(command.list_commands(context))
         elif command is not None:
             usage = "".join(f" {p.make_metavar(context)}" for p in command.params if isinstance(p, click.Argument))
-        rows.append(f"| `groundwire {name}{usage}` | {line} |")
+        rows.append(f"| `groundwire {name}{usage}` | {row.line} |")
     return "\n".join(rows)
 
 

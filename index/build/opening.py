@@ -10,12 +10,11 @@ from index.backend import Snapshots
 from index.build_job import Tell, no_progress
 from index.documents.report import Skipped, read_skipped, write_skipped
 from index.embedders.embedder import Embedder
+from index.plugins import installed
 from index.search.local_backend import LocalSnapshots
 from index.sink import Sink
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
-
-_URL = ("http://", "https://")
 
 
 class Credentials(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,16 +110,14 @@ class LocalIndex(LocalSnapshots):
 
 
 def is_url(address: str) -> bool:
-    return address.startswith(_URL)
+    """Whether an index of a plug-in has this address: the entry points of `groundwire.indexes` are named after URL schemes."""
+    scheme, separator, _ = address.partition("://")
+    return bool(separator) and scheme in installed("indexes")
 
 
 def index_at(address: str | Path, credentials: Credentials = _NONE) -> Index:
     """The index in a folder or at a URL. Raises IndexProblem."""
     if isinstance(address, str) and is_url(address):
-        from index.opensearch.client import located  # a folder needs none of it
-        from index.opensearch.opening import OpenSearchIndex
-
-        return OpenSearchIndex(
-            located(address, user=credentials.user, password=credentials.password, ca=credentials.ca)
-        )
+        index: Index = installed("indexes")[address.partition("://")[0]].load()(address, credentials)
+        return index
     return LocalIndex(Path(address))

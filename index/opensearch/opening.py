@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import Iterator
 
+from index.build.opening import Credentials
 from index.build_job import Tell, no_progress
 from index.documents.report import Skipped
 from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.opensearch import generations, states
-from index.opensearch.client import Refused
+from index.opensearch.client import Refused, located
 from index.opensearch.layout import alias, packed, unpacked
 from index.opensearch.lease import MISSING, WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
@@ -18,6 +19,11 @@ from index.sink import Sink
 _SKIPPED = "skipped"
 #: A build waits longer than a search, in seconds: a cluster that takes in passages may be slow to answer.
 _BUILD_S = 30.0
+
+
+def open_index(address: str, credentials: Credentials) -> "OpenSearchIndex":
+    """The index at a URL: the entry point of the plug-in. Raises IndexProblem."""
+    return OpenSearchIndex(located(address, user=credentials.user, password=credentials.password, ca=credentials.ca))
 
 
 class OpenSearchIndex(OpenSearchSnapshots):

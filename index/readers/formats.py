@@ -1,4 +1,4 @@
-"""The formats that are read: each declared in its reader's module, as FORMATS, and found there by its suffix."""
+"""The formats that are read: each declared as FORMATS, in a reader's module or by a plug-in, and found by its suffix."""
 
 import pkgutil
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from index.model import Document
+from index.plugins import installed
 from index.readers.introductions import introduced
 from index.readers.unreadable import Unreadable
 
@@ -67,6 +68,7 @@ def formats() -> tuple[Format, ...]:
     package = __name__.rpartition(".")[0]
     modules = [name for _, name, _ in pkgutil.iter_modules(import_module(package).__path__)]
     declared = [getattr(import_module(f"{package}.{name}"), "FORMATS", ()) for name in modules]
+    declared += [plugin.load() for plugin in installed("formats").values()]
     return tuple(sorted((one for some in declared for one in some), key=lambda one: one.name))
 
 

@@ -14,7 +14,7 @@ from bus.runs.run_record import RunRecord
 from bus.wire.messages import Citation, NearPassage
 from index import languages
 from prompts import notices
-from runtime.cli import COMMANDS
+from runtime.cli import commands
 from runtime.cli import groundwire as groundwire_group
 from runtime.commands.answer_shown import answer_pieces, passage_pieces
 from runtime.terminal import styled
@@ -224,7 +224,7 @@ def test_command_group_lists_its_commands(home: Path) -> None:
     assert "\n  revoke  Revoke the key" in done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands())
 def test_unknown_variable_is_refused_by_every_command(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_EDGE_PROT", "1")
     done = CliRunner().invoke(groundwire_group, [command])
