@@ -47,6 +47,13 @@ class TooSlow(Exception):
     """The reader fell too far behind and was dropped; read on from the last event received."""
 
 
+class Closing(Unavailable):
+    """This process stops; another can read on from the last event received."""
+
+    def __init__(self) -> None:
+        super().__init__("this process is closing; read on from the last event you had")
+
+
 class Reader:
     """The events of one run, in batches. Use as a context manager: leaving it ends the subscription."""
 
@@ -176,14 +183,14 @@ class EventRouter:
     async def stop(self) -> None:
         self._open = False
         await self.watch.stop()
-        self._fail_all(_closing())
+        self._fail_all(Closing())
 
     def reader(self, run_id: str) -> Reader:
         """A reader of a run's events from now on."""
         reader = Reader(self, run_id)
         self._readers.setdefault(run_id, []).append(reader)
         if not self._open:
-            reader.fail(_closing())
+            reader.fail(Closing())
         return reader
 
     def when_done(self, run_id: str, tell: Callable[[str], None]) -> None:
@@ -237,7 +244,3 @@ class EventRouter:
 
     def _all(self) -> list[Reader]:
         return [each for readers in self._readers.values() for each in readers]
-
-
-def _closing() -> Unavailable:
-    return Unavailable("this process is closing; read on from the last event you had")

@@ -12,9 +12,9 @@ import anyio
 import click
 
 from runtime.commands.filter_options import taken_groups
+from runtime.commands.mcp_home import Home
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
-from runtime.mcp.home import Home
-from runtime.mcp.stdio import LONGEST_LINE, Stdio
+from runtime.mcp.stdio import LONGEST_LINE, serve
 from runtime.terminal import one_line, say
 
 _CHUNK = 64 * 1024
@@ -42,7 +42,7 @@ def mcp_command(ctx: click.Context, /, index: Place, config: Path | None, **opti
 
 
 def _taken() -> tuple[int, int]:
-    """Standard input and output for the protocol alone: whatever else reads finds nothing, whatever prints goes to the log."""
+    """Standard input and output for the protocol alone: other readers get an empty file, other output goes to the log."""
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -56,14 +56,14 @@ async def _serve(home: Home, source: int, sink: int) -> None:
         await _aside(partial(_write_all, sink, data))
 
     try:
-        await Stdio(home, write, home.open).serve(_lines(source))
+        await serve(home, _lines(source), write, home.open)
     finally:
         with anyio.CancelScope(shield=True):
             await home.close()
 
 
 async def _lines(source: int) -> AsyncIterator[bytes]:
-    """The lines of a file, however it was opened. Raises OSError for one that does not end."""
+    """The lines of a file. Raises OSError for a line without an end."""
     begun = bytearray()
     while chunk := await _aside(partial(os.read, source, _CHUNK)):
         *lines, rest = chunk.split(b"\n")
@@ -78,7 +78,7 @@ async def _lines(source: int) -> AsyncIterator[bytes]:
 
 
 async def _aside[T](work: Callable[[], T]) -> T:
-    """Do what may block for ever in a thread that the process does not wait for at its end, unlike those of a pool."""
+    """Work that may block for ever, in a thread that does not keep the process alive, unlike a pool's."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 

@@ -1,6 +1,7 @@
 """Assemble the aiohttp app: its routes, its middlewares and the state its handlers share."""
 
 import functools
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from runtime.edge import (
     asyncapi,
     health,
     index,
-    mcp,
     openapi,
     run_list,
     run_trace,
@@ -39,6 +39,9 @@ from runtime.edge.timeouts import TIMEOUTS, Timeouts
 from runtime.edge.ui_stream import chat as ui_chat
 from runtime.settings import EdgeSettings
 
+#: Modules of protocols that the edge does not know; `routes` of each returns its routes.
+PROTOCOLS = ("runtime.mcp.http",)
+
 
 def all_routes() -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json; of two that fit a path, the first serves it."""
@@ -56,14 +59,14 @@ def all_routes() -> tuple[Route, ...]:
         models,
         embeddings,
         responses,
-        mcp,
         ui_chat,
         health,
         document,
         openapi,
         asyncapi,
     )
-    return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Route))
+    ours = (each for module in modules for each in vars(module).values() if isinstance(each, Route))
+    return (*ours, *(route for name in PROTOCOLS for route in importlib.import_module(name).routes()))
 
 
 def make_app(

@@ -1,6 +1,5 @@
-"""The Model Context Protocol: what Groundwire offers to a program that works with a language model.
+"""The Model Context Protocol, served by its official SDK.
 
-`schemas` and `versions` are the protocol's own; `server` answers its methods, for one caller, over whatever carries the messages;
-`tools`, `resources` and `prompts` are what it offers; `stdio` carries messages over a process's own input and output, and
-`runtime.edge.mcp` over HTTP.
+`server` registers the tools, resources and prompt with the SDK; `peer` is the caller of a request. `stdio` carries messages over
+two byte streams; `http` and `exchange` carry them over HTTP. The edge imports only `http` at its start; the SDK takes a second.
 """

@@ -1,24 +1,24 @@
-"""What became of a question, as the tool `ask` gives it: a text for any model, a link to each source, and data."""
+"""The result of the tool `ask`: a text for any model, a link to each source, and data."""
 
 from collections.abc import Iterator
 
 import msgspec
+from mcp_types import CallToolResult, ResourceLink
 
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import NearPassage, Reference
 from prompts.vocabulary import Confidence, Outcome, Reason
 from runtime.edge.cited import cited
-from runtime.edge.following import Followed
 from runtime.edge.passages_markdown import markdown
-from runtime.mcp.resources import PLAIN
-from runtime.mcp.results import ResourceLink, Text, ToolCalled
-from runtime.mcp.source_uris import opened, source_uri
+from runtime.edge.relay import Transcript
+from runtime.mcp.sources import PLAIN, opened, source_uri
+from runtime.mcp.tools import result_of
 from runtime.source_links import source_path
 from runtime.terminal import fit, one_line
 
 
 class CitedPassage(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of one marker: `start` and `end` are the marker's characters in the answer, `quote` what it cites, verbatim."""
+    """One number of one marker. `start` and `end` are the marker's characters in the answer; `quote` is the cited text."""
 
     n: int
     start: int
@@ -42,7 +42,7 @@ class CitedSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClosestPassage(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that comes close to the question; nothing is claimed of it. `start` and `end` are characters of the document."""
+    """A passage close to the question, of which nothing is claimed. `start` and `end` are characters of the document."""
 
     source_id: str
     title: str
@@ -55,9 +55,9 @@ class ClosestPassage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a question. `answer` is checked text with markers like [1]; it is empty where nothing is claimed.
+    """The outcome of a question. `answer` is checked text with markers like [1]; it is empty where nothing is claimed.
 
-    `message`: what the person is told where there is no answer. `withheld`: how many sentences did not pass the checks.
+    `message`: the text for the person where there is no answer. `withheld`: the number of sentences that did not pass the checks.
     """
 
     run_id: str
@@ -72,8 +72,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     withheld: int
 
 
-def result_of(run: Followed, record: RunRecord | None, base: str) -> ToolCalled:
-    """The answer as a text for any model, with a link to each source, and as data."""
+def answer_of(run: Transcript, record: RunRecord | None, base: str) -> CallToolResult:
+    """The run's outcome as text, links and data."""
     outcome: Outcome = (record and record.outcome) or "answered"
     answers = outcome == "answered" and not run.withdrawn
     sources = tuple(_sources(run.references, base)) if answers else ()
@@ -89,17 +89,20 @@ def result_of(run: Followed, record: RunRecord | None, base: str) -> ToolCalled:
         passages=tuple(_closest(each, base) for each in run.passages),
         withheld=len(record.withheld) if record else 0,
     )
-    links = (
-        ResourceLink(uri=each.uri, name=each.source_id, title=one_line(each.title), mime_type=PLAIN) for each in sources
+    links = tuple(
+        ResourceLink(
+            type="resource_link", uri=each.uri, name=each.source_id, title=one_line(each.title), mime_type=PLAIN
+        )
+        for each in sources
     )
-    return ToolCalled(content=(Text(text=_text(answer, run.passages)), *links), structured_content=answer)
+    return result_of(_text(answer, run.passages), answer, links)
 
 
-def _citations(run: Followed, base: str) -> Iterator[CitedPassage]:
-    places = {place.n: place for reference in run.references for place in reference.cited}
+def _citations(run: Transcript, base: str) -> Iterator[CitedPassage]:
+    cited_at = {each.n: each for reference in run.references for each in reference.cited}
     for each in cited(run.text, run.references, base):
-        place = places[each.n]
-        uri = source_uri(each.source_id, place.source_start, place.source_end)
+        passage = cited_at[each.n]
+        uri = source_uri(each.source_id, passage.source_start, passage.source_end)
         yield CitedPassage(
             n=each.n,
             start=each.start,
@@ -108,7 +111,7 @@ def _citations(run: Followed, base: str) -> Iterator[CitedPassage]:
             title=each.title,
             url=opened(each.url, base, uri),
             uri=uri,
-            page=place.page,
+            page=passage.page,
             quote=each.quote,
         )
 

@@ -1,38 +1,41 @@
-"""The tool `ask`: a question as a run, told of as it is checked, and its answer with what it rests on."""
+"""The tool `ask`: a question as a run, with its progress, and the answer with its sources."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import msgspec
+from mcp_types import CallToolResult
 from msgspec import Meta
 
 from bus.powers.events import ProgressEvent, Sources, StageEvent, Withheld
-from bus.runs.router import Reader, TooSlow
+from bus.runs.router import Closing, Numbered, Reader
 from bus.wire.messages import QuestionAsked, Turn
 from index.filters import Filter
 from index.languages import FALLBACK, of
 from prompts.vocabulary import Language, Style, Voice
-from runtime.edge.following import Followed
 from runtime.edge.problems import Problem
+from runtime.edge.relay import TextForm, Transcript, relay
 from runtime.edge.state import Edge
-from runtime.mcp.answers import Answer, result_of
-from runtime.mcp.calls import Call, Teller
-from runtime.mcp.results import ToolCalled
+from runtime.mcp.answers import Answer, answer_of
+from runtime.mcp.peer import Context, report, token_of
 from runtime.mcp.tools import Declared
 from runtime.terminal import one_line
 
-#: A wait that a client is told of, in seconds.
+#: An event's number, a message for people, and the event.
+type Report = tuple[int, str, msgspec.Struct]
+
+#: The wait, in seconds, after which the client gets a first report.
 NOTABLE_S = 0.5
 
 
 class AskArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     question: Annotated[
-        str, Meta(min_length=1, max_length=4000, description="The question, in the words of the person who asks.")
+        str, Meta(min_length=1, max_length=4000, description="The question, in the person's own words.")
     ]
     conversation_history: Annotated[
         tuple[Turn, ...],
-        Meta(max_length=50, description="What was said before, oldest first, where the question depends on it."),
+        Meta(max_length=50, description="Earlier turns, oldest first, if the question depends on them."),
     ] = ()
     profile: Annotated[
         str, Meta(pattern="^[A-Za-z0-9_-]{1,64}$", description="How to answer, as this installation names it.")
@@ -46,8 +49,8 @@ class AskArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     deadline_s: Annotated[float, Meta(gt=0, le=3600, description="Give up after this many seconds.")] | None = None
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
-    """Text of the answer as it is shown; all of them together are the answer."""
+class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
+    """A stretch of the answer; all stretches together are the answer."""
 
     content: str
 
@@ -56,95 +59,110 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, tag="waiting"):
     """The index is not open yet."""
 
 
-async def ask(call: Call, asked: AskArguments) -> ToolCalled:
+async def ask(context: Context, arguments: AskArguments) -> CallToolResult:
     """Raises EXPECTED."""
-    teller = Teller.of(call)
-    edge = await _up(call, teller)
+    peer = context.lifespan_context
+    edge = await _ready(context)
     question = QuestionAsked(
-        question=asked.question,
-        conversation_history=asked.conversation_history,
-        profile=asked.profile,
-        language=asked.language,
-        style=asked.style,
-        voice=asked.voice,
-        filter=asked.filter,
-        deadline_s=asked.deadline_s,
-        events="all" if teller.wanted else "default",
-        on_disconnect="continue" if call.may_leave else "cancel",
-        idempotency_key=call.run_key,
+        question=arguments.question,
+        conversation_history=arguments.conversation_history,
+        profile=arguments.profile,
+        language=arguments.language,
+        style=arguments.style,
+        voice=arguments.voice,
+        filter=arguments.filter,
+        deadline_s=arguments.deadline_s,
+        events="default" if token_of(context) is None else "all",
+        on_disconnect="continue" if peer.may_leave else "cancel",
+        idempotency_key=peer.run_key,
     )
-    async with edge.ask(call.peer.caller, question, "mcp") as reader:
-        await call.stream.begin(reader.run_id)
-        return await followed(edge, reader, teller, call.peer.base)
+    async with peer.run(edge, question) as reader:
+        await peer.begin(reader.run_id)
+        reporter = Reporter(context, reader.run_id, peer.after)
+        try:
+            return await _followed(reporter, edge, reader)
+        except Closing:
+            if (restarted := await peer.edge()) is edge:
+                raise
+        with await restarted.runs.read(reader.run_id) as again:
+            return await _followed(reporter, restarted, again)
 
 
-async def _up(call: Call, teller: Teller) -> Edge:
-    """What answers, once it is up; a client that waits for it is told so. Raises Unavailable."""
-    opening = asyncio.ensure_future(call.peer.edge())
+async def _ready(context: Context) -> Edge:
+    """The edge, once it is ready; the client gets a report if it must wait. Raises Unavailable."""
+    opening = asyncio.ensure_future(context.lifespan_context.edge())
     try:
         done, _ = await asyncio.wait([opening], timeout=NOTABLE_S)
         if not done:
-            await teller.progress(0, "the documents are being opened", Waiting())
+            await report(context, 0, "the documents are being opened", Waiting())
         return await opening
     finally:
         opening.cancel()
 
 
-async def followed(edge: Edge, reader: Reader, teller: Teller, base: str, after: int = 0) -> ToolCalled:
-    """The run to its end, told of from its event `after` on. Raises Problem, Unavailable."""
-    run = Followed(reader, edge.timeouts.keepalive_s)
-    try:
-        async for batch in run.numbered():
-            if batch is None:
-                await teller.stream.alive()
-            for number, part in joined(each for each in batch or () if each[0] > after):
-                if isinstance(part, str):
-                    await teller.progress(number, one_line(part), Shown(content=part))
-                else:
-                    await _tell(teller, number, part)
-    except TooSlow:
-        raise Problem(503, "unavailable", f"run {run.run_id} was read too slowly; ask again") from None
-    return result_of(run, await edge.runs.record(run.run_id), base)
+class Reporter(TextForm[Report]):
+    """Reports a run's events after number `after` to its client."""
+
+    resumes = True  # at another edge, or by `ask` itself after a restart
+
+    def __init__(self, context: Context, run_id: str, after: int) -> None:
+        super().__init__(run_id)
+        self.context = context
+        self.after = after
+
+    def events(self, batch: Sequence[Numbered]) -> Iterator[Report]:
+        for _ in self.run.add([each for each in batch if each[0] <= self.after]):
+            pass
+        return super().events([each for each in batch if each[0] > self.after])
+
+    def text(self, number: int, tokens: list[str]) -> Iterator[Report]:
+        content = "".join(tokens)
+        yield number, one_line(content), Text(content=content)
+
+    def progress(self, number: int, event: ProgressEvent) -> Iterator[Report]:
+        match event:
+            case StageEvent(status="start"):
+                yield number, _stage(event.stage), event
+            case Sources():
+                titles = ", ".join(dict.fromkeys(one_line(each.title or each.source_id) for each in event.items))
+                yield number, f"found {titles}", event
+            case Withheld():
+                why = ", ".join(dict.fromkeys(_flag(flag.kind) for flag in event.flags))
+                yield number, f"a sentence is withheld: it {why}", event
+
+    async def send(self, units: Iterable[Report]) -> None:
+        for number, message, event in units:
+            await report(self.context, number, message, event)
+            self.after = number
+
+    async def alive(self) -> None:
+        await self.context.lifespan_context.alive()
+
+    async def cut_off(self) -> None:
+        raise Closing
+
+    async def drop(self) -> Problem:
+        return Problem(503, "unavailable", f"run {self.run.run_id} was read too slowly; ask again")
 
 
-def joined(parts: Iterable[tuple[int, str | ProgressEvent]]) -> Iterator[tuple[int, str | ProgressEvent]]:
-    """Tokens that follow one another as one text, with the number of its last; everything else as it is."""
-    text, last = "", 0
-    for number, part in parts:
-        if isinstance(part, str):
-            text, last = text + part, number
-            continue
-        if text:
-            yield last, text
-            text = ""
-        yield number, part
-    if text:
-        yield last, text
-
-
-async def _tell(teller: Teller, number: int, event: ProgressEvent) -> None:
-    match event:
-        case StageEvent(status="start"):
-            await teller.progress(number, _stage(event.stage), event)
-        case Sources():
-            titles = ", ".join(dict.fromkeys(one_line(each.title or each.source_id) for each in event.items))
-            await teller.progress(number, f"found {titles}", event)
-        case Withheld():
-            why = ", ".join(dict.fromkeys(_flag(flag.kind) for flag in event.flags))
-            await teller.progress(number, f"a sentence is withheld: it {why}", event)
-            await teller.log("info", number, event)
+async def _followed(reporter: Reporter, edge: Edge, reader: Reader) -> CallToolResult:
+    """Report the run's events and return its answer. Raises Problem, Closing, Unavailable."""
+    reporter.run = Transcript(reader.run_id)
+    await relay(edge, reader, reporter, reporter)
+    reporter.run.check()
+    return answer_of(reporter.run, await edge.runs.record(reader.run_id), reporter.context.lifespan_context.base)
 
 
 def _stage(stage: str) -> str:
-    """What a stage does, in the words of the page, for a person who waits."""
+    """The page's words for a stage."""
     words = of(FALLBACK).page.stages
     return getattr(words, "answer" if stage.startswith("answer_") else stage, words.other)
 
 
 def _flag(kind: str) -> str:
     words = of(FALLBACK).page.flags
-    said: str = getattr(words, kind, words.other)
-    return said[:1].lower() + said[1:].rstrip(":")
+    label: str = getattr(words, kind, words.other)
+    return label[:1].lower() + label[1:].rstrip(":")
 
 
 ASK = Declared(

@@ -1,24 +1,57 @@
-"""What of a document's text the caller may read, for the tool and the resources alike."""
+"""The documents: their addresses as resources (`groundwire://source/ID`), and the text that the caller may read."""
 
-from bus.powers.sources import LONGEST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from bus.powers.sources import ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from runtime.edge.door import check_scope
-from runtime.mcp.calls import Call
+from runtime.mcp.peer import Peer
+from runtime.source_links import absolute
 
-#: How many sources a page of their list names.
-PAGE = 100
+PREFIX = "groundwire://source/"
+#: All addresses, as an RFC 6570 template.
+TEMPLATE = PREFIX + "{id}{?start,end}"
+#: The media type of a document's text, whatever its file is.
+PLAIN = "text/plain"
 
 
-async def text_of(call: Call, source_id: str, start: int = 0, end: int | None = None) -> SourceText:
+def source_uri(source_id: str, start: int | None = None, end: int | None = None) -> str:
+    """The address of a document, or of its characters from `start` to `end`."""
+    characters = f"?start={start}&end={end}" if start is not None and end is not None else ""
+    return f"{PREFIX}{quote(source_id, safe='')}{characters}"
+
+
+def opened(url: str, base: str, uri: str) -> str:
+    """The address at which a client can open a source: its own, its page's, or its resource's where there are no pages."""
+    url = absolute(url, base)
+    return uri if url.startswith("/") else url
+
+
+def source_in(uri: str) -> tuple[str, int | None, int | None] | None:
+    """The id and the characters that an address names; None for any other address."""
+    if not uri.startswith(PREFIX):
+        return None
+    parts = urlsplit(uri)
+    source_id = unquote(parts.path.removeprefix("/"))
+    query = parse_qs(parts.query)
+    start, end = (_number(query.get(name, [""])[-1]) for name in ("start", "end"))
+    return (source_id, start, end) if source_id else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
+
+
+async def text_of(peer: Peer, source_id: str, start: int, end: int) -> SourceText:
     """A stretch of a document's text, at most LONGEST characters. Raises Problem 403, NoSuchSource, NotServed, Unavailable."""
-    check_scope(call.peer.caller, "search")
-    edge = await call.peer.edge()
-    asked = TextAsked(source_id=source_id, start=start, end=start + LONGEST if end is None else end, groups=call.groups)
-    return await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
+    check_scope(peer.caller, "search")
+    edge = await peer.edge()
+    wanted = TextAsked(source_id=source_id, start=start, end=end, groups=peer.caller.groups)
+    return await ask_sources(edge.runs.client, wanted, SourceText, timeout_s=edge.timeouts.search_s)
 
 
-async def list_of(call: Call, after: str, most: int = PAGE) -> SourceList:
-    """The documents whose ids follow `after`. Raises Problem 403, Unavailable."""
-    check_scope(call.peer.caller, "search")
-    edge = await call.peer.edge()
-    asked = ListAsked(after=after, most=most, groups=call.groups)
-    return await ask_sources(edge.runs.client, asked, SourceList, timeout_s=edge.timeouts.search_s)
+async def list_of(peer: Peer, after: str) -> SourceList:
+    """The hundred documents whose ids follow `after`. Raises Problem 403, Unavailable."""
+    check_scope(peer.caller, "search")
+    edge = await peer.edge()
+    wanted = ListAsked(after=after, most=100, groups=peer.caller.groups)
+    return await ask_sources(edge.runs.client, wanted, SourceList, timeout_s=edge.timeouts.search_s)

@@ -1,4 +1,4 @@
-"""The tools: what each takes and gives, as JSON Schema from its Structs, and who may use it."""
+"""The declaration of a tool: its arguments and result as JSON Schema from their Structs, and the scope that it needs."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -6,23 +6,19 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
+from mcp_types import CallToolResult, ResourceLink, TextContent, Tool, ToolAnnotations
 
+from bus.runs.router import Closing
 from runtime.edge.door import check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.request_parsing import parse_body
 from runtime.keys import Scope
-from runtime.mcp.calls import Call
-from runtime.mcp.results import Text, Tool, ToolAnnotations, ToolCalled, Tools
-from runtime.mcp.schemas import CallTool
-from runtime.mcp.versions import INVALID_PARAMS, RpcError, at_least
-
-#: The first version whose clients know structured results and links to resources.
-STRUCTURED_SINCE = "2025-06-18"
+from runtime.mcp.peer import Context
 
 
 @dataclass(frozen=True)
 class Declared[Arguments: msgspec.Struct]:
-    """A tool. `use` is its body; it may raise EXPECTED, whose sentence the model then reads. All of them only read."""
+    """A read-only tool. `use` is its body; it may raise EXPECTED, whose sentence the client's model reads."""
 
     name: str
     title: str
@@ -30,7 +26,7 @@ class Declared[Arguments: msgspec.Struct]:
     scope: Scope
     arguments: type[Arguments]
     gives: type[msgspec.Struct]
-    use: Callable[[Call, Arguments], Awaitable[ToolCalled]]
+    use: Callable[[Context, Arguments], Awaitable[CallToolResult]]
 
     @cached_property
     def listed(self) -> Tool:
@@ -45,50 +41,33 @@ class Declared[Arguments: msgspec.Struct]:
             ),
         )
 
-    async def called(self, call: Call, arguments: bytes) -> ToolCalled:
-        """Raises Problem 403."""
-        check_scope(call.peer.caller, self.scope)
+    async def called(self, context: Context, arguments: dict[str, Any]) -> CallToolResult:
+        """Raises Problem 403, Closing."""
+        check_scope(context.lifespan_context.caller, self.scope)
         try:
-            result = await self.use(call, parse_body(arguments, self.arguments))
+            return await self.use(context, parse_body(msgspec.json.encode(arguments), self.arguments))
+        except Closing:
+            raise
         except EXPECTED as error:
             return failed(problem_of(error))
-        return result if at_least(call.version, STRUCTURED_SINCE) else _plain(result)
 
 
-#: The tools by name, each with arguments of its own, hence Any.
-type Offered = dict[str, Declared[Any]]
-
-
-def failed(problem: Problem) -> ToolCalled:
-    """A problem as the model reads it; so it may ask otherwise."""
-    again = problem.headers.get("Retry-After")
-    wait = f" (try again in {again} s)" if again else ""
-    return ToolCalled(content=(Text(text=f"{problem.detail}{wait}"),), is_error=True)
-
-
-def schema_of(struct: type[msgspec.Struct]) -> msgspec.Raw:
-    """The JSON Schema of a Struct, whose root is an object's and no reference, as the protocol wants it."""
-    _, schemas = msgspec.json.schema_components([struct], ref_template="#/$defs/{name}")
-    root = schemas.pop(struct.__name__)
-    return msgspec.Raw(msgspec.json.encode(root | ({"$defs": schemas} if schemas else {})))
-
-
-def _plain(result: ToolCalled) -> ToolCalled:
-    """For clients that know texts only."""
-    return ToolCalled(
-        content=tuple(each for each in result.content if isinstance(each, Text)), is_error=result.is_error
+def result_of(text: str, data: msgspec.Struct, links: tuple[ResourceLink, ...] = ()) -> CallToolResult:
+    """A result as text for any model, with links to its sources, and as data."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=text), *links], structured_content=msgspec.to_builtins(data)
     )
 
 
-def listed(tools: Offered, call: Call) -> Tools:
-    """The tools that the caller may use."""
-    return Tools(tools=tuple(tool.listed for tool in tools.values() if call.peer.caller.may(tool.scope)))
+def failed(problem: Problem) -> CallToolResult:
+    """A problem as text, so that the client's model can ask differently."""
+    again = problem.headers.get("Retry-After")
+    wait = f" (try again in {again} s)" if again else ""
+    return CallToolResult(content=[TextContent(type="text", text=f"{problem.detail}{wait}")], is_error=True)
 
 
-async def called(tools: Offered, call: Call) -> ToolCalled:
-    """Raises RpcError, Problem 403."""
-    params = call.params(CallTool)
-    tool = tools.get(params.name)
-    if tool is None:
-        raise RpcError(INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; there are {', '.join(tools)}")
-    return await tool.called(call, bytes(params.arguments))
+def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON Schema of a Struct. Its root is an object and no reference, as the protocol requires."""
+    _, schemas = msgspec.json.schema_components([struct], ref_template="#/$defs/{name}")
+    root: dict[str, Any] = schemas.pop(struct.__name__)
+    return root | ({"$defs": schemas} if schemas else {})

@@ -1,4 +1,4 @@
-"""The Python client of the Model Context Protocol, over HTTP, in both of the protocol's eras."""
+"""The Python client of the Model Context Protocol, over HTTP, at both versions of the protocol."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -8,7 +8,6 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import ResourceTemplateReference
 
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.runs.runs import Runs
@@ -56,8 +55,8 @@ def scripts(pipeline: Pipeline) -> Iterator[None]:
     pipeline.scripts = before
 
 
-class Told:
-    """The progress notifications of a request."""
+class Progress:
+    """The progress of a request, as its client receives it."""
 
     def __init__(self) -> None:
         self.numbers: list[float] = []
@@ -83,16 +82,16 @@ async def test_ask(client: Client) -> None:
 
 
 async def test_stream(client: Client) -> None:
-    told = Told()
-    await client.call_tool("ask", {"question": "cites When?"}, progress_callback=told)
-    assert told.messages == [
+    progress = Progress()
+    await client.call_tool("ask", {"question": "cites When?"}, progress_callback=progress)
+    assert progress.messages == [
         "Choose the evidence",
         "found Refunds",
         ANSWER[:36].strip(),
         "a sentence is withheld: it contains a number that the source does not have",
         ANSWER[36:].strip(),
     ]
-    assert told.numbers == sorted(set(told.numbers))
+    assert progress.numbers == sorted(set(progress.numbers))
 
 
 async def test_cite(client: Client) -> None:
@@ -107,7 +106,7 @@ async def test_cite(client: Client) -> None:
     assert [each["url"].endswith("/sources/shop/refunds.md") for each in answer["sources"]] == [True]
 
 
-async def test_the_closest_passages_are_no_answer(client: Client) -> None:
+async def test_closest_passages(client: Client) -> None:
     result = await client.call_tool("ask", {"question": "near the end"})
     answer = structured(result)
     assert (answer["outcome"], answer["answer"], answer["sources"]) == ("closest", "", [])
@@ -135,29 +134,27 @@ async def test_cancel(client: Client, pipeline: Pipeline, runs: Runs) -> None:
 
 
 async def test_resume(edge: str, pipeline: Pipeline) -> None:
-    """A connection that breaks: the client takes the stream up where it was, and the answer is whole. Since 2026-07-28 no stream
-    is resumed; a client asks again.
-    """
+    """After a broken connection the client resumes the stream and the answer is whole. Since 2026-07-28 no stream is resumed."""
     pipeline.scripts["held"] = held = Held()
-    told = Told()
+    progress = Progress()
     proxy = CutProxy(edge)
     async with proxy.listening() as url, Client(f"{url}/mcp", mode="legacy") as client:
 
         async def breaks() -> None:
             run_id = await held.begun.get()
-            while " ".join(told.messages) != ANSWER[:36].strip():  # joined tokens are one text
-                told.heard.clear()
-                await told.heard.wait()
+            while " ".join(progress.messages) != ANSWER[:36].strip():  # tokens that arrive together become one text
+                progress.heard.clear()
+                await progress.heard.wait()
             proxy.cut()
             held.go_on.set()
             await pipeline.ended[run_id]
 
         breaking = asyncio.create_task(breaks())
-        result = await client.call_tool("ask", {"question": "held back"}, progress_callback=told)
+        result = await client.call_tool("ask", {"question": "held back"}, progress_callback=progress)
         await breaking
     assert structured(result)["answer"] == ANSWER
-    assert " ".join(told.messages) == ANSWER
-    assert told.numbers == sorted(set(told.numbers))
+    assert " ".join(progress.messages) == ANSWER
+    assert progress.numbers == sorted(set(progress.numbers))
 
 
 async def test_error(client: Client) -> None:
@@ -206,7 +203,7 @@ async def test_search(client: Client, bus: Bus) -> None:
     )
 
 
-async def test_prompt_and_source_template_are_listed(client: Client) -> None:
+async def test_prompt_and_template(client: Client) -> None:
     (prompt,) = (await client.list_prompts()).prompts
     got = await client.get_prompt(prompt.name, {"question": "When?"})
     assert "When?" in got.messages[0].content.text
@@ -239,7 +236,7 @@ async def test_open(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("sources")
-async def test_sources_are_resources(client: Client) -> None:
+async def test_resources(client: Client) -> None:
     listed, cursor = list[str](), None
     while True:
         page = await client.list_resources(cursor=cursor)
@@ -258,16 +255,3 @@ async def test_sources_are_resources(client: Client) -> None:
     assert again.text == parts[1].text
     with pytest.raises(MCPError, match="there is no resource"):
         await client.read_resource("groundwire://source/nonesuch")
-
-
-@pytest.mark.usefixtures("sources")
-async def test_ids_of_sources_are_completed(client: Client) -> None:
-    async def completed(typed: str) -> tuple[list[str], bool | None]:
-        ref = ResourceTemplateReference(type="ref/resource", uri="groundwire://source/{id}{?start,end}")
-        found = (await client.complete(ref, {"name": "id", "value": typed})).completion
-        return list(found.values), found.has_more
-
-    assert await completed("shop/r") == (["shop/refunds.md"], False)
-    assert await completed("nonesuch") == ([], False)
-    many, more = await completed("shop/")
-    assert (len(many), more) == (100, True)

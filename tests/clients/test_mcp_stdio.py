@@ -13,12 +13,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from bus.wire.messages import QuestionAsked
-from runtime.mcp.home import Home
+from runtime.commands.mcp_home import Home
 from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row
-from tests.clients.test_mcp import Told
+from tests.clients.test_mcp import Progress
 from tests.polling import until
 
 ROWS = (
@@ -94,12 +94,12 @@ async def started(index: Path) -> AsyncIterator[Client]:
 
 @pytest.fixture(scope="module")
 async def client(index: Path) -> AsyncIterator[Client]:
-    """The second of two: the first, with the stack that it used, has gone."""
+    """The second of two: the first, whose stack it used, has gone."""
     async with contextlib.AsyncExitStack() as clients:
         async with started(index) as first:
-            told = Told()
-            await first.call_tool("ask", {"question": "When are refunds paid?"}, progress_callback=told)
-            assert told.messages[0] == "the documents are being opened"
+            progress = Progress()
+            await first.call_tool("ask", {"question": "When are refunds paid?"}, progress_callback=progress)
+            assert progress.messages[0] == "the documents are being opened"
             second = await clients.enter_async_context(started(index))
             assert not (await second.call_tool("search", {"query": "refunds"})).is_error
         yield second
@@ -115,10 +115,10 @@ async def test_ask(client: Client) -> None:
 
 
 async def test_stream(client: Client) -> None:
-    told = Told()
-    await client.call_tool("ask", {"question": "When does the shop open on Saturdays?"}, progress_callback=told)
-    assert "Search the documents" in told.messages
-    assert any("ten" in each for each in told.messages)
+    progress = Progress()
+    await client.call_tool("ask", {"question": "When does the shop open on Saturdays?"}, progress_callback=progress)
+    assert "Search the documents" in progress.messages
+    assert any("ten" in each for each in progress.messages)
 
 
 async def test_cite(client: Client) -> None:
@@ -150,8 +150,8 @@ async def test_error(client: Client) -> None:
     assert result.is_error
 
 
-async def test_question_during_another_stop_starts_a_stack(index: Path) -> None:
-    """It is stopping from when it is not found any more, though its nats-server is the last of it to go."""
+async def test_question_while_another_stack_stops(index: Path) -> None:
+    """A stack that stops leaves its folder first and its nats-server last."""
     settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "stopping"))
     others, home = contextlib.AsyncExitStack(), Home(settings)
     try:
@@ -171,8 +171,8 @@ async def test_question_during_another_stop_starts_a_stack(index: Path) -> None:
         await home.close()
 
 
-async def test_initialize_does_not_wait_for_the_index(index: Path) -> None:
-    """It is answered without a stack; and what ends with its input leaves nothing but the protocol behind."""
+async def test_greeting_without_stack(index: Path) -> None:
+    """Greetings are answered without a stack, and standard output holds nothing but the protocol."""
     state = index.parent / "greeting"
     process = await asyncio.create_subprocess_exec(
         *(*COMMAND, "mcp", "--index", str(index)),
@@ -193,9 +193,10 @@ async def test_initialize_does_not_wait_for_the_index(index: Path) -> None:
         + b"no protocol\n"
     )
     answers: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
-    assert [each.get("id") for each in answers] == [1, "two", None]
-    assert answers[0]["result"]["protocolVersion"] == "2025-06-18"
-    assert answers[2]["error"]["code"] == -32700
+    by_id = {each.get("id"): each for each in answers}
+    assert by_id.keys() == {1, "two", None}
+    assert by_id[1]["result"]["protocolVersion"] == "2025-11-25"
+    assert by_id[None]["error"]["code"] == -32700
     assert (process.returncode, err, state.exists()) == (0, b"", False)
 
 
@@ -211,7 +212,7 @@ async def test_signal_ends_it_while_its_input_is_open(index: Path) -> None:
     await process.wait()
 
 
-async def test_missing_index_names_the_build_command(tmp_path: Path) -> None:
+async def test_missing_index(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(*COMMAND, "mcp", "--index", str(tmp_path / "nothing")),
         stdout=asyncio.subprocess.PIPE,
