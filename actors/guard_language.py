@@ -7,7 +7,7 @@ When it cannot be translated the draft goes on as it is: its `wrong_language` fl
 
 import msgspec
 
-from actors.answer.release import cited_in, flags_of, harmless
+from actors.answering.release import cited_in, flags_of, harmless
 from actors.evidence.prompt_shapes import evidence_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask

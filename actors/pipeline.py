@@ -1,10 +1,6 @@
 """The pipeline: every actor, in the order in which a run passes through them."""
 
-from actors.answer_hint import answer_hint
-from actors.answer_report import answer_report
-from actors.answer_simple import answer_simple
-from actors.answer_structured import answer_structured
-from actors.answer_synthesis import answer_synthesis
+from actors.answer import answer
 from actors.classify_intent import classify_intent
 from actors.classify_query import classify_query
 from actors.decompose_query import decompose_query
@@ -21,6 +17,7 @@ from actors.stream_references import stream_references
 from actors.verify_answer import verify_answer
 from bus.delivery.actor import Actor
 from bus.delivery.graph import Graph
+from bus.wire.messages import stage_names
 
 ACTORS: tuple[Actor, ...] = (
     classify_intent,
@@ -32,17 +29,16 @@ ACTORS: tuple[Actor, ...] = (
     judge_relevance,
     judge_sufficiency,
     select_evidence,
-    answer_simple,
-    answer_report,
-    answer_synthesis,
-    answer_structured,
-    answer_hint,
+    answer,
     guard_language,
     verify_answer,
     settle_answer,
     stream_answer,
     stream_references,
 )
+
+#: The name of each stage in events, records and metrics.
+STAGES: tuple[str, ...] = tuple(name for actor in ACTORS for name in stage_names(actor.name, actor.takes))
 
 
 def pipeline() -> Graph:

@@ -1,6 +1,6 @@
-"""Select the verbatim spans that an answer may rest on, number them, and request the answer style that fits.
+"""Select the verbatim spans that an answer may rest on, number them, and request the answer in the style that fits.
 
-PassagesReady -> one of the five answer requests | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
+PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
 Rules choose among what was retrieved, and how probable it is that their choice answers decides whether there is an answer at all;
 a model then picks, with their choice before it. When no model can pick, theirs stands. Given contexts are the caller's own choice:
@@ -10,15 +10,15 @@ there the model judges alone.
 from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
 from actors.selecting.chosen import chosen, found, rested_on, suggestions, unsure
-from actors.selecting.requests import Request, requested, style_of, unanswerable
+from actors.selecting.requests import requested, style_of, unanswerable
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerSettled, PassagesReady
+from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from prompts import contracts
 
 
-def by_rules(message: PassagesReady, failure: Failure) -> Request | AnswerSettled:
+def by_rules(message: PassagesReady, failure: Failure) -> AnswerRequested | AnswerSettled:
     if not message.passages:
         return unanswerable(message)
     passages = found(message)
@@ -30,7 +30,7 @@ def by_rules(message: PassagesReady, failure: Failure) -> Request | AnswerSettle
 
 
 @actor(prompts=("select_evidence",), fallback=by_rules)
-async def select_evidence(message: PassagesReady, ask: Ask) -> Request | AnswerSettled:
+async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested | AnswerSettled:
     question = message.question
     if not message.passages:
         return unanswerable(message)

@@ -7,6 +7,7 @@ from bus.wire.messages import (
     About,
     Analysis,
     AnswerDrafted,
+    AnswerRequested,
     AnswerSettled,
     AnswerVerified,
     Block,
@@ -22,7 +23,6 @@ from bus.wire.messages import (
     Extract,
     Flag,
     FollowUpAsked,
-    HintRequested,
     Message,
     Passage,
     PassagesJudged,
@@ -33,16 +33,12 @@ from bus.wire.messages import (
     QuestionAsked,
     QuestionReady,
     Reference,
-    ReportRequested,
     RunFinished,
     Sentence,
     Settled,
-    SimpleAnswerRequested,
     Span,
-    StructureRequested,
     SubQuery,
     SubQueryPlanned,
-    SynthesisRequested,
     Turn,
     WithheldSentence,
 )
@@ -264,11 +260,7 @@ _ALL: tuple[Message, ...] = (
         rounds=2,
         snapshot="s1",
     ),
-    SimpleAnswerRequested(**_EVIDENCE),  # type: ignore[arg-type]
-    ReportRequested(**_EVIDENCE),  # type: ignore[arg-type]
-    SynthesisRequested(**_EVIDENCE),  # type: ignore[arg-type]
-    StructureRequested(**_EVIDENCE),  # type: ignore[arg-type]
-    HintRequested(**_EVIDENCE),  # type: ignore[arg-type]
+    AnswerRequested(style="simple", **_EVIDENCE),  # type: ignore[arg-type]
     DraftMistranslated(**_DRAFT),  # type: ignore[arg-type]
     AnswerDrafted(**_DRAFT),  # type: ignore[arg-type]
     AnswerVerified(**{**_DRAFT, "verified": True}),  # type: ignore[arg-type]

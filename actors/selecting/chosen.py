@@ -7,8 +7,8 @@ from actors.choosing.parts import choose_parts
 from actors.evidence import spans
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
-from actors.selecting.requests import Request, requested, style_of
-from bus.wire.messages import AnswerSettled, Passage, PassagesReady, Span
+from actors.selecting.requests import requested, style_of
+from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
 
 #: What is asked for in these forms is explained step by step, so it is shown in the order of its document.
@@ -61,7 +61,7 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 
 def rested_on(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
-) -> Request:
+) -> AnswerRequested:
     evidence = numbered(passages, choice, slices)
     if not choice.compares and kind_of(message.question.text) not in EXPLAINED:
         at, start, _ = choice.leads[0]

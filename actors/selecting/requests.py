@@ -8,27 +8,8 @@ from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
-from bus.wire.messages import (
-    AnswerSettled,
-    HintRequested,
-    PassagesReady,
-    ReportRequested,
-    SimpleAnswerRequested,
-    Span,
-    StructureRequested,
-    SynthesisRequested,
-)
+from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady, Span
 from prompts.vocabulary import Reason, Style
-
-type Request = SimpleAnswerRequested | ReportRequested | SynthesisRequested | StructureRequested | HintRequested
-
-REQUESTS: dict[Style, type[Request]] = {
-    "simple": SimpleAnswerRequested,
-    "report": ReportRequested,
-    "synthesis": SynthesisRequested,
-    "structured": StructureRequested,
-    "hint": HintRequested,
-}
 
 
 def unanswerable(message: PassagesReady) -> AnswerSettled:
@@ -53,10 +34,11 @@ def style_of(message: PassagesReady) -> Style:
     return style if question.constraints.response_schema is UNSET or style == "hint" else "simple"
 
 
-def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> Request:
+def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:
     """The request, with what other passages say against the evidence added to it."""
     evidence = (*evidence, *opposing(evidence, message.passages))
-    return REQUESTS[style_of(message)](
+    return AnswerRequested(
+        style=style_of(message),
         question=message.question,
         evidence=evidence,
         analyses=message.analyses,

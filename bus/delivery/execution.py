@@ -17,7 +17,7 @@ from bus.powers.events import Emitter, EventStore, StageEvent
 from bus.powers.protocols import Powers
 from bus.powers.searching import Find, Finder
 from bus.wire.errors import Failure
-from bus.wire.messages import BY_TYPE, EvidenceSelected, Message, question_about
+from bus.wire.messages import BY_TYPE, AnswerRequested, Message, question_about, stage_name
 from bus.wire.subjects import Key
 
 
@@ -54,15 +54,16 @@ async def execute(
     profile, everything = (question.profile, question.events == "all") if question else ("", False)
     retries = actor.retries if retries is None else retries
     # An answering actor shows the first words.
-    first = attempt == 1 and isinstance(message, EvidenceSelected)
+    first = attempt == 1 and isinstance(message, AnswerRequested)
     emit = Emitter(services.events, key.run_id, everything=everything, first=first)
+    name = stage_name(actor.name, message)
     fallback = ""
     for tried in range(retries + 1):
-        ask = Asker(services.answer, key.run_id, actor.name, deadline, actor.priority, actor.prompts, profile, began)
+        ask = Asker(services.answer, key.run_id, name, deadline, actor.priority, actor.prompts, profile, began)
         search = Finder(services.find, groups, began, key.run_id)
         if attempt > 1 or tried:
             await emit.progress()
-        await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="start"))
+        await emit.aside(StageEvent(stage=name, lane=key.lane, status="start"))
         try:
             result = await actor.run(taken, Powers(ask, search, emit))
             break
@@ -74,9 +75,9 @@ async def execute(
             result = actor.fallback(taken, failure)
             fallback = f"{type(failure).__name__}: {failure}"
             break
-    await emit.aside(StageEvent(stage=actor.name, lane=key.lane, status="end"))
+    await emit.aside(StageEvent(stage=name, lane=key.lane, status="end"))
     stage = Stage(
-        actor=actor.name,
+        actor=name,
         took_s=round(time.monotonic() - began, 6),
         attempt=attempt,
         fallback=fallback,

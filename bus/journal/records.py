@@ -1,14 +1,14 @@
 """A record of the journal: one or two lines of JSON, the message, then what the powers returned while it was produced (`Stage`)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from bus.journal.packing import unpack
 from bus.transport.envelope import read, set_aside
 from bus.wire.errors import Poison
-from bus.wire.messages import BY_TYPE, Message, QuestionAsked, message_type
+from bus.wire.messages import BY_TYPE, EARLIER_REQUESTS, AnswerRequested, Message, QuestionAsked, message_type
 from bus.wire.subjects import Key
 from index.filters import Filter
 
@@ -20,7 +20,7 @@ VIA = "Gw-Via"
 #: When it came in, in epoch seconds; it may have waited to be let in.
 RECEIVED = "Gw-Received"
 
-_ASKED = message_type(QuestionAsked)
+_ASKED, _REQUESTED = message_type(QuestionAsked), message_type(AnswerRequested)
 _encoder = msgspec.json.Encoder()
 _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decoder(t) for name, t in BY_TYPE.items()}
 
@@ -125,10 +125,25 @@ def encode(message: Message, stage: Stage | None = None) -> bytes:
 
 def decode(type_name: str, data: bytes) -> Message:
     """The message of a record, packed or not. Raises Poison when it does not match its subject."""
+    type_name, data = _as_now(type_name, unpack(data))
     decoder = _decoders.get(type_name)
     if decoder is None:
         raise Poison(f"there is no message type {type_name!r}; `groundwire graph` lists them")
-    return read(decoder, _parts(type_name, unpack(data))[0], f"this {type_name}")
+    return read(decoder, _parts(type_name, data)[0], f"this {type_name}")
+
+
+def as_now(record: Record) -> Record:
+    """The record under today's message types."""
+    kind, data = _as_now(record.key.type, record.data)
+    return record if kind == record.key.type else replace(record, key=replace(record.key, type=kind), data=data)
+
+
+def _as_now(type_name: str, data: bytes) -> tuple[str, bytes]:
+    if (style := EARLIER_REQUESTS.get(type_name)) is None:
+        return type_name, data
+    return _REQUESTED, data.replace(
+        f'"type":"{type_name}"'.encode(), f'"type":"{_REQUESTED}","style":"{style}"'.encode(), 1
+    )
 
 
 def _parts(type_name: str, data: bytes) -> tuple[bytes, bytes]:

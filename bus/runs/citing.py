@@ -10,7 +10,7 @@ import msgspec
 from bus.journal.journal import EventFrame
 from bus.powers.events import numbers_behind, shown_text
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import Citation, CitedPlace, EvidenceSelected, Message, Reference, Span
+from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, Reference, Span
 from index.masking.parts import masked
 from index.text.citations import markers
 
@@ -92,7 +92,7 @@ def was_cut_off(record: RunRecord) -> bool:
 
 def with_shown(record: RunRecord, messages: Sequence[Message], frames: Sequence[EventFrame]) -> RunRecord:
     """The record of a run that was stopped in the middle, with what its client had been shown and what that cites."""
-    request = next((m for m in messages if isinstance(m, EvidenceSelected)), None)
+    request = next((m for m in messages if isinstance(m, AnswerRequested)), None)
     answer = shown_text(frames)
     if request is None or not answer:
         return record

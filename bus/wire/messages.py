@@ -398,9 +398,13 @@ class Conflict(Part, frozen=True, kw_only=True):
     outdated_n: int = 0
 
 
-class EvidenceSelected(Message, frozen=True, kw_only=True):
-    """Base of the five requests for an answer; never sent itself. `probability`: that the evidence answers; None when unknown."""
+class AnswerRequested(Message, frozen=True, kw_only=True):
+    """A request for an answer in that style. select_evidence -> answer
 
+    `probability`: that the evidence answers; None when unknown.
+    """
+
+    style: Style
     question: Question
     evidence: tuple[Span, ...]
     analyses: tuple[Analysis, ...]
@@ -408,26 +412,6 @@ class EvidenceSelected(Message, frozen=True, kw_only=True):
     snapshot: str
     rounds: int
     probability: float | None = None
-
-
-class SimpleAnswerRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """A request for a short answer. select_evidence -> answer_simple"""
-
-
-class ReportRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """A request for a report. select_evidence -> answer_report"""
-
-
-class SynthesisRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """A request for a synthesis. select_evidence -> answer_synthesis"""
-
-
-class StructureRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """A request for a structured answer. select_evidence -> answer_structured"""
-
-
-class HintRequested(EvidenceSelected, frozen=True, kw_only=True):
-    """A request for a hint. select_evidence -> answer_hint"""
 
 
 class Flag(Part, frozen=True, kw_only=True):
@@ -484,7 +468,7 @@ class Draft(Message, frozen=True, kw_only=True):
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):
-    """A draft, not yet shown, in a language other than the one asked for. answer_* -> guard_language"""
+    """A draft, not yet shown, in a language other than the one asked for. answer -> guard_language"""
 
 
 class AnswerDrafted(Draft, frozen=True, kw_only=True):
@@ -627,11 +611,7 @@ CATALOGUE: tuple[type[Message], ...] = (
     PassagesRetrieved,
     PassagesJudged,
     PassagesReady,
-    SimpleAnswerRequested,
-    ReportRequested,
-    SynthesisRequested,
-    StructureRequested,
-    HintRequested,
+    AnswerRequested,
     DraftMistranslated,
     AnswerDrafted,
     AnswerVerified,
@@ -640,6 +620,25 @@ CATALOGUE: tuple[type[Message], ...] = (
 )
 
 BY_TYPE: dict[str, type[Message]] = {message_type(message): message for message in CATALOGUE}
+
+#: The five message types that AnswerRequested replaced, with the style of each: older journals and traces have them.
+EARLIER_REQUESTS: dict[str, Style] = {
+    "simple_answer_requested": "simple",
+    "report_requested": "report",
+    "synthesis_requested": "synthesis",
+    "structure_requested": "structured",
+    "hint_requested": "hint",
+}
+
+
+def stage_name(actor: str, message: Message) -> str:
+    """The stage's name in events, records and metrics: the actor's, with the style where an answer was requested."""
+    return f"{actor}_{message.style}" if isinstance(message, AnswerRequested) else actor
+
+
+def stage_names(actor: str, takes: type[Message]) -> tuple[str, ...]:
+    """Every name that `stage_name` can give for an actor."""
+    return tuple(f"{actor}_{style}" for style in EARLIER_REQUESTS.values()) if takes is AnswerRequested else (actor,)
 
 
 def question_about(message: Message) -> Question | QuestionAsked | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from actors.pipeline import ACTORS, pipeline
+from actors.pipeline import STAGES, pipeline
 from index.languages.toml_check import nearest
 from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
@@ -99,9 +99,8 @@ def replay_command(
 
 def check_stage(stage: str) -> None:
     """Raises click.UsageError, naming the nearest stage, when there is none of that name."""
-    names = [actor.name for actor in ACTORS]
-    if stage not in names:
-        refuse(f"no stage is called {stage!r}{nearest(stage, names)}")
+    if stage not in STAGES:
+        refuse(f"no stage is called {stage!r}{nearest(stage, STAGES)}")
 
 
 async def _replayed(source: str, settings: Settings) -> Replayed:

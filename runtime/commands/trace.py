@@ -139,7 +139,7 @@ def stage_table(trace: Trace) -> Table:
         )
         began = step.outputs[0].time - asked - (stage.took_s if stage else 0.0) if step.outputs else None
         table.add_row(
-            step.actor.name,
+            step.name,
             step.lane,
             gave or Text("cut off", style="dim"),
             "" if began is None else f"{max(0.0, began) * 1000:.1f} ms",

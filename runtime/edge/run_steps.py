@@ -43,7 +43,7 @@ def _stage(place: int, step: Step, asked_at: float) -> TracedStage:
     asks = stage.asks if stage else ()
     return TracedStage(
         step=place,
-        stage=step.actor.name,
+        stage=step.name,
         lane=step.lane,
         takes=step.source.key.type,
         gives=tuple(dict.fromkeys(record.key.type for record in step.outputs)),
@@ -71,7 +71,7 @@ def step_of(trace: Trace, place: int) -> TracedStep | None:
     asks = tuple(_ask(ask, prompts.get((ask.prompt, ask.variables))) for ask in stage.asks) if stage else ()
     return TracedStep(
         step=place,
-        stage=step.actor.name,
+        stage=step.name,
         lane=step.lane,
         took=tuple(map(_message, step.given)),
         gave=tuple(map(_message, step.outputs)),

@@ -16,7 +16,7 @@ from bus.delivery.joins import joined
 from bus.journal.access import Groups, access_in
 from bus.journal.records import CAUSE, Record, encode
 from bus.transport.envelope import count_in
-from bus.wire.messages import Message, Question, QuestionAsked, lane_of
+from bus.wire.messages import Message, Question, QuestionAsked, lane_of, stage_name, stage_names
 from bus.wire.subjects import Key, key_of
 from runtime.forking.live_powers import Live
 from runtime.replay.recorded_powers import EventMemory
@@ -33,17 +33,17 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
 
     `profile` puts the question and the stage's input under another profile. Raises NothingToFork, Poison.
     """
-    at = next(actor for actor in graph.actors if actor.name == stage)
-    kept, shown = taken_over(trace, graph, at)
+    at = next(actor for actor in graph.actors if stage in stage_names(actor.name, actor.takes))
+    kept, shown = taken_over(trace, graph, at, stage)
     access = access_in(trace.records)
     run = _ForkedRun(run_id, graph, live, access.groups if access else None)
     with resolving_under(trace.defaults):
-        run.take_over(trace, kept, shown, at, profile)
+        run.take_over(trace, kept, shown, at, stage, profile)
         await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
     return Trace(run_id, tuple(run.records), tuple(run.frames))
 
 
-def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], list[Shown]]:
+def taken_over(trace: Trace, graph: Graph, at: Actor, stage: str) -> tuple[list[Record], list[Shown]]:
     """The records that do not depend on that actor, and the frames shown while they were made. Raises NothingToFork."""
     steps = steps_of(trace, graph)
     dropped = {r.sequence for r in trace.records if r.key.type == FINISHED and CAUSE not in r.headers}
@@ -55,13 +55,13 @@ def taken_over(trace: Trace, graph: Graph, at: Actor) -> tuple[list[Record], lis
             until = max(until, step.outputs[0].time)
     types = {key_of(message, "").type for actor in graph.actors for message in actor.gives} | {ASKED}
     kept = [r for r in trace.records if r.sequence not in dropped and r.key.type in types]
-    if not any(at in graph.consumers(type(record.message)) for record in kept):
-        raise NothingToFork(f"run {trace.run_id} never reached {at.name}; it reached {_names(steps)}")
+    if not any(at in graph.consumers(type(r.message)) and stage_name(at.name, r.message) == stage for r in kept):
+        raise NothingToFork(f"run {trace.run_id} never reached {stage}; it reached {_names(steps)}")
     return kept, [frame for frame in trace.frames if frame.time <= until]
 
 
 def _names(steps: Steps) -> str:
-    return ", ".join(dict.fromkeys(step.actor.name for step in (*steps.taken, *steps.unfinished)))
+    return ", ".join(dict.fromkeys(step.name for step in (*steps.taken, *steps.unfinished)))
 
 
 def under(message: Message, profile: str) -> Message:
@@ -101,7 +101,9 @@ class _ForkedRun:
     def takers(self, record: Record) -> tuple[Actor, ...]:
         return self.graph.consumers(type(record.message))
 
-    def take_over(self, trace: Trace, kept: Sequence[Record], shown: Sequence[Shown], at: Actor, profile: str) -> None:
+    def take_over(
+        self, trace: Trace, kept: Sequence[Record], shown: Sequence[Shown], at: Actor, stage: str, profile: str
+    ) -> None:
         """Copy the parent's records and frames, renumbered; a given profile is applied to the stage's input."""
         numbers: dict[int, int] = {}
         self.frames += shown
@@ -112,7 +114,7 @@ class _ForkedRun:
             if (cause := numbers.get(count_in(record.headers, CAUSE, 0))) is not None:
                 headers[CAUSE] = str(cause)
             if record.key.type == ASKED:
-                headers |= {FORKED_AT: at.name, TAKEN_OVER: str(len(self.lines))}
+                headers |= {FORKED_AT: stage, TAKEN_OVER: str(len(self.lines))}
             data = record.data
             if profile and (record.key.type == ASKED or at.takes is type(record.message)):
                 data = encode(under(record.message, profile), record.stage)

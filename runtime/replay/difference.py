@@ -86,21 +86,21 @@ def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
     for step in steps_of(first, graph).taken:
         other = others.pop(_place(step), None)
         if other is None:
-            return Parting(step.actor.name, step.lane, Difference("", _outputs(step), "did not come to it"))
+            return Parting(step.name, step.lane, Difference("", _outputs(step), "did not come to it"))
         if (difference := _between(step, other)) is not None:
             if other.outputs and all(PARENT in record.headers for record in other.outputs):
                 # The fork put what it took over under another profile: it begins there.
                 place = f"its input's {difference.path}"
                 return Parting(second.forked_at, other.outputs[0].key.lane, dataclasses.replace(difference, path=place))
-            return Parting(step.actor.name, step.lane, difference)
+            return Parting(step.name, step.lane, difference)
     for step in others.values():
-        return Parting(step.actor.name, step.lane, Difference("", "did not come to it", _outputs(step)))
+        return Parting(step.name, step.lane, Difference("", "did not come to it", _outputs(step)))
     return None
 
 
 def _place(step: Step) -> tuple[str, tuple[str, ...]]:
     """The key that matches steps of two runs; it ignores which lane of a join came last, which is chance."""
-    return step.actor.name, tuple(sorted(record.key.lane for record in step.given))
+    return step.name, tuple(sorted(record.key.lane for record in step.given))
 
 
 def _between(one: Step, other: Step) -> Difference | None:

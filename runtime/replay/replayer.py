@@ -72,7 +72,7 @@ async def replay(trace: Trace, graph: Graph) -> Replayed:
     except Diverged as diverged:
         found = diverged.divergence
     finished = any(not step.actor.gives for step in steps.done)
-    unfinished = tuple(dict.fromkeys(step.actor.name for step in steps.unfinished))
+    unfinished = tuple(dict.fromkeys(step.name for step in steps.unfinished))
     return Replayed(trace.run_id, done, len(player.lines), len(steps.inherited), unfinished, finished, found)
 
 
@@ -224,7 +224,7 @@ class _Player:
                     raise self._diverged(step, "event", difference.path, difference.recorded, difference.now)
 
     def _diverged(self, step: Step, part: str, path: str, recorded: str, now: str) -> Diverged:
-        return Diverged(Divergence(step.actor.name, step.lane, part, path, recorded, now))
+        return Diverged(Divergence(step.name, step.lane, part, path, recorded, now))
 
 
 def _name(made: object) -> str:

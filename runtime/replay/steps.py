@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from bus.delivery.actor import Actor
 from bus.delivery.graph import Graph
 from bus.delivery.joins import joined
-from bus.journal.records import CAUSE, Record, Stage
+from bus.journal.records import CAUSE, Record, Stage, as_now
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
-from bus.wire.messages import BY_TYPE
+from bus.wire.messages import BY_TYPE, stage_name
 from bus.wire.subjects import POISON
 from runtime.replay.trace import FINISHED, PARENT, Trace
 
@@ -30,6 +30,14 @@ class Step:
     def stage(self) -> Stage | None:
         """The stage's record, which is stored with its first output."""
         return next((stage for record in self.outputs if (stage := record.stage) is not None), None)
+
+    @property
+    def name(self) -> str:
+        """The stage's name: the actor's where its message cannot be read."""
+        try:
+            return stage_name(self.actor.name, self.source.message)
+        except Poison:
+            return self.actor.name
 
     @property
     def lane(self) -> str:
@@ -64,11 +72,12 @@ class Steps:
 def steps_of(trace: Trace, graph: Graph) -> Steps:
     """The steps of a trace, in the order in which their inputs were written."""
     made: dict[int, list[Record]] = defaultdict(list)
-    for record in trace.records:
+    records = tuple(map(as_now, trace.records))
+    for record in records:
         if CAUSE in record.headers and record.key.type != POISON:
             made[count_in(record.headers, CAUSE, 0)].append(record)
     done, orphans, unfinished, inherited = [], [], [], []
-    for record in trace.records:
+    for record in records:
         if record.key.type == POISON:
             continue
         outputs = tuple(made[record.sequence])
@@ -78,14 +87,14 @@ def steps_of(trace: Trace, graph: Graph) -> Steps:
             orphans.append(Orphan(stage.actor if stage else "", record, outputs))
         for actor in actors:
             own = outputs if len(actors) == 1 else tuple(o for o in outputs if BY_TYPE.get(o.key.type) in actor.gives)
-            step = Step(actor, record, _given(trace, record, actor), own)
+            step = Step(actor, record, _given(records, record, actor), own)
             if own and all(PARENT in output.headers for output in own):
                 inherited.append(step)
             elif own or not actor.gives:
                 done.append(step)
             elif step.given:
                 unfinished.append(step)
-    ends = [record for record in trace.records if record.key.type == FINISHED]
+    ends = [record for record in records if record.key.type == FINISHED]
     return Steps(
         tuple(done), tuple(orphans), tuple(unfinished), tuple(inherited), bool(ends) and CAUSE not in ends[0].headers
     )
@@ -96,10 +105,10 @@ def _takers(graph: Graph, record: Record) -> tuple[Actor, ...]:
     return graph.consumers(message) if message is not None else ()
 
 
-def _given(trace: Trace, record: Record, actor: Actor) -> tuple[Record, ...]:
+def _given(records: tuple[Record, ...], record: Record, actor: Actor) -> tuple[Record, ...]:
     if not actor.joins:
         return (record,)
     try:
-        return joined(trace.records, record.message, record.sequence)
+        return joined(records, record.message, record.sequence)
     except Poison:
         return (record,)  # the actor that takes it will report what is wrong with it

@@ -6,12 +6,21 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from actors.pipeline import ACTORS
+from actors.answering.styles import STYLES
+from actors.pipeline import ACTORS, STAGES
 from bus.delivery.actor import Actor
 from bus.journal.records import decode, encode
 from bus.powers.protocols import Ask, Powers, Search
 from bus.wire.errors import BadReply, Failure, NoReply, Unavailable
-from bus.wire.messages import AnswerSettled, Message, PassagesJudged, Question, message_type
+from bus.wire.messages import (
+    AnswerRequested,
+    AnswerSettled,
+    Message,
+    PassagesJudged,
+    Question,
+    message_type,
+    stage_name,
+)
 from index.languages import LANGUAGES
 from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk
@@ -21,9 +30,11 @@ FAILURES = [NoReply("silent"), BadReply("no JSON"), Unavailable("not there")]
 FAILING = [a for a in ACTORS if {"ask", "search"} & set(a.powers)]
 
 
-def given(actor: Actor, **changes: object) -> Any:
-    """The sample that an actor takes, or the lanes of it; `changes` to its question."""
+def given(actor: Actor, style: str = "", **changes: object) -> Any:
+    """The sample that an actor takes, in that style, or the lanes of it; `changes` to its question."""
     message = SAMPLES[actor.takes]
+    if style:
+        message = msgspec.structs.replace(message, style=style)
     asked = getattr(message, "question", None)
     if changes and isinstance(asked, Question):
         message = msgspec.structs.replace(message, question=msgspec.structs.replace(asked, **changes))
@@ -33,6 +44,11 @@ def given(actor: Actor, **changes: object) -> Any:
             msgspec.structs.replace(first, sub_query=q, plan=(first.sub_query, *first.plan[1:])) for q in first.plan
         )
     return message
+
+
+#: Every actor, the answering one once for each style.
+CALLS = [(actor, style) for actor in ACTORS for style in (STYLES if actor.takes is AnswerRequested else ("",))]
+each_call = pytest.mark.parametrize(("actor", "style"), CALLS, ids=lambda part: getattr(part, "name", part))
 
 
 def powers(*, ask: Ask | None = None, search: Search | None = None) -> Powers:
@@ -54,9 +70,9 @@ def check_declared(actor: Actor, result: object) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
-async def test_actor_returns_only_its_declared_types(actor: Actor, language: str) -> None:
-    check_declared(actor, await actor.run(given(actor, language=language), powers()))
+@each_call
+async def test_actor_returns_only_its_declared_types(actor: Actor, style: str, language: str) -> None:
+    check_declared(actor, await actor.run(given(actor, style, language=language), powers()))
 
 
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
@@ -123,14 +139,14 @@ async def test_a_bug_is_nobodys_failure(actor: Actor) -> None:
         await actor.run(given(actor), powers(ask=Buggy(), search=Buggy()))
 
 
-@pytest.mark.parametrize("actor", [a for a in ACTORS if "ask" in a.powers], ids=lambda a: a.name)
-async def test_actor_asks_only_its_declared_prompts(actor: Actor) -> None:
+@each_call
+async def test_actor_asks_only_its_declared_prompts(actor: Actor, style: str) -> None:
     ask = ScriptedAsk()
     for release in ("sentence", "draft", "token"):
-        await actor.run(given(actor, release=release), powers(ask=ask))
-    assert {type(asked).name for asked in ask.asked} <= set(actor.prompts)
-    assert set(actor.prompts) <= {prompt.name for prompt in PROMPTS}
-    assert actor.name in actor.prompts
+        await actor.run(given(actor, style, release=release), powers(ask=ask))
+    prompts = {type(asked).name for asked in ask.asked}
+    assert prompts <= set(actor.prompts) <= {prompt.name for prompt in PROMPTS}
+    assert "ask" not in actor.powers or stage_name(actor.name, given(actor, style)) in actor.prompts
 
 
 @pytest.mark.parametrize("actor", ACTORS, ids=lambda a: a.name)
@@ -139,4 +155,4 @@ def test_exactly_failing_actors_have_a_fallback(actor: Actor) -> None:
 
 
 def test_every_prompt_has_an_actor_of_its_name() -> None:
-    assert {prompt.name for prompt in PROMPTS} <= {actor.name for actor in ACTORS}
+    assert {prompt.name for prompt in PROMPTS} <= {*STAGES}

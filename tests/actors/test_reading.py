@@ -17,23 +17,18 @@ from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
 from bus.powers.events import Sources
 from bus.wire.messages import (
+    AnswerRequested,
     AnswerSettled,
     Collection,
     Context,
     ContextMetadata,
-    EvidenceSelected,
-    HintRequested,
     Passage,
     PassagesJudged,
     PassagesReady,
     PassagesRetrieved,
     QueryDecomposed,
-    ReportRequested,
-    SimpleAnswerRequested,
-    StructureRequested,
     SubQuery,
     SubQueryPlanned,
-    SynthesisRequested,
 )
 from index.filters import Filter
 from prompts import contracts
@@ -294,31 +289,30 @@ async def test_unanswerable_question_ends_with_its_reason(
 
 async def test_invented_pick_gives_the_window() -> None:
     asked = await select_evidence.handle(found(passage()), picks("Refunds are paid within 30 days"))
-    assert isinstance(asked, EvidenceSelected)
+    assert isinstance(asked, AnswerRequested)
     (span,) = asked.evidence
     assert span.text in REFUNDS
     assert REFUNDS[span.source_start - 100 : span.source_end - 100] == span.text
 
 
 @pytest.mark.parametrize(
-    ("profile", "style", "complex_", "text", "request_type"),
+    ("profile", "style", "complex_", "text", "answer_style"),
     [
-        ("general", None, False, "How many days until refunds are paid?", SimpleAnswerRequested),
-        ("general", None, True, "How many days until refunds are paid?", ReportRequested),
-        ("general", "synthesis", False, "How many days until refunds are paid?", SynthesisRequested),
-        ("general", "structured", True, "How many days until refunds are paid?", StructureRequested),
-        ("general", "hint", False, "How many days until refunds are paid?", HintRequested),
-        ("library", None, True, "How many days until refunds are paid?", SynthesisRequested),
-        ("support", None, False, "How many days until refunds are paid?", StructureRequested),
+        ("general", None, False, "How many days until refunds are paid?", "simple"),
+        ("general", None, True, "How many days until refunds are paid?", "report"),
+        ("general", "synthesis", False, "How many days until refunds are paid?", "synthesis"),
+        ("general", "structured", True, "How many days until refunds are paid?", "structured"),
+        ("general", "hint", False, "How many days until refunds are paid?", "hint"),
+        ("library", None, True, "How many days until refunds are paid?", "synthesis"),
+        ("support", None, False, "How many days until refunds are paid?", "structured"),
     ],
 )
-async def test_style_selects_the_answer_prompt(
-    profile: str, style: Any, complex_: bool, text: str, request_type: type
-) -> None:
+async def test_style_of_the_request(profile: str, style: Any, complex_: bool, text: str, answer_style: str) -> None:
     asked = question(profile=profile, style=style, text=text)
     message = found(passage(), question=asked, complex=complex_, analyses=(ANALYSIS,) if complex_ else ())
     result = await select_evidence.handle(message, picks("Refunds are paid within 14 days of the return."))
-    assert type(result) is request_type
+    assert isinstance(result, AnswerRequested)
+    assert result.style == answer_style
 
 
 async def test_foreign_documents_answer_only_with_certainty() -> None:
@@ -326,7 +320,7 @@ async def test_foreign_documents_answer_only_with_certainty() -> None:
     answered = await select_evidence.handle(
         found(passage(), collection=Collection(languages=known)), picks(REFUNDS[:46])
     )
-    assert isinstance(answered, EvidenceSelected)
+    assert isinstance(answered, AnswerRequested)
     assert answered.probability is not None
     assert 0.5 <= answered.probability < 0.9
     foreign = found(passage(), collection=Collection(languages={"fr": 2, "zh": 40}))

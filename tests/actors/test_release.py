@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from actors.answer.release import LONGEST, CheckedStream, _parts
+from actors.answering.release import LONGEST, CheckedStream, _parts
 from bus.powers.events import Withheld, tokens_of
 from bus.powers.protocols import Variables
 from bus.wire.errors import BadReply, Failure, NoReply
-from bus.wire.messages import SimpleAnswerRequested, Span
+from bus.wire.messages import AnswerRequested, Span
 from prompts import contracts
 from prompts.vocabulary import Release
 from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk
@@ -23,8 +23,9 @@ NOWHERE = "Refunds are paid within 14 days of the return [9]. "
 BARE = "Refunds are paid within 14 days of the return. "
 
 
-def request(release: Release = "sentence", profile: str = "general", language: str = "en") -> SimpleAnswerRequested:
-    return SimpleAnswerRequested(
+def request(release: Release = "sentence", profile: str = "general", language: str = "en") -> AnswerRequested:
+    return AnswerRequested(
+        style="simple",
         question=question(release=release, profile=profile, language=language),
         evidence=(span(), FEE),
         analyses=(),

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actors.answer.conflict_notice import claims_of
-from actors.answer.release import flags_of
+from actors.answering.conflict_notice import claims_of
+from actors.answering.release import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.prompt_shapes import evidence_of
-from bus.wire.messages import Block, Conflict, Passage, SimpleAnswerRequested, Span
+from bus.wire.messages import AnswerRequested, Block, Conflict, Passage, Span
 from index.languages.detection import detect
 from tests.message_samples import question
 
@@ -140,10 +140,10 @@ def spans(
     )  # fmt: skip
 
 
-def request(evidence: tuple[Span, ...], conflicts: tuple[Conflict, ...]) -> SimpleAnswerRequested:
+def request(evidence: tuple[Span, ...], conflicts: tuple[Conflict, ...]) -> AnswerRequested:
     asked = msgspec.structs.replace(question(), language=evidence[0].language)
-    return SimpleAnswerRequested(
-        question=asked, evidence=evidence, analyses=(), conflicts=conflicts, snapshot="", rounds=1
+    return AnswerRequested(
+        style="simple", question=asked, evidence=evidence, analyses=(), conflicts=conflicts, snapshot="", rounds=1
     )
 
 

@@ -8,7 +8,7 @@ from bus.wire.errors import Failure
 from bus.wire.messages import (
     AnswerSettled,
     ComplexQuestionFound,
-    EvidenceSelected,
+    Draft,
     FollowUpAsked,
     Message,
     PassagesJudged,
@@ -81,7 +81,7 @@ async def no_result(message: QuestionAsked): ...  # type: ignore[no-untyped-def]
 async def no_message() -> QuestionReady: ...  # type: ignore[empty-body]
 async def untyped_message(message) -> QuestionReady: ...  # type: ignore[no-untyped-def, empty-body]
 async def foreign_message(message: dict[str, str]) -> QuestionReady: ...  # type: ignore[empty-body]
-async def base_message(message: EvidenceSelected) -> QuestionReady: ...  # type: ignore[empty-body]
+async def base_message(message: Draft) -> QuestionReady: ...  # type: ignore[empty-body]
 async def foreign_result(message: QuestionAsked) -> str: ...  # type: ignore[empty-body]
 async def list_result(message: QuestionAsked) -> list[QuestionReady]: ...  # type: ignore[empty-body]
 async def pair_result(message: QuestionAsked) -> tuple[QuestionReady, FollowUpAsked]: ...  # type: ignore[empty-body]

@@ -61,6 +61,6 @@ def test_priorities_of_the_actors() -> None:
     """The streaming answers, then the checks of their sentences, then the judges."""
     by_priority = {p: [a.name for a in ACTORS if "ask" in a.powers and a.priority == p] for p in ("answer", "check")}
     assert by_priority == {
-        "answer": ["answer_simple", "answer_report", "answer_synthesis", "answer_structured", "answer_hint"],
+        "answer": ["answer"],
         "check": ["guard_language", "verify_answer"],
     }

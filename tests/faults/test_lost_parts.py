@@ -55,7 +55,7 @@ async def ends(runs: Runs, run_id: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "lost", [("classify_intent",), ("answer_simple", "stream_references"), ()], ids=["first", "two", "all"]
+    "lost", [("classify_intent",), ("answer", "stream_references"), ()], ids=["first", "two", "all"]
 )
 async def test_deleted_consumer_is_created_again(run: Whole, lost: tuple[str, ...]) -> None:
     names = {actor.name for actor in run.worker.actors}

@@ -143,13 +143,13 @@ async def test_lost_consumer_is_not_ready(tmp_path: Path) -> None:
     """Also one on a way that readiness's own question does not take."""
     async with house(tmp_path) as made:
         await made.becomes(200)
-        await made.pipeline.journal.js.delete_consumer(RUNS, "answer_report")
+        await made.pipeline.journal.js.delete_consumer(RUNS, "verify_answer")
         seen: list[str] = []
 
         async def back() -> bool:
             status, checks = await made.readiness()
             seen.append(str(checks["actors"]["detail"]))
-            return status == 200 and any("answer_report" in each for each in seen)
+            return status == 200 and any("verify_answer" in each for each in seen)
 
         await until(back, within_s=20.0)
 

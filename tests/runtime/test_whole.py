@@ -11,13 +11,13 @@ import pytest
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import (
     AnswerDrafted,
+    AnswerRequested,
     AnswerVerified,
     Context,
     ContextMetadata,
     PassagesJudged,
     PassagesReady,
     QueryDecomposed,
-    ReportRequested,
     SubQueryPlanned,
     Turn,
 )
@@ -142,7 +142,7 @@ async def test_complex_question_opens_a_lane_a_part(run: Whole) -> None:
     lanes = [m.sub_query.id for m in trace if isinstance(m, SubQueryPlanned)]
     assert len(lanes) == 2
     assert sorted(m.sub_query.id for m in trace if isinstance(m, PassagesJudged)) == sorted(lanes)
-    assert any(isinstance(m, ReportRequested) for m in trace)
+    assert [m.style for m in trace if isinstance(m, AnswerRequested)] == ["report"]
     assert record.rounds == 1
 
 

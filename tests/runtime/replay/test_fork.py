@@ -4,7 +4,7 @@ import pytest
 
 from actors.evidence import spans
 from actors.evidence.contexts import given as given_passages
-from actors.pipeline import ACTORS, pipeline
+from actors.pipeline import STAGES, pipeline
 from bus.journal.journal import Journal
 from bus.journal.records import Record, encode
 from bus.powers.searching import SearchReply, SearchRequest
@@ -33,15 +33,15 @@ def live() -> Live:
 @pytest.mark.parametrize("name", QUESTIONS)
 async def test_fork_with_the_same_engine_is_identical(traces: dict[str, Trace], name: str) -> None:
     trace = traces[name]
-    for actor in ACTORS:
+    for stage in STAGES:
         try:
-            forked = await fork(trace, pipeline(), actor.name, "forked", live())
+            forked = await fork(trace, pipeline(), stage, "forked", live())
         except NothingToFork:
             continue
-        assert parting(trace, forked, pipeline()) is None, actor.name
+        assert parting(trace, forked, pipeline()) is None, stage
         assert forked.lines == trace.lines
         again = load(list(dump(forked)), name="fork")
-        assert (again.parent, again.forked_at) == (trace.run_id, actor.name)
+        assert (again.parent, again.forked_at) == (trace.run_id, stage)
         done = await replay(again, pipeline())
         assert done.divergence is None
         assert done.finished
@@ -54,7 +54,7 @@ async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str
     assert found.parting is not None
     assert (found.parting.stage, found.parting.difference.path) == ("select_evidence", "its input's question.profile")
     assert ("profile", "general", "library") in found.fields
-    assert "synthesis_requested" in {record.key.type for record in forked.records}
+    assert "answer_requested" in {record.key.type for record in forked.records}
     done = await replay(forked, pipeline())
     assert done.divergence is None
     assert done.inherited == 3

@@ -25,7 +25,7 @@ async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
             assert ask.version in ("", prompt.version)
             assert prompt.system
     assert {"classify_intent", "classify_query"} < {*asked}
-    answering = next(step for step in steps_of(trace, pipeline()).done if step.actor.name.startswith("answer_"))
+    answering = next(step for step in steps_of(trace, pipeline()).done if step.name.startswith("answer_"))
     prompt = next(iter((await prompts_asked(trace, answering)).values()))
     assert "When are refunds paid after the return?" in prompt.user
     assert "14 days" in prompt.user

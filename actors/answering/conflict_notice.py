@@ -1,6 +1,6 @@
 """The notice shown when the evidence disagrees: each value with its source, and which of them is out of date."""
 
-from bus.wire.messages import Conflict, EvidenceSelected, HintRequested, Span
+from bus.wire.messages import AnswerRequested, Conflict, Span
 from index.text.citations import strip_markers
 from prompts import notices
 from prompts.notices import ConflictingValue
@@ -8,12 +8,12 @@ from prompts.notices import ConflictingValue
 _TITLE_CHARS = 80
 
 
-def notice_of(request: EvidenceSelected) -> str:
+def notice_of(request: AnswerRequested) -> str:
     """The notice, set off from the answer before it; empty when nothing disagrees.
 
     An exercise gets none: a value in it might be the solution.
     """
-    if isinstance(request, HintRequested) or not request.conflicts:
+    if request.style == "hint" or not request.conflicts:
         return ""
     by_n = {span.n: span for span in request.evidence}
     return "".join(
@@ -22,7 +22,7 @@ def notice_of(request: EvidenceSelected) -> str:
     )
 
 
-def claims_of(request: EvidenceSelected) -> list[str]:
+def claims_of(request: AnswerRequested) -> list[str]:
     """What the notice claims, for checking: each value with its citation, since a source's name claims nothing."""
     return [
         f"{value} [{n}]"

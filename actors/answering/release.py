@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from actors.answer.conflict_notice import claims_of, notice_of
+from actors.answering.conflict_notice import claims_of, notice_of
 from actors.evidence.prompt_shapes import evidence_of
 from actors.facts.copied_code import copied
 from actors.gate import flags as gate
@@ -26,7 +26,7 @@ from actors.text.safe_stream import SafeStream
 from bus.powers.events import Withheld, tokens_of
 from bus.powers.protocols import Ask, Emit
 from bus.wire.errors import Failure
-from bus.wire.messages import Contradiction, EvidenceSelected, Flag, Sentence
+from bus.wire.messages import AnswerRequested, Contradiction, Flag, Sentence
 from index.languages.detection import detect
 from index.languages.folding import visible
 from index.masking.stream import MaskStream
@@ -53,7 +53,7 @@ class CheckedStream:
     """One answer on its way to the client. After `run`, read `sentences`, `shown` and `contradictions`."""
 
     def __init__(
-        self, request: EvidenceSelected, ask: Ask, emit: Emit, *, cites: bool, cited_beside: bool = False
+        self, request: AnswerRequested, ask: Ask, emit: Emit, *, cites: bool, cited_beside: bool = False
     ) -> None:
         self.request = request
         self.ask = ask

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from actors.answer.release import flags_of, harmless
+from actors.answering.release import flags_of, harmless
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of
 from bus.powers.protocols import Ask
-from bus.wire.messages import AnswerDrafted, EvidenceSelected, Sentence
+from bus.wire.messages import AnswerDrafted, AnswerRequested, Sentence
 from index.masking.text import mask, values_in
 from index.text.citations import strip_markers
 from index.text.sentences import SentenceStream
@@ -26,7 +26,7 @@ _EXCUSED = frozenset({"uncited", "empty", "wrong_language"})
 
 
 async def shaped(
-    request: EvidenceSelected, ask: Ask, variables: contracts.AnswerSimple, schema: dict[str, object]
+    request: AnswerRequested, ask: Ask, variables: contracts.AnswerSimple, schema: dict[str, object]
 ) -> AnswerDrafted:
     """The draft of a whole JSON, of which nothing has been shown."""
     value = msgspec.json.decode(await ask.shaped(variables, schema))
@@ -54,7 +54,7 @@ async def shaped(
     )
 
 
-def _checked(value: object, request: EvidenceSelected, urls: frozenset[str]) -> Iterator[Sentence]:
+def _checked(value: object, request: AnswerRequested, urls: frozenset[str]) -> Iterator[Sentence]:
     evidence, question = evidence_of(request.evidence), request.question
     for text in _texts(value):
         stream = SentenceStream()

@@ -1,11 +1,11 @@
-"""What the five answering actors share: show the draft as it passes, and return the message that follows from it."""
+"""Show a draft as it passes its checks, and return the message that follows from it."""
 
 from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 from msgspec import UNSET
 
-from actors.answer.release import CheckedStream
+from actors.answering.release import CheckedStream
 from actors.choosing.confidence import confidence_of, lower
 from actors.outcome.refusals import fail
 from actors.question.profile import in_language, profile_of
@@ -14,14 +14,14 @@ from actors.text.limit import most_of_model
 from actors.text.numbering import as_evidence
 from bus.powers.protocols import Ask, Emit
 from bus.wire.errors import Failure, NoReply
-from bus.wire.messages import AnswerDrafted, AnswerSettled, AnswerVerified, DraftMistranslated, EvidenceSelected
+from bus.wire.messages import AnswerDrafted, AnswerRequested, AnswerSettled, AnswerVerified, DraftMistranslated
 from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.text.sentences import split
 from prompts import contracts
 from prompts.thinking import without_thinking
-from prompts.vocabulary import Confidence, Style
+from prompts.vocabulary import Confidence
 
 #: A structured answer of fewer tokens is no JSON.
 LEAST = 64
@@ -29,8 +29,8 @@ LEAST = 64
 type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettled
 
 
-def no_model(request: EvidenceSelected, failure: Failure) -> AnswerSettled:
-    """The fallback of every answering actor: without a model there is no answer, and the client is told so.
+def no_model(request: AnswerRequested, failure: Failure) -> AnswerSettled:
+    """The fallback of the answering actor: without a model the run fails.
 
     A shape that no model here can give is a fault of the request: asking again would not help.
     """
@@ -42,11 +42,10 @@ def no_model(request: EvidenceSelected, failure: Failure) -> AnswerSettled:
 
 
 async def prose(
-    request: EvidenceSelected,
+    request: AnswerRequested,
     ask: Ask,
     emit: Emit,
     variables: contracts.AnswerSimple | contracts.AnswerReport,
-    style: Style,
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
     before, cited = await shown(emit)
@@ -54,7 +53,7 @@ async def prose(
     said = as_evidence(before, cited)
     most = most_of_model(request.question.constraints)
     await stream.run(ask.stream(variables, already_shown=said, max_tokens=most), before=before, cited=cited)
-    return drafted(stream, style)
+    return drafted(stream)
 
 
 async def shown(emit: Emit) -> tuple[str, tuple[int, ...]]:
@@ -64,11 +63,10 @@ async def shown(emit: Emit) -> tuple[str, tuple[int, ...]]:
 
 
 async def written(
-    request: EvidenceSelected,
+    request: AnswerRequested,
     ask: Ask,
     emit: Emit,
     text: str,
-    style: Style,
     *,
     confidence: Confidence = "high",
     refused: bool = False,
@@ -84,14 +82,11 @@ async def written(
     if not refused:
         before, numbers = await shown(emit)
         await stream.run(_once(_after(text, as_evidence(before, numbers))), before=before, cited=numbers)
-    return drafted(
-        stream, style, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited)
-    )
+    return drafted(stream, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited))
 
 
 def drafted(
     stream: CheckedStream,
-    style: Style,
     *,
     confidence: Confidence = "high",
     refused: bool = False,
@@ -112,7 +107,7 @@ def drafted(
         evidence=request.evidence,
         conflicts=request.conflicts,
         sentences=tuple(stream.sentences),
-        style=style,
+        style=request.style,
         shown=stream.shown,
         confidence=confidence if known is None else lower(confidence, confidence_of(known)),
         refused=refused,
@@ -128,12 +123,12 @@ def drafted(
     )
 
 
-def advice(request: EvidenceSelected) -> str:
+def advice(request: AnswerRequested) -> str:
     """The profile's safety advice in the question's language; empty for none."""
     return in_language(profile_of(request.question.profile).safety_advice, request.question.language)
 
 
-def budget(request: EvidenceSelected) -> int:
+def budget(request: AnswerRequested) -> int:
     """How many tokens a structured answer may have; enough to be whole, since what is shown of it is cut later."""
     asked = request.question.constraints.max_tokens
     return max(LEAST, asked) if asked else profile_of(request.question.profile).max_tokens

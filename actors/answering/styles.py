@@ -1,0 +1,98 @@
+"""The five styles of an answer: what each asks of the model, and how its reply becomes a draft.
+
+simple       two to four sentences, each with its source number; or JSON in the requested shape
+report       TL;DR, conclusion, then numbered arguments with source and quotation
+synthesis    one short text with markers, or a refusal with its reason
+structured   a summary and up to three details, with the ids of the sources
+hint         help with an exercise that never states the final result
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from msgspec import UNSET
+
+from actors.answering.drafting import Drafted, advice, budget, layout, prose, written
+from actors.answering.shaped import shaped
+from actors.evidence.prompt_shapes import analysis_to_prompt, evidence_of
+from actors.question.profile import profile_of
+from actors.question.resolved import must_cite
+from bus.powers.protocols import Ask, Emit
+from bus.wire.messages import AnswerRequested
+from prompts import contracts
+from prompts.vocabulary import Style
+
+#: The most characters of a synthesis, unless the profile sets another limit.
+SYNTHESIS_CHARS: Final = 400
+
+
+async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
+    variables = contracts.AnswerSimple(
+        original_query=request.question.text,
+        retrieved_chunks=evidence_of(request.evidence),
+        language=request.question.language,
+        safety_advice=advice(request),
+    )
+    schema = request.question.constraints.response_schema
+    if schema is not UNSET:
+        return await shaped(request, ask, variables, schema)
+    return await prose(request, ask, emit, variables)
+
+
+async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
+    variables = contracts.AnswerReport(
+        original_query=request.question.text,
+        sub_query_analyses=tuple(analysis_to_prompt(analysis) for analysis in request.analyses),
+        evidence=evidence_of(request.evidence),
+        language=request.question.language,
+        safety_advice=advice(request),
+    )
+    return await prose(request, ask, emit, variables)
+
+
+async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
+    reply = await ask(
+        contracts.AnswerSynthesis(
+            query=request.question.text,
+            evidence=evidence_of(request.evidence),
+            language=request.question.language,
+        )
+    )
+    text = reply.answer.strip()
+    return await written(
+        request,
+        ask,
+        emit,
+        text,
+        confidence=reply.confidence,
+        refused=reply.refused or not text,
+        refuse_reason=reply.refuse_reason,
+        most_chars=profile_of(request.question.profile).max_answer_chars or SYNTHESIS_CHARS,
+    )
+
+
+def _structured(prompt: type[contracts.AnswerStructured | contracts.AnswerHint]) -> "Answering":
+    async def structured(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
+        variables = prompt(
+            question=request.question.text,
+            contexts=evidence_of(request.evidence),
+            language=request.question.language,
+            max_tokens=budget(request),
+            style=request.style,
+            must_cite=must_cite(request.question),
+        )
+        reply: contracts.StructuredAnswer = await ask(variables)
+        return await written(request, ask, emit, layout(reply), cited=reply.citations)
+
+    return structured
+
+
+type Answering = Callable[[AnswerRequested, Ask, Emit], Awaitable[Drafted]]
+
+STYLES: Final[dict[Style, Answering]] = {
+    "simple": _simple,
+    "report": _report,
+    "synthesis": _synthesis,
+    "structured": _structured(contracts.AnswerStructured),
+    "hint": _structured(contracts.AnswerHint),
+}
