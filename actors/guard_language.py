@@ -7,7 +7,8 @@ When it cannot be translated the draft goes on as it is: its `wrong_language` fl
 
 import msgspec
 
-from actors.answering.release import cited_in, flags_of, harmless
+from actors.answering.cleaning import harmless
+from actors.answering.sentence_check import cited_in, flags_of
 from actors.evidence.prompt_shapes import evidence_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask

@@ -8,7 +8,7 @@ verifier alone never refuses.
 
 import msgspec
 
-from actors.answering.release import contradictions_of
+from actors.answering.sentence_check import contradictions_of
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor

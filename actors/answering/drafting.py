@@ -99,8 +99,8 @@ def drafted(
     """
     request, known = stream.request, stream.request.probability
     text = "".join(s.text for s in stream.sentences).removesuffix(stream.notice)
-    astray = not stream.shown and detect(text) not in (request.question.language, UNDETERMINED)
-    checked = AnswerVerified if stream.verify else AnswerDrafted
+    astray = not stream.out.shown and detect(text) not in (request.question.language, UNDETERMINED)
+    checked = AnswerVerified if stream.check.verifies else AnswerDrafted
     kind = DraftMistranslated if astray and not refused else checked
     return kind(
         question=request.question,
@@ -108,18 +108,18 @@ def drafted(
         conflicts=request.conflicts,
         sentences=tuple(stream.sentences),
         style=request.style,
-        shown=stream.shown,
+        shown=stream.out.shown,
         confidence=confidence if known is None else lower(confidence, confidence_of(known)),
         refused=refused,
         refuse_reason=refuse_reason,
         cited=cited,
-        contradictions=tuple(stream.contradictions),
-        verified=stream.verify,
+        contradictions=tuple(stream.check.contradictions),
+        verified=stream.check.verifies,
         snapshot=request.snapshot,
         rounds=request.rounds,
         probability=request.probability,
-        numbers=stream.cited if request.question.renumbered else UNSET,
-        cut=stream.limit.cut,
+        numbers=stream.out.cited if request.question.renumbered else UNSET,
+        cut=stream.out.limit.cut,
     )
 
 

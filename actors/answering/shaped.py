@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from actors.answering.release import flags_of, harmless
+from actors.answering.cleaning import harmless
+from actors.answering.sentence_check import flags_of
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of

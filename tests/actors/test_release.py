@@ -58,7 +58,7 @@ async def show(
         asked = msgspec.structs.replace(asked, evidence=(first, FEE))
     shower = CheckedStream(asked, ask or ScriptedAsk(), screen, cites=cites)
     await shower.run(pieces_of(text), before=before)
-    assert shower.shown == screen.text_shown
+    assert shower.out.shown == screen.text_shown
     return shower, screen
 
 
@@ -189,7 +189,7 @@ async def test_only_a_direct_negation_withholds(kind: str, shown: str) -> None:
     ask = ScriptedAsk({"verify_answer": lambda asked: verdict(kind) if asked.answer == GOOD else clean})
     shower, screen = await show(GOOD + FEES, ask=ask)
     assert screen.text_shown == shown
-    assert [c.type for c in shower.contradictions] == [kind]
+    assert [c.type for c in shower.check.contradictions] == [kind]
 
 
 @pytest.mark.parametrize("failure", [NoReply("silent"), BadReply("no JSON")])

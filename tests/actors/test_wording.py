@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from actors.answering.conflict_notice import claims_of
-from actors.answering.release import flags_of
+from actors.answering.sentence_check import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.prompt_shapes import evidence_of
 from bus.wire.messages import AnswerRequested, Block, Conflict, Passage, Span

@@ -13,7 +13,7 @@ from actors import (
     retrieve,
     stream_references,
 )
-from actors.answering import drafting, release
+from actors.answering import drafting, sentence_check
 from actors.evidence import spans
 from actors.outcome import settling
 from actors.pipeline import ACTORS, pipeline
@@ -134,7 +134,7 @@ async def test_changed_model_question_is_a_divergence(
 async def test_missing_model_question_is_a_divergence(
     traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(release, "_is_prose", lambda text: False)
+    monkeypatch.setattr(sentence_check, "_is_prose", lambda text: False)
     found = await diverged(traces["simple"])
     assert (found.stage, found.part, found.path) == ("answer_simple", "ask", "asks")
 

@@ -1,0 +1,115 @@
+"""The text of an answer on its way to the client: filtered, cut at the limit, and emitted as tokens.
+
+Sentences arrive whole under the release policy `sentence`; under `token`, deltas arrive as the model writes them.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from actors.answering.cleaning import Cleaning
+from actors.text.chain import Chain, CitationHold, Each
+from actors.text.limit import Limit
+from actors.text.numbering import Numbering
+from actors.text.safe_stream import SafeStream
+from bus.powers.events import tokens_of
+from bus.powers.protocols import Emit
+from bus.wire.messages import AnswerRequested
+
+
+class Outgoing:
+    """`shown` is the text that the client has. `spoiled`: thinking was shown, so nothing more is."""
+
+    def __init__(self, request: AnswerRequested, emit: Emit, cleaning: Cleaning, *, waits: bool) -> None:
+        """`waits`: under `sentence`, uncited sentences wait for the first cited one."""
+        self.shown = ""
+        self.spoiled = False
+        self._request = request
+        self._emit = emit
+        self._cleaning = cleaning
+        self._waits = waits and request.question.release == "sentence"
+        self._begin()
+        self._compose(waits=self._waits)
+
+    def resume(self, before: str, cited: Sequence[int]) -> None:
+        """Continue after `before`, which an earlier attempt has shown. `cited`: the evidence's numbers behind its own."""
+        self.shown = before
+        self._begin(before, cited)
+        self._compose(before, waits=False)
+
+    def restart(self) -> None:
+        """Begin again: everything before was thinking."""
+        if not self.shown:
+            self._begin()
+        self._compose(waits=self._waits)
+
+    def spoil(self) -> None:
+        self.spoiled = self.spoiled or bool(self.shown)
+
+    def _begin(self, before: str = "", cited: Sequence[int] = ()) -> None:
+        question = self._request.question
+        evidence = frozenset(span.n for span in self._request.evidence)
+        self._numbers = Numbering(evidence, cited, active=question.renumbered)
+        self.limit = Limit(question.constraints, before)
+        #: Under `token`, the check is behind the text shown: it ends with the sentence that reaches the limit.
+        self._checked = Limit(question.constraints, before)
+
+    def _compose(self, before: str = "", *, waits: bool) -> None:
+        harmless, masks = self._cleaning.harmless, self._cleaning.masks()
+        masks.before = before
+        self._hold = CitationHold(active=waits)
+        self._sentences = Chain(self._hold, Each(harmless), masks, self._numbers)
+        self._deltas = Chain(SafeStream(harmless), masks, self._numbers)
+        self._cut = TokenCut()
+
+    @property
+    def holds(self) -> bool:
+        """Whether no sentence has cited a source yet, so that none was shown."""
+        return self._hold.active
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the checked text has reached the limit, so that the model may stop."""
+        return (self._checked if self._request.question.release == "token" else self.limit).cut is not UNSET
+
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """The evidence's numbers behind those of the text shown."""
+        return tuple(self._numbers.cited) if self._request.question.renumbered else ()
+
+    def count_checked(self, sentence: str) -> None:
+        self._checked.take(tokens_of(self._cleaning.clean(sentence)))
+
+    async def sentence(self, text: str) -> None:
+        await self._show(self.limit.take(tokens_of(self._sentences.feed(text))))
+
+    async def delta(self, text: str) -> None:
+        await self._show(self.limit.take(self._cut.feed(self._deltas.feed(text))))
+
+    async def finish_deltas(self) -> None:
+        await self._show(self.limit.take([*self._cut.feed(self._deltas.finish()), *self._cut.finish()]))
+
+    async def finish(self) -> None:
+        await self._show(self.limit.take(tokens_of(self._sentences.finish())))
+        await self._show(self.limit.finish())
+
+    async def _show(self, tokens: Sequence[str]) -> None:
+        if tokens and not self.spoiled:
+            await self._emit.tokens(tokens, cited=self.cited)
+            self.shown += "".join(tokens)
+
+
+class TokenCut:
+    """Cuts deltas into tokens, however the deltas were cut: the last token waits until it is complete."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+
+    def feed(self, text: str) -> list[str]:
+        """The tokens that became complete."""
+        *complete, self._tail = tokens_of(self._tail + text) or [""]
+        return complete
+
+    def finish(self) -> list[str]:
+        rest, self._tail = self._tail, ""
+        return [rest] if rest else []

@@ -1,0 +1,130 @@
+"""Check one sentence of an answer: by the gate, by translation where its language is wrong, and by the verifier."""
+
+from collections.abc import Collection, Sequence
+
+from actors.answering.cleaning import Cleaning
+from actors.evidence.prompt_shapes import evidence_of
+from actors.gate import flags as gate
+from actors.gate.check import check_sentence, stands_alone
+from actors.outcome.admissions import excused, is_admission
+from actors.question.profile import in_language, profile_of
+from bus.powers.protocols import Ask
+from bus.wire.errors import Failure
+from bus.wire.messages import AnswerRequested, Contradiction, Flag, Sentence
+from index.languages.detection import detect
+from index.text.citations import markers
+from prompts import contracts
+from prompts.thinking import without_thinking
+
+
+class SentenceCheck:
+    """Checks the sentences of one answer in order; `contradictions` are those that the verifier found so far."""
+
+    def __init__(self, request: AnswerRequested, ask: Ask, cleaning: Cleaning, *, cites: bool) -> None:
+        profile = profile_of(request.question.profile)
+        self.contradictions: list[Contradiction] = []
+        self._question = request.question
+        self._ask = ask
+        self._cleaning = cleaning
+        self._evidence = evidence_of(request.evidence)
+        self._advice = in_language(profile.safety_advice, request.question.language)
+        self._cites = cites and request.question.style != "hint"  # a hint encourages in words of its own
+        self.verifies = profile.verify and request.question.release == "sentence"
+
+    async def __call__(self, written: str) -> Sentence:
+        """The sentence with its flags. Under `draft` and `sentence` it is withheld where nobody may read it."""
+        release = self._question.release
+        text = self._cleaning.harmless(written)  # the text that people will read: markup can hide a number
+        flags = self.flags(text, written)
+        if release == "sentence" and {flag.kind for flag in flags if flag.strength == "strong"} <= {"unsupported"}:
+            text, flags = await self._translated(text, flags)
+        strong = is_strong(flags)
+        advice = self._is_advice(text)
+        alone = self._cites and not (advice or is_admission(text)) and stands_alone(text, self._evidence)
+        if alone and release == "token":
+            why = gate.flag("unsupported", text.strip(), (), "cites nothing, and most of it is not in the evidence")
+            flags = (on_wire(why), *flags)
+        dropped = alone or any(flag.kind == "empty" for flag in flags)
+        if self.verifies and not (strong or dropped or advice) and _is_prose(text):
+            strong = await self._contradicted(text)
+        return Sentence(
+            text=text, flags=flags, withheld=(strong and release == "sentence") or (dropped and release != "token")
+        )
+
+    def flags(self, text: str, written: str | None = None) -> tuple[Flag, ...]:
+        """The gate's flags for a sentence. `written`: the sentence before it was made harmless."""
+        if self._is_advice(text) and written in (None, text):
+            return ()
+        language, urls = self._question.language, self._cleaning.urls
+        return flags_of(text, self._evidence, language, written=written, urls=urls, asked=self._question.asked)
+
+    def _is_advice(self, text: str) -> bool:
+        """Whether the text is the profile's own advice, which needs no support from a document."""
+        return bool(text.strip()) and text.strip() in self._advice
+
+    async def _translated(self, text: str, flags: tuple[Flag, ...]) -> tuple[str, tuple[Flag, ...]]:
+        """A sentence in the wrong language, translated by the guard and checked again."""
+        if not any(flag.kind == "wrong_language" for flag in flags):
+            return text, flags
+        language = self._question.language
+        try:
+            translated = await self._ask(contracts.GuardLanguage(text=text, target_language=language))
+        except Failure:
+            return text, flags
+        written = without_thinking(translated).strip()
+        translated = self._cleaning.harmless(written) + text[len(text.rstrip()) :]
+        if detect(translated) != language or cited_in(translated) != cited_in(text):
+            return text, flags
+        return translated, self.flags(translated, written)
+
+    async def _contradicted(self, text: str) -> bool:
+        """Whether the verifier finds a strong contradiction in this sentence; every contradiction is kept."""
+        prompt = contracts.VerifyAnswer(answer=text, evidence=self._evidence, language=self._question.language)
+        try:
+            contradictions = contradictions_of(await self._ask(prompt))
+        except Failure:
+            return False  # the sentence has passed the gate, and the verifier alone never refuses
+        self.contradictions += contradictions
+        return any(c.type == "direct_negation" for c in contradictions)
+
+
+def flags_of(
+    text: str,
+    evidence: Sequence[contracts.Evidence],
+    language: str,
+    *,
+    written: str | None = None,
+    urls: Collection[str] = (),
+    asked: str = "",
+) -> tuple[Flag, ...]:
+    """The gate's flags for a sentence; an admission of uncertainty may deny and need not cite."""
+    flags = check_sentence(text, evidence, language=language, written=written, urls=urls, asked=asked)
+    return excused(text, tuple(map(on_wire, flags)))
+
+
+def is_strong(flags: Sequence[Flag]) -> bool:
+    return any(flag.strength == "strong" for flag in flags)
+
+
+def on_wire(flag: gate.Flag) -> Flag:
+    return Flag(kind=flag.kind, strength=flag.strength, words=flag.words, evidence_n=flag.evidence_n, why=flag.why)
+
+
+def contradictions_of(verdict: contracts.Verdict) -> list[Contradiction]:
+    return [
+        Contradiction(
+            type=c.type, severity=c.severity, claim=c.claim, evidence_ref=c.evidence_ref, explanation=c.explanation
+        )
+        for c in verdict.contradictions
+    ]
+
+
+def cited_in(text: str) -> set[int]:
+    """The numbers in a text's markers; a translation must have the same ones."""
+    return {number for marker in markers(text) for number in marker.numbers}
+
+
+def _is_prose(text: str) -> bool:
+    """Whether the text makes a claim to verify: headings and separators make none."""
+    stripped = text.strip()
+    return bool(stripped) and not stripped.startswith("#") and any(c.isalnum() for c in stripped)
