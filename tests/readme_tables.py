@@ -104,6 +104,21 @@ def formats_read() -> str:
     return "\n".join([*rows, "", f"Known and not read: {others}."])
 
 
+def thresholds() -> str:
+    rows = ["| threshold | value | | figure |", "|---|---|---|---|"]
+    for path in sorted((ROOT / "actors").glob("*/thresholds.py")):
+        figure, meaning = "", ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("# ---- "):
+                figure = line.removeprefix("# ---- ")
+            elif line.startswith("#: "):
+                meaning = line.removeprefix("#: ")
+            elif declared := re.fullmatch(r"(\w+): Final.* = (.+)", line):
+                name, value = declared.groups()
+                rows.append(f"| `{path.parent.name}` {name} | `{value}` | {meaning} | {figure} |")
+    return "\n".join(rows)
+
+
 PARTS = {
     "graph": graph,
     "actors": actors,
@@ -112,6 +127,7 @@ PARTS = {
     "cli": cli,
     "prompts": documentation,
     "formats": formats_read,
+    "thresholds": thresholds,
 }
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from actors.evidence.thresholds import AMOUNT_CONTEXT_WORDS, AMOUNTS, NAMING_WORD_CHARS, YEARS
 from actors.facts.numbers.slots import matches
 from actors.facts.numbers.text_numbers import Reading, read
 from actors.facts.numbers.units import CURRENCY_SIGNS, unit_after
@@ -17,15 +18,8 @@ from index.languages.folding import normal
 from index.languages.numerals import any_of
 from index.languages.scripts import HAN
 
-#: How many content words on each side of a value identify what it measures.
-NEAR: Final = 4
-#: A sentence of more amounts is a list or a table.
-MOST: Final = 64
-#: The longest word that says that a number is a name, with its space.
-_NAME_CHARS: Final = 40
 _CALENDAR: Final = frozenset({"year", "month", "day"})
 _DATE_GAP = re.compile(rf"(?:[ ,./-]|{any_of(every(lambda language: language.numbers.dates.gap.split()))}){{0,3}}")
-_YEARS: Final = (1000, 2200)
 _DOTTED, _DOTTED_BEFORE = re.compile(r"\.\d+\.?\d*"), re.compile(r"\d\.\Z")
 _REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
 _HAN = re.compile(f"[{HAN}]")
@@ -73,7 +67,7 @@ def amounts(sentence: str) -> tuple[Amount, ...]:
     """
     reading = read(sentence)
     groups = _groups(reading)
-    if len(groups) > MOST:
+    if len(groups) > AMOUNTS:
         return ()
     places = _places(sentence, reading.text) if groups else None
     return tuple(_amount(sentence, reading, group, places) for group in groups)
@@ -102,7 +96,7 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
 
 def _identifies(text: str, value: Value) -> bool:
     """Whether the word before a number says that it only names a thing."""
-    return _IDENTIFIES.search(text, max(0, value.start - _NAME_CHARS), value.start) is not None
+    return _IDENTIFIES.search(text, max(0, value.start - NAMING_WORD_CHARS), value.start) is not None
 
 
 def _is_version(text: str, value: Value) -> bool:
@@ -117,7 +111,7 @@ def _is_calendar(values: tuple[Value, ...]) -> bool:
     """A month with what belongs to it, or a year."""
     if len(values) == 1:
         (only,) = values
-        low, high = _YEARS
+        low, high = YEARS
         whole = all(low <= reading < high and reading == int(reading) for reading in only.readings)
         return only.unit == "month" or (whole and only.unit in ("", "year") and only.end - only.start == 4)
     return any(value.unit == "month" for value in values) and all(
@@ -136,8 +130,8 @@ def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: l
     row = stems(reading.text)
     first = bisect_right(row, start, key=lambda stem: stem.end)
     last = bisect_left(row, end, key=lambda stem: stem.start)
-    before = [stem.stem for stem in row[max(0, first - NEAR) : first]]
-    after = [stem.stem for stem in row[last : last + NEAR]]
+    before = [stem.stem for stem in row[max(0, first - AMOUNT_CONTEXT_WORDS) : first]]
+    after = [stem.stem for stem in row[last : last + AMOUNT_CONTEXT_WORDS]]
     return Amount(group, " ".join(text.split()), start, end, (frozenset(before), frozenset(after)))
 
 

@@ -2,14 +2,11 @@
 
 import re
 from functools import cache
-from typing import Final
 
 import msgspec
 
+from actors.evidence.thresholds import SCOPE_CHARS
 from index.languages import LANGUAGES, of
-
-#: Characters of the statement shown on each side of the word that sets its scope.
-_AROUND: Final = 24
 
 
 class Audience(msgspec.Struct, frozen=True):
@@ -38,10 +35,10 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def _stretch(sentence: str, start: int, end: int) -> str:
     """Whole words around that position, within the clause."""
-    left = re.split(r"[,;:，；：、،]", sentence[max(0, start - _AROUND) : start])[-1]
-    right = re.split(r"[.,;:。，；：、،!?؟]", sentence[end : end + _AROUND])[0]
-    if start > _AROUND and len(left) == _AROUND and " " in left:
+    left = re.split(r"[,;:，；：、،]", sentence[max(0, start - SCOPE_CHARS) : start])[-1]
+    right = re.split(r"[.,;:。，；：、،!?؟]", sentence[end : end + SCOPE_CHARS])[0]
+    if start > SCOPE_CHARS and len(left) == SCOPE_CHARS and " " in left:
         left = left.partition(" ")[2]
-    if len(right) == _AROUND and " " in right:
+    if len(right) == SCOPE_CHARS and " " in right:
         right = right.rpartition(" ")[0]
     return (left + sentence[start:end] + right).strip()

@@ -8,31 +8,25 @@ among the same words; a second difference would be the condition of the first ("
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Final
 
 import msgspec
 
 from actors.evidence.amounts import Amount, same
 from actors.evidence.spans import Slice, numbered
 from actors.evidence.statements import Statement, statements
+from actors.evidence.thresholds import (
+    ALIKE_SHARE,
+    ALIKE_SHARE_IN_DOCUMENT,
+    CONFLICT_SUBJECT_CHARS,
+    CONFLICTS,
+    REWORDED_SHARE,
+    SHARED_WORDS,
+    VALUE_CONTEXT_SHARE,
+)
 from actors.evidence.wording import contradicted, in_key
 from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import stems
 from bus.wire.messages import Conflict, Passage, Span
-
-#: Fewest shared content words for two sentences to be compared.
-FEWEST_SHARED: Final = 4
-#: Share of the two sentences' content words that both must have.
-ALIKE: Final = 0.5
-#: The same where each says something that the other does not say.
-ALIKE_REWORDED: Final = 0.6
-#: The same within one document, where similar sentences are mostly about different things.
-ALIKE_WITHIN: Final = 0.9
-#: Share of the nearest words on each side of the value that both must have.
-SAME_PLACE: Final = 0.4
-#: More would bury the answer.
-MOST: Final = 3
-_SUBJECT_CHARS: Final = 80
 
 
 def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None) -> tuple[Conflict, ...]:
@@ -45,7 +39,7 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
         conflict = _disagreement(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in found):
             found.append(_settled(conflict, first.source_id, second.source_id, old or {}))
-    return tuple(found[:MOST])
+    return tuple(found[:CONFLICTS])
 
 
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
@@ -63,7 +57,7 @@ def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Spa
         for other in statements(whole, like=like):
             if any(_disagreement(one, other) for one in said):
                 found.setdefault(passage.source_id, (at, other.start, other.end))
-    more = numbered(passages, list(found.values())[:MOST])
+    more = numbered(passages, list(found.values())[:CONFLICTS])
     return tuple(msgspec.structs.replace(span, n=len(evidence) + span.n) for span in more)
 
 
@@ -86,7 +80,7 @@ def _conflict(first: Statement, second: Statement) -> Conflict | None:
     if not first.amounts or not second.amounts or not _alike(first, second):
         return None
     pair = _one_difference(first.amounts, second.amounts)
-    if pair is None or not _same_kind(*pair) or _likeness(*pair) < SAME_PLACE:
+    if pair is None or not _same_kind(*pair) or _likeness(*pair) < VALUE_CONTEXT_SHARE:
         return None
     mine, theirs = pair
     if in_key(first.text, mine.text) or in_key(second.text, theirs.text):
@@ -108,8 +102,8 @@ def _other_scope(first: Statement, second: Statement) -> bool:
         and second.scope is not None
         and first.scope.everybody != second.scope.everybody
         and first.source_id != second.source_id
-        and len(first.words & second.words) >= FEWEST_SHARED
-        and len(first.words & second.words) >= ALIKE * len(first.words | second.words)
+        and len(first.words & second.words) >= SHARED_WORDS
+        and len(first.words & second.words) >= ALIKE_SHARE * len(first.words | second.words)
         and not any(not any(same(one, other) for other in second.amounts) for one in first.amounts)
     )
 
@@ -120,7 +114,7 @@ def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
     shared = " ".join(word for word in first.text.split() if word in second.text.split())
     return Conflict(
         kind="scope",
-        subject=(shared or first.text)[:_SUBJECT_CHARS],
+        subject=(shared or first.text)[:CONFLICT_SUBJECT_CHARS],
         first_n=first.n,
         second_n=second.n,
         first=first.scope.text,
@@ -134,7 +128,7 @@ def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
         return None
     return Conflict(
         kind="wording",
-        subject=" ".join(first.text.split())[:_SUBJECT_CHARS],
+        subject=" ".join(first.text.split())[:CONFLICT_SUBJECT_CHARS],
         first_n=first.n,
         second_n=second.n,
         first=found.shown[0],
@@ -145,17 +139,17 @@ def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
 def _alike(first: Statement, second: Statement) -> bool:
     """Whether both are about the same thing: one says nothing that the other's span does not say too."""
     shared = first.words & second.words
-    if len(shared) < FEWEST_SHARED:
+    if len(shared) < SHARED_WORDS:
         return False
     if first.source_id == second.source_id and first.headings != second.headings:
         return False
     alike = len(shared) / len(first.words | second.words)
-    if alike < (ALIKE_WITHIN if first.source_id == second.source_id else ALIKE):
+    if alike < (ALIKE_SHARE_IN_DOCUMENT if first.source_id == second.source_id else ALIKE_SHARE):
         return False
     only_first, only_second = _missing(first.words, second.around), _missing(second.words, first.around)
     if not only_first or not only_second:
         return True
-    return alike >= ALIKE_REWORDED and not _replaced(first.text, only_first, second.text, only_second)
+    return alike >= REWORDED_SHARE and not _replaced(first.text, only_first, second.text, only_second)
 
 
 def _missing(words: frozenset[str], around: frozenset[str]) -> frozenset[str]:
@@ -218,7 +212,7 @@ def _subject(first: Statement, second: Statement, value: Amount) -> str:
             words.append(plain[start:end])
         at = max(at, end)
     subject = " ".join(words)
-    return subject if len(subject) <= _SUBJECT_CHARS else subject[: _SUBJECT_CHARS - 1].rstrip() + "…"
+    return subject if len(subject) <= CONFLICT_SUBJECT_CHARS else subject[: CONFLICT_SUBJECT_CHARS - 1].rstrip() + "…"
 
 
 def _same_pair(one: Conflict, other: Conflict) -> bool:

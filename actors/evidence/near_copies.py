@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from actors.evidence.amounts import written
+from actors.evidence.thresholds import COMMON_WORDS, NEAR_COPY_SHARE, REPLACED_CHARS, SPELLING_RATIO
 from actors.facts.forces import exclude, forces
 from actors.facts.lexicon import terms
 from actors.facts.numbers.text_numbers import TOKEN, read
@@ -19,15 +20,6 @@ from actors.facts.stems import stems
 from index.languages import LANGUAGES
 from index.languages.negation import negations
 from index.languages.scripts import HAN
-
-#: Share of the words of the longer statement that both have in the same places.
-COPIED: Final = 0.6
-#: Longest stretch, in characters, that takes the place of another.
-LONGEST: Final = 40
-#: Words that both stretches may have ("Duke of Kent", "Earl of Essex"); with more they are several differences.
-MOST_BETWEEN: Final = 1
-#: Two words so alike in their letters are forms or spellings of one word.
-SPELLED_ALIKE: Final = 0.75
 
 _HAN = re.compile(f"[{HAN}]")
 _SETS_OFF: Final = (",", ":", "،")
@@ -68,15 +60,15 @@ def near_copy(first: str, second: str, language: str) -> NearCopy | None:
     end = 0
     while end < least - begin and mine[-1 - end][2] == theirs[-1 - end][2]:
         end += 1
-    if not most or (begin + end) / most < COPIED or begin + end == most or language not in LANGUAGES:
+    if not most or (begin + end) / most < NEAR_COPY_SHARE or begin + end == most or language not in LANGUAGES:
         return None
     here, there = _stretch(mine, begin, end), _stretch(theirs, begin, end)
-    if max(here[1] - here[0], there[1] - there[0]) > LONGEST:
+    if max(here[1] - here[0], there[1] - there[0]) > REPLACED_CHARS:
         return None
     between = {word for _, _, word in mine[begin : len(mine) - end]} & {
         word for _, _, word in theirs[begin : len(theirs) - end]
     }
-    turn = None if len(between) > MOST_BETWEEN else _turn(one, here, other, there, language)
+    turn = None if len(between) > COMMON_WORDS else _turn(one, here, other, there, language)
     if turn is None:
         return None
     found = stems(one)
@@ -155,4 +147,4 @@ def _exchanged(mine: str, theirs: str) -> bool:
         return False
     if any(len(a) > 1 and (a.startswith(b) or b.startswith(a)) for a in said for b in instead):
         return False
-    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < SPELLED_ALIKE
+    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < SPELLING_RATIO

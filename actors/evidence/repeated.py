@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
 
+from actors.evidence.thresholds import REPEATED_SHARE
 from actors.facts.numbers.text_numbers import TOKEN
 from index.languages.folding import normal
 from index.languages.negation import is_negated
 from index.text.citations import strip_markers
-
-#: Share of the words of the longer sentence that the shorter one has, in the same order.
-REPEATED: Final = 0.8
 
 
 def repeats(one: str, other: str) -> bool:
@@ -18,7 +15,7 @@ def repeats(one: str, other: str) -> bool:
     fewer, more = sorted((_words(one), _words(other)), key=len)
     if fewer == more:
         return bool(fewer)
-    if len(fewer) < REPEATED * len(more) or is_negated(one) != is_negated(other):
+    if len(fewer) < REPEATED_SHARE * len(more) or is_negated(one) != is_negated(other):
         return False
     added = _added(fewer, more)
     return added is not None and not any(char.isdigit() for word in added for char in word)

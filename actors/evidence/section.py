@@ -5,12 +5,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from actors.evidence.thresholds import HEADING_CHARS
 from bus.wire.messages import Block, Passage
 from index.model import URL_SAFE
 from index.source_paths import is_ours, source_path
 from index.text.passages import LONGEST_INTRO
-
-_LONGEST_HEADING = 200
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,5 +92,5 @@ def _above(passage: Passage, start: int) -> tuple[tuple[str, ...], str]:
             continue
         text = passage.text[block.start - passage.char_start : block.end - passage.char_start]
         path = [above for above in path if above[0] < max(block.level, 1)]
-        path.append((max(block.level, 1), " ".join(text.lstrip("# ").split())[:_LONGEST_HEADING], block.anchor))
+        path.append((max(block.level, 1), " ".join(text.lstrip("# ").split())[:HEADING_CHARS], block.anchor))
     return tuple(title for _, title, _ in path), next((anchor for _, _, anchor in reversed(path) if anchor), "")

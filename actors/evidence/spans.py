@@ -6,18 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from actors.evidence.section import section_of
+from actors.evidence.thresholds import FULL_SPAN_CHARS, LIST_SPAN_CHARS, SHORT_SPAN_CHARS, WINDOW_CHARS
 from bus.wire.messages import Passage, Span
 from index.text.sentences import split
 from index.text.units import Unit, introduced, units
 from prompts.contracts import PickedSpan
-
-#: A span shorter than SHORT characters grows to about FULL around itself.
-SHORT = 80
-FULL = 120
-#: A list or table is taken in below what introduces it up to this length; its first item or row in any case.
-LONGEST = 800
-#: Longest window chosen when there is no usable pick.
-WINDOW = 400
 
 _WORDS = re.compile(r"\w+")
 
@@ -43,9 +36,9 @@ def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Sli
 
 
 def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:
-    """A slice of a text grown to the units it touches, short prose to about FULL, and with what introduces it or it introduces.
+    """A slice of a text grown to the units that it touches; short prose grows to about FULL_SPAN_CHARS.
 
-    What introduces it is taken in where it stands directly above; what it introduces, as far as that fits in LONGEST.
+    The introduction directly above is included, and so is the list that it introduces, as far as LIST_SPAN_CHARS.
     """
     telling = [k for k, unit in enumerate(cut) if unit.answers]
     at = [k for k in telling if cut[k].start < end and start < cut[k].end]
@@ -56,7 +49,7 @@ def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:
     first, last = _longer(cut, at[0], at[-1])
     end = last
     for at_below, unit in enumerate(introduced(cut, last), last + 1):
-        if end > last and unit.end - cut[first].start > LONGEST:
+        if end > last and unit.end - cut[first].start > LIST_SPAN_CHARS:
             break
         end = at_below if unit.answers else end
     last = end
@@ -67,9 +60,9 @@ def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:
 
 
 def _longer(cut: Sequence[Unit], first: int, last: int) -> tuple[int, int]:
-    """These units and those around them, until together they are not SHORT: up to FULL if they fit, else up to twice that."""
-    for most in (FULL, 2 * FULL):
-        while cut[last].end - cut[first].start < SHORT:
+    """The units with their neighbours, until they have SHORT_SPAN_CHARS: up to FULL_SPAN_CHARS, else up to twice that."""
+    for most in (FULL_SPAN_CHARS, 2 * FULL_SPAN_CHARS):
+        while cut[last].end - cut[first].start < SHORT_SPAN_CHARS:
             if _goes_on(cut, last, last + 1) and cut[last + 1].end - cut[first].start <= most:
                 last += 1
             elif _goes_on(cut, first - 1, first) and cut[last].end - cut[first - 1].start <= most:
@@ -87,25 +80,25 @@ def _goes_on(cut: Sequence[Unit], one: int, other: int) -> bool:
 
 
 def grow(text: str, start: int, end: int) -> tuple[int, int]:
-    """A slice under SHORT characters grown to about FULL, to sentence ends where that fits."""
-    if end - start >= SHORT:
+    """A slice under SHORT_SPAN_CHARS characters grown to about FULL_SPAN_CHARS, to sentence ends where that fits."""
+    if end - start >= SHORT_SPAN_CHARS:
         return start, end
     sentences = split(text)
     wide = [s for s in sentences if s[1] > start and s[0] < end]
-    if wide and wide[-1][1] - wide[0][0] <= 2 * FULL:
+    if wide and wide[-1][1] - wide[0][0] <= 2 * FULL_SPAN_CHARS:
         start, end = min(start, wide[0][0]), max(end, wide[-1][1])
     for following in sentences:
-        if end - start >= SHORT:
+        if end - start >= SHORT_SPAN_CHARS:
             break
-        if following[0] >= end and following[1] - start <= FULL:
+        if following[0] >= end and following[1] - start <= FULL_SPAN_CHARS:
             end = following[1]
     for before in reversed(sentences):
-        if end - start >= SHORT:
+        if end - start >= SHORT_SPAN_CHARS:
             break
-        if before[1] <= start and end - before[0] <= FULL:
+        if before[1] <= start and end - before[0] <= FULL_SPAN_CHARS:
             start = before[0]
-    if end - start < SHORT:
-        missing = FULL - (end - start)
+    if end - start < SHORT_SPAN_CHARS:
+        missing = FULL_SPAN_CHARS - (end - start)
         start, end = max(0, start - missing // 2), min(len(text), end + missing - missing // 2)
         start, end = _at_words(text, start, end)
     return start, end
@@ -125,16 +118,16 @@ def window(passages: Sequence[Passage], query: str) -> list[Slice]:
 
 
 def _windows(passage: Passage) -> Iterator[tuple[int, int]]:
-    """From each unit, as many as fit in WINDOW and stand in the same section; the first one whole, if the passage has blocks."""
+    """From each unit, as many of its section as fit in WINDOW_CHARS; the first unit whole if the passage has blocks."""
     cut = units(passage.text, passage.blocks, passage.char_start)
     if not any(unit.answers for unit in cut):
         cut = units(passage.text) or [Unit(0, len(passage.text))]
     for first, unit in enumerate(cut):
         if not unit.answers:
             continue
-        end = unit.end if passage.blocks else min(unit.end, unit.start + WINDOW)
+        end = unit.end if passage.blocks else min(unit.end, unit.start + WINDOW_CHARS)
         for following in cut[first + 1 :]:
-            if following.kind == "heading" or following.end - unit.start > WINDOW:
+            if following.kind == "heading" or following.end - unit.start > WINDOW_CHARS:
                 break
             end = following.end
         yield whole(cut, unit.start, end) if passage.blocks else (unit.start, end)

@@ -9,20 +9,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import permutations
 from pathlib import PurePosixPath
-from typing import Final, Protocol
+from typing import Protocol
 
+from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE_SUBJECT_SHARE
 from actors.facts.stems import stems
 from bus.wire.messages import About
 from index.languages import union
 from index.languages.folding import ascii_digits, fold, normal
 from index.text.sentences import split
-
-#: Share of the words of a title that a sentence has to have to name that document.
-NAMED: Final = 0.8
-#: Share of the words of the shorter title that both have, where a sentence names another document only by its year.
-SAME_SUBJECT: Final = 0.5
-#: The shortest file name that names a document in a sentence.
-SHORTEST_NAME: Final = 6
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[^\s\d](\d{1,2})(?:[^\s\d](\d{1,2}))?)?(?!\d)")
@@ -106,17 +100,19 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
     words, title = _words(sentence), _words(one.title)
     years = _YEAR.findall(ascii_digits(sentence))
     dated = set(_years(one)) & set(years)
-    if len(title) > 1 and len(title & words) >= NAMED * len(title) and (dated or not _years(one)):
+    if len(title) > 1 and len(title & words) >= TITLE_NAMED_SHARE * len(title) and (dated or not _years(one)):
         return _words(by.title) != title or bool(dated)
     name = PurePosixPath(one.source_id).stem
-    if len(name) >= SHORTEST_NAME and "-" in name and fold(name) in fold(sentence):
+    if len(name) >= FILE_NAME_CHARS and "-" in name and fold(name) in fold(sentence):
         return True
     if any(code in f"{part.title}\n{part.text}" and code not in by.title for code in _CODE.findall(sentence)
            for part in older):  # fmt: skip
         return True
     mine = _words(by.title)
     return (
-        bool(dated) and not dated & set(_years(by)) and len(mine & title) >= SAME_SUBJECT * min(len(mine), len(title))
+        bool(dated)
+        and not dated & set(_years(by))
+        and len(mine & title) >= TITLE_SUBJECT_SHARE * min(len(mine), len(title))
     )
 
 

@@ -10,16 +10,13 @@ import msgspec
 from actors.evidence.amounts import Amount, amounts
 from actors.evidence.audience import Audience, audience_of
 from actors.evidence.spans import share_held
+from actors.evidence.thresholds import ROUGHLY_ALIKE_SHARE, STATEMENT_WORDS
 from actors.facts.numbers.text_numbers import TOKEN, read
 from actors.facts.stems import stems
 from bus.wire.messages import Span
 from index.languages.folding import normal
 from index.text.units import units
 
-#: A statement with fewer content words is not compared.
-FEWEST_SAID: Final = 3
-#: Share of a statement's rough terms in another, below which they are not about the same.
-LIKE: Final = 0.3
 #: A question or an introduction says nothing that can be wrong.
 _NO_CLAIM: Final = (":", "：", "?", "？", "؟")
 _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
@@ -53,11 +50,11 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
     found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
     texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
     for unit, text in zip(found, texts, strict=True):
-        if like and not any(share_held(text, other) >= LIKE for other in like):
+        if like and not any(share_held(text, other) >= ROUGHLY_ALIKE_SHARE for other in like):
             continue
         said = amounts(text)
         words = [stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in said)]
-        if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < FEWEST_SAID:
+        if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < STATEMENT_WORDS:
             continue
         pieces = [match[0] for match in TOKEN.finditer(read(text).text)]
         yield Statement(

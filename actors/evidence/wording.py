@@ -9,14 +9,10 @@ from typing import Final
 
 from actors.evidence.near_copies import NearCopy, near_copy
 from actors.evidence.statements import Statement
+from actors.evidence.thresholds import NAME_AGREEMENT_SHARE, NAME_CONTEXT_WORDS, TURN_CONTEXT_WORDS
 from actors.facts.stems import stems
 from index.languages.folding import normal
 
-#: Fewest content words that both statements have beside the difference; where that is a name or a noun, and where it is not.
-FEWEST_BESIDE_A_NAME: Final = 5
-FEWEST_BESIDE_A_TURN: Final = 3
-#: Share of the words of both in which they agree, where they differ in a name or a noun.
-AGREE: Final = 0.75
 _BETWEEN_CELLS: Final = " | "
 
 
@@ -31,12 +27,12 @@ def contradicted(first: Statement, second: Statement) -> NearCopy | None:
 
 
 def _of_two_things(found: NearCopy, first: Statement, second: Statement) -> bool:
-    fewest = FEWEST_BESIDE_A_NAME if found.turn == "other" else FEWEST_BESIDE_A_TURN
+    fewest = NAME_CONTEXT_WORDS if found.turn == "other" else TURN_CONTEXT_WORDS
     if found.before + found.after < fewest or in_key(first.text, found.first) or in_key(second.text, found.second):
         return True
     if found.turn in ("negation", "force"):
         return False
-    if found.turn == "other" and found.share < AGREE:
+    if found.turn == "other" and found.share < NAME_AGREEMENT_SHARE:
         return True
     if _named_above(found.first, first, second) or _named_above(found.second, second, first):
         return True

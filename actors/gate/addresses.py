@@ -13,6 +13,7 @@ from typing import Final
 
 from actors.facts.stems import EMPTY
 from actors.gate.commands import commands
+from actors.gate.thresholds import ADDRESS_OCCURRENCES, MARKED_PHONE_DIGITS, PHONE_DIGITS
 from index.languages import every
 from index.languages.folding import visible
 from index.languages.scripts import LETTERS
@@ -63,8 +64,6 @@ _SIGN: Final = re.compile(rf"[./@\\:`]|\d(?:[\s().\u2013-]*\d){{6}}|[a-z0-9]{{20
 _FILE: Final = re.compile(
     r"\.(?:pdf|docx?|odt|rtf|md|rst|txt|html?|epub|csv|tsv|xlsx?|ods|pptx?|json|xml|ya?ml|eml|ipynb)\Z"
 )
-#: What stands so often within longer names, and never alone, does not stand there.
-_MOST_PLACES: Final = 200
 _TRAILING: Final = ".,;:!?-"
 _DATE: Final = re.compile(
     r"\d{1,2}([.\s-])\d{1,2}\1\d{2,4}|\d{4}([.\s-])\d{1,2}\2\d{1,2}|(?:1\d|20)\d\d(?:\D{1,3}(?:1\d|20)\d\d)+"
@@ -108,7 +107,7 @@ def _is_one(kind: str, words: str, written: str) -> bool:
             return _is_domain(words, written)
         case "phone":
             digits = _digits(words)
-            long = len(digits) >= 9 or (len(digits) >= 7 and words[0] in "+(0")
+            long = len(digits) >= PHONE_DIGITS or (len(digits) >= MARKED_PHONE_DIGITS and words[0] in "+(0")
             return long and not _DATE.fullmatch(words) and not _THOUSANDS.fullmatch(words)
         case "ip":
             return "." in words or (words.count(":") >= 3 and any(map(str.isalnum, words)))
@@ -157,7 +156,7 @@ def _bare(kind: str, words: str) -> str:
 def _stands(words: str, text: str, *, parent: bool) -> bool:
     """Whether `words` are in `text` and no part of a longer name. `parent`: a domain may stand there with a subdomain."""
     at = -1
-    for _ in range(_MOST_PLACES):
+    for _ in range(ADDRESS_OCCURRENCES):
         at = text.find(words, at + 1)
         if at < 0:
             return False

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable
 from math import floor, inf, log10
-from typing import Final
 
 import msgspec
 
 from actors.facts.numbers.values import Value
+from actors.gate.thresholds import BOUND_AFTER_CHARS, BOUND_BEFORE_CHARS, BOUND_FACTOR
 from index.languages import union
 from index.languages.tables.numbers import Bounds
 
@@ -26,8 +26,6 @@ _ABOUT_BEFORE = _before(lambda bounds: bounds.about_before)
 _MORE_AFTER = _after(lambda bounds: bounds.more_after)
 _LESS_AFTER = _after(lambda bounds: bounds.less_after)
 _ABOUT_AFTER = _after(lambda bounds: bounds.about_after)
-# "More than ten" says nothing about ten thousand.
-_WITHIN: Final = 10.0
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -43,7 +41,10 @@ class Bound(msgspec.Struct, frozen=True):
 
 def bound_of(text: str, value: Value) -> Bound:
     """How `value` in the sentence `text` bounds or rounds another number."""
-    before, after = text[max(0, value.start - 24) : value.start], text[value.end : value.end + 16]
+    before, after = (
+        text[max(0, value.start - BOUND_BEFORE_CHARS) : value.start],
+        text[value.end : value.end + BOUND_AFTER_CHARS],
+    )
     return Bound(
         _either(_MORE_BEFORE, _MORE_AFTER, before, after),
         _either(_LESS_BEFORE, _LESS_AFTER, before, after),
@@ -57,9 +58,9 @@ def bears_out(bound: Bound, value: Value, other: Value) -> bool:
         for theirs in other.readings:
             if not (0 < mine < inf and 0 < theirs < inf):
                 continue
-            if bound.more and mine <= theirs <= mine * _WITHIN:
+            if bound.more and mine <= theirs <= mine * BOUND_FACTOR:
                 return True
-            if bound.less and theirs <= mine <= theirs * _WITHIN:
+            if bound.less and theirs <= mine <= theirs * BOUND_FACTOR:
                 return True
             if bound.about and _rounds(mine, theirs):
                 return True

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
 
 from actors.facts.copied_code import without_copied
 from actors.gate.addresses import made_up
@@ -14,18 +13,13 @@ from actors.gate.overlap import foreign, is_factual, overlap, secrets, unsupport
 from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes
 from actors.gate.terms import language_of, reversed_terms
+from actors.gate.thresholds import LABEL_WORDS, LANGUAGE_LETTERS, MISPLACED_CITED_SHARE, MISPLACED_OTHER_SHARE
 from index.languages import LANGUAGES, UNDETERMINED, union
 from index.languages.detection import detect, same_script
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import Evidence
 
-# A citation is misplaced when what it cites has at most the one share of the sentence's words, and what it does not cite
-# at least the other.
-_SAYS_LITTLE: Final = 0.6
-_SAYS_ALL: Final = 0.85
-# A heading, a label or a question of so many words that the evidence lacks is no layout.
-_LONG_LABEL: Final = 4
 # "Source: handbook, p. 12" says where the answer comes from; its numbers are not the evidence's.
 _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
@@ -90,7 +84,7 @@ def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:
         return False
     plain = _LEAD_IN.sub("", sentence)
     words = foreign(plain, [_text(item) for item in evidence])
-    return bool(words) and (is_factual(plain) or len(words) >= _LONG_LABEL)
+    return bool(words) and (is_factual(plain) or len(words) >= LABEL_WORDS)
 
 
 def has_content(sentence: str) -> bool:
@@ -169,9 +163,9 @@ def _citations(sentence: str, evidence: Sequence[Evidence]) -> Iterator[Flag]:
 def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evidence]) -> Iterator[Flag]:
     """A citation of evidence that says little of the sentence, when uncited evidence says nearly all of it."""
     others = [item for item in evidence if item not in cited]
-    if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > _SAYS_LITTLE:
+    if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > MISPLACED_CITED_SHARE:
         return
-    found = next((item for item in others if overlap(sentence, [_text(item)]) >= _SAYS_ALL), None)
+    found = next((item for item in others if overlap(sentence, [_text(item)]) >= MISPLACED_OTHER_SHARE), None)
     if found is not None and is_factual(sentence):
         wrong = tuple(item.n for item in cited)
         why = f"stands in {found.n}, not in {', '.join(map(str, wrong))}"
@@ -218,6 +212,6 @@ def _read_in(sentence: str, texts: Sequence[str]) -> str:
 def _in_language(sentence: str, language: str) -> bool:
     """Whether the text is in the language asked for, ignoring short pieces, names and quotations in another language."""
     plain = strip_markers(sentence)
-    if sum(map(str.isalpha, plain)) < 12:
+    if sum(map(str.isalpha, plain)) < LANGUAGE_LETTERS:
         return True
     return detect(plain) in (language, UNDETERMINED)

@@ -10,6 +10,13 @@ import msgspec
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.units import MONTHS
 from actors.facts.stems import stem_of, stems
+from actors.gate.thresholds import (
+    INITIALS_LETTERS,
+    LEAD_LABEL_CHARS,
+    NAME_ROOT_LETTERS,
+    OTHER_NAME_CHARS,
+    SUBJECT_CHARS,
+)
 from index.languages import of
 from index.languages.folding import normal, visible
 from index.languages.negation import negations
@@ -18,11 +25,7 @@ from index.text.citations import strip_markers
 _CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞŒ][\w'’-]*"
 # What a list, heading or emphasis may put before the first word.
 _MARKUP = re.compile(r"\A\s*#.*\Z|\A[\s>*_•–-]*(?:\(?\d{1,2}[.)]\s+)?[*_\"“«\s]*", re.S)
-_LONGEST_LABEL: Final = 60
-_OPENING: Final = 120
 _WORD = re.compile(r"[^\W_]+")
-# Two names that share this many first letters count as forms of one name: China and Chinese.
-_ROOT: Final = 4
 
 
 class _Patterns(msgspec.Struct, frozen=True):
@@ -51,14 +54,14 @@ def other_names(sentence: str, evidence: Sequence[str], language: str) -> Iterat
     found = [(match.start(), match[0]) for match in patterns.run.finditer(plain)]
     if not found:
         return
-    label = plain.find(":", 0, _LONGEST_LABEL) + 1
+    label = plain.find(":", 0, LEAD_LABEL_CHARS) + 1
     # The first word of a sentence is always capitalised.
     opening = next((at + len(name) for at, name in found if label <= at <= label + 3), label)
     verb = patterns.verb.search(plain, opening)
     subject_ends = verb.start() if verb else opening
     missing = [(at, name) for at, name in found if _missing(name, evidence)]
     unknown = [(at, name) for at, name in missing if at >= subject_ends]
-    if len(unknown) == len(missing) and any(patterns.unnamed.match(text.lstrip()[:_OPENING]) for text in evidence):
+    if len(unknown) == len(missing) and any(patterns.unnamed.match(text.lstrip()[:SUBJECT_CHARS]) for text in evidence):
         # The evidence does not name its subject, and the sentence's subject is named there: one name is allowed.
         unknown = unknown[1:]
     others = tuple(name for text in evidence for name in _names_beyond(text, plain, patterns.run))
@@ -87,7 +90,7 @@ def _missing(name: str, evidence: Sequence[str]) -> bool:
 
 
 def _absent(word: str, text: str) -> bool:
-    if word[: max(_ROOT, len(stem_of(word)) - 1)] in text:
+    if word[: max(NAME_ROOT_LETTERS, len(stem_of(word)) - 1)] in text:
         return False
     known = {stem.stem for stem in stems(text)}
     return stem_of(word) not in known and not _is_initials(word, text)
@@ -95,7 +98,7 @@ def _absent(word: str, text: str) -> bool:
 
 def _is_initials(word: str, text: str) -> bool:
     """Whether `word` is made of the initials of consecutive words: ASSR."""
-    if not 2 <= len(word) <= 6:
+    if not INITIALS_LETTERS[0] <= len(word) <= INITIALS_LETTERS[1]:
         return False
     initials = "".join(found[0][0] for found in _WORD.finditer(text))
     return word in initials
@@ -106,5 +109,5 @@ def _names_beyond(text: str, sentence: str, run: re.Pattern[str]) -> list[str]:
     return [
         match[0]
         for match in run.finditer(visible(text))
-        if len(match[0]) > 3 and normal(match[0]) not in own and normal(match[0]) not in MONTHS
+        if len(match[0]) >= OTHER_NAME_CHARS and normal(match[0]) not in own and normal(match[0]) not in MONTHS
     ]

@@ -17,17 +17,17 @@ from actors.facts.numbers.slots import Slot, likeness, matches, signature, slot_
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.values import Interval, Value
 from actors.gate.bounds import bears_out, bound_of
+from actors.gate.thresholds import (
+    COMPARED_NUMBERS,
+    COUNTED_NUMBER,
+    CUT_NUMBER_SHARE,
+    NUMBER_PLACE_MARGIN,
+    NUMBER_PLACE_SHARE,
+)
 from index.languages import every
 from index.languages.numerals import any_of
 from index.languages.tables.numbers import phrases_in
 
-# Another number takes the place when it shares so much of the surroundings, and so much more than the same number does.
-_SAME_PLACE: Final = 0.7
-_CLEARLY_BETTER: Final = 0.15
-_CUT_FROM: Final = 0.8
-# So many different numbers of a sentence, and of a text, are compared by their place; of a longer list, whether they are there.
-_MOST_COMPARED: Final = 64
-_COUNTED_BY_EYE: Final = 10
 # "2. Second step": the answer numbers its own items.
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
 _WORKS: Final = any_of(every(lambda language: phrases_in(language.numbers.naming.works)))
@@ -47,7 +47,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
     own, own_text = slots(sentence), read(sentence).text
     intervals = [interval for text in evidence for interval in read(text).intervals]
     listed = _ENUMERATOR.match(own_text)
-    different = tuple({signature(slot): slot for slot in reversed(own)}.values())[::-1][:_MOST_COMPARED]
+    different = tuple({signature(slot): slot for slot in reversed(own)}.values())[::-1][:COMPARED_NUMBERS]
     taken: dict[object, tuple[int, Slot] | None] = {}
     named: set[str] = set()
     for slot in own:
@@ -60,10 +60,10 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
                 yield from _renamed(value, own_text, evidence)
             continue
         words = own_text[value.start : value.end]
-        same = [other for text in evidence for other in islice(slot_index(text).same(value), _MOST_COMPARED)]
+        same = [other for text in evidence for other in islice(slot_index(text).same(value), COMPARED_NUMBERS)]
         inside = any(_inside(value, interval) for interval in intervals)
         instead = None
-        if len(taken) < _MOST_COMPARED and not _cut(own_text, slot, evidence):
+        if len(taken) < COMPARED_NUMBERS and not _cut(own_text, slot, evidence):
             key = signature(slot)
             if key not in taken:
                 taken[key] = _taken_place(slot, different, same, evidence, inside=inside)
@@ -105,7 +105,7 @@ def _tells(text: str, value: Value) -> bool:
     if not value.sure or _QUALIFIER.match(text, max(0, value.start - 2)):
         return False
     in_words = not any(map(str.isdigit, text[value.start : value.end]))
-    return not in_words or value.unit != "" or min(value.readings) > _COUNTED_BY_EYE
+    return not in_words or value.unit != "" or min(value.readings) > COUNTED_NUMBER
 
 
 def _cut(text: str, slot: Slot, evidence: Sequence[str]) -> bool:
@@ -120,7 +120,7 @@ def _cut(text: str, slot: Slot, evidence: Sequence[str]) -> bool:
         for other in slot_index(item).slots:
             number = whole[other.value.start : other.value.end]
             cut = (last and number.startswith(digits + ".")) or (value.start == 0 and number.endswith("." + digits))
-            if cut and likeness(slot, other) >= _CUT_FROM:
+            if cut and likeness(slot, other) >= CUT_NUMBER_SHARE:
                 return True
     return False
 
@@ -141,9 +141,9 @@ def _taken_place(
 ) -> tuple[int, Slot] | None:
     """The number of the evidence in the place that `slot` has in the sentence, if it is a different number."""
     best_same = max((likeness(slot, other) for other in same), default=0.0)
-    if best_same > 1.0 - _CLEARLY_BETTER:
+    if best_same > 1.0 - NUMBER_PLACE_MARGIN:
         return None
-    best, place = max(_SAME_PLACE, best_same + _CLEARLY_BETTER), None
+    best, place = max(NUMBER_PLACE_SHARE, best_same + NUMBER_PLACE_MARGIN), None
     for index, text in enumerate(evidence):
         for other in slot_index(text).near(slot):
             # A value inside a range is fine: the ends of the range do not replace it.

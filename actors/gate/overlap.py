@@ -9,21 +9,20 @@ from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import Stem, stems
 from actors.gate.places import is_near
 from actors.gate.terms import language_of
+from actors.gate.thresholds import (
+    CELL_LABEL_WORDS,
+    CITED_WORDS,
+    CLOSEST_SENTENCE_SHARE,
+    LISTED_WORDS,
+    SUPPORTED_SHARE,
+    SUPPORTED_WORDS,
+)
 from index.languages import UNDETERMINED, union
 from index.languages.detection import detect
 from index.languages.folding import normal
 from index.text.citations import strip_markers
 
-# A sentence with a smaller share of its content words in the evidence is doubtful; short sentences have too few to tell.
-ENOUGH: Final = 0.34
-_FEWEST: Final = 4
-#: A cited sentence with at most this share of its content words in the closest place of what it cites is about something else.
-CLOSE: Final = 0.3
-_FEWEST_CITED: Final = 2
 _SECRETS: Final = union(lambda language: rf"(?<![a-z])(?:{language.terms.addresses.secrets})", re.NOFLAG)
-_TOLD: Final = 6
-# A cell with more words, or with the end of a sentence, is no label.
-_LABEL: Final = 4
 _ENDS = re.compile(r"[.!?。！？؟]\Z")
 # Text that makes no claim: questions, labels, headings, courtesies.
 _NO_STATEMENT = re.compile(r"[?？؟:：]\s*[\"'”’»)]*\s*\Z|\A\s*(?:#|\|[\s|:-]*\Z|[-*_]{3,}\s*\Z)")
@@ -39,10 +38,10 @@ def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
     """Some of the words that the evidence lacks, when it lacks most of them; else none."""
     words = () if is_header(sentence) else _content(sentence)
     missing = _missing(words, evidence)
-    if len(words) < _FEWEST or len(missing) <= (1.0 - ENOUGH) * len(words):
+    if len(words) < SUPPORTED_WORDS or len(missing) <= (1.0 - SUPPORTED_SHARE) * len(words):
         return []
     text = normal(strip_markers(sentence))
-    return [text[word.start : word.end] for word in missing[:_TOLD]]
+    return [text[word.start : word.end] for word in missing[:LISTED_WORDS]]
 
 
 def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
@@ -54,10 +53,14 @@ def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
         return []
     text = normal(strip_markers(sentence))
     words = stems(text)
-    if len(words) < _FEWEST_CITED or is_near(text, evidence, CLOSE) or not _comparable(sentence, evidence):
+    if (
+        len(words) < CITED_WORDS
+        or is_near(text, evidence, CLOSEST_SENTENCE_SHARE)
+        or not _comparable(sentence, evidence)
+    ):
         return []
     missing = _missing(words, evidence) or words
-    return [text[word.start : word.end] for word in missing[:_TOLD]]
+    return [text[word.start : word.end] for word in missing[:LISTED_WORDS]]
 
 
 def secrets(sentence: str, evidence: Sequence[str]) -> list[str]:
@@ -85,7 +88,9 @@ def is_header(sentence: str) -> bool:
     return (
         row.startswith("|")
         and not any(any(map(str.isalnum, line)) for line in rest)
-        and not any(len(cell.split()) > _LABEL or any(map(str.isdigit, cell)) or _ENDS.search(cell) for cell in cells)
+        and not any(
+            len(cell.split()) > CELL_LABEL_WORDS or any(map(str.isdigit, cell)) or _ENDS.search(cell) for cell in cells
+        )
     )
 
 

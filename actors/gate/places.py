@@ -7,13 +7,11 @@ from typing import Final
 import msgspec
 
 from actors.facts.stems import stems
+from actors.gate.thresholds import NEAREST_SENTENCES, RETOLD_SHARE
 from index.languages.folding import normal
 from index.text.citations import strip_markers
 from index.text.sentences import split
 
-# With at least this share of its content words in one evidence sentence, a sentence retells that one; below it, several.
-RETELLS: Final = 0.5
-_SEVERAL: Final = 3
 _ENDS: Final = " \n.!?。！？؟…\"'”’»*_#-•|"
 
 
@@ -59,7 +57,7 @@ def likest(sentence: str, evidence: Sequence[str], most: int) -> list[Piece]:
     """The sentences of `evidence` that share most content words with the sentence (in normal form), the shorter of two first."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
     found = [
-        piece for text in evidence for piece in _pieces(text) if len(wanted & piece.stems) >= RETELLS * len(wanted)
+        piece for text in evidence for piece in _pieces(text) if len(wanted & piece.stems) >= RETOLD_SHARE * len(wanted)
     ]
     return sorted(found, key=lambda piece: (-len(wanted & piece.stems), len(piece.stems)))[:most]
 
@@ -78,9 +76,9 @@ def place(sentence: str, evidence: Sequence[str]) -> Place | None:
     shared, index, at = best
     pieces = _pieces(evidence[index])
     coverage = shared / len(wanted) if wanted else 0.0
-    if coverage >= RETELLS:
+    if coverage >= RETOLD_SHARE:
         return Place(pieces[at].text, coverage, index)
     near = sorted(range(len(pieces)), key=lambda other: (-len(wanted & pieces[other].stems), abs(other - at)))[
-        :_SEVERAL
+        :NEAREST_SENTENCES
     ]
     return Place("\n".join(pieces[other].text for other in sorted(near)), coverage, index)

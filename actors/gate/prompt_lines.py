@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from actors.gate.thresholds import PROMPT_RUN_SHARE, PROMPT_RUN_WORDS, PROMPT_RUNS
 from index.languages.folding import normal
 from prompts.instructions import INSTRUCTIONS, STRUCTURE
 
 _WORD: Final = re.compile(r"\w+")
-_RUN: Final = 4  # words
-#: A sentence repeats instructions when so many of its runs of words, and so large a share of them, stand in them.
-_FEWEST: Final = 2
-_SHARE: Final = 0.5
 _ROLE: Final = re.compile(
     r"^\s*(?:#{1,6}\s*(?:system|instructions?|response|input)\s*:?\s*$|(?:human|assistant)\s*:)", re.I | re.M
 )
@@ -27,20 +24,20 @@ def prompt_lines(sentence: str, evidence: Sequence[str]) -> str:
         if foreign := [mark for mark in marks if mark.casefold() not in known]:
             return ", ".join(foreign)
     runs = _runs(sentence)
-    if len(runs) < _FEWEST:
+    if len(runs) < PROMPT_RUNS:
         return ""
     repeated = [run for run in runs if run in _INSTRUCTIONS]
-    if len(repeated) < max(_FEWEST, _SHARE * len(runs)):
+    if len(repeated) < max(PROMPT_RUNS, PROMPT_RUN_SHARE * len(runs)):
         return ""
     foreign_runs = [run for run in repeated if not any(run in _known(text) for text in evidence)]
-    if len(foreign_runs) < max(_FEWEST, _SHARE * len(runs)):
+    if len(foreign_runs) < max(PROMPT_RUNS, PROMPT_RUN_SHARE * len(runs)):
         return ""
     return " ".join(foreign_runs[0])
 
 
 def _runs(text: str) -> list[Run]:
     words = _WORD.findall(normal(text))
-    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
+    return [tuple(words[at : at + PROMPT_RUN_WORDS]) for at in range(len(words) - PROMPT_RUN_WORDS + 1)]
 
 
 _INSTRUCTIONS: Final = frozenset(run for line in INSTRUCTIONS for run in _runs(line))

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from actors.gate.thresholds import QUOTE_DEPTH
 from index.languages.folding import normal, visible
 from index.text.citations import strip_markers
 
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())
-#: Quotations within quotations within …: of a row of opening marks, these count.
-_DEEPEST: Final = 8
 _ELLIPSIS = re.compile(r"\s*(?:\[?\(?(?:\.{3}|…)\)?\]?)\s*")
 # What a writer may drop or add at the edges of a quotation, and where two typesettings of a text may differ; marks of Markdown too.
 _LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；：！？؟،؛\\*_~#>|•\-]+")
@@ -35,7 +34,7 @@ def quotations(sentence: str) -> list[str]:
     found: list[str] = []
     opened: list[tuple[str, int]] = []
     for at, written in enumerate(text):
-        if len(opened) == _DEEPEST and written in _PAIRS:
+        if len(opened) == QUOTE_DEPTH and written in _PAIRS:
             continue
         char = _straight(text, at, opened) if written == '"' else written
         if char in _PAIRS and not (char == "“" and opened and _PAIRS[opened[-1][0]] == char):

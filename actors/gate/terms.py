@@ -6,7 +6,6 @@ are in the evidence and none is negated there, or the other way round.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
 
 import msgspec
 
@@ -15,18 +14,14 @@ from actors.facts.lexicon import Role, Term, terms
 from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import Stem, stems
 from actors.gate.copies.check import changed_in_copy
-from actors.gate.places import RETELLS, is_verbatim, likest, place
+from actors.gate.places import is_verbatim, likest, place
 from actors.gate.predicates import other_predicate
+from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE
 from index.languages import of
 from index.languages.detection import detect
 from index.languages.folding import normal, visible
 from index.languages.negation import Negated, negations
 from index.text.citations import strip_markers
-
-# Share of its content words from which a sentence is about the same thing as the evidence.
-_SPEAKS_OF: Final = 0.4
-# A sentence may copy any of so many sentences.
-_LIKEST: Final = 3
 
 
 class Turned(msgspec.Struct, frozen=True):
@@ -51,12 +46,12 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
     whole = "\n".join(read(item).text for item in evidence)
     for rule, words, why in [
         *_negation_added(text, there.text, language),
-        *(_negation_dropped(text, there.text, language) if there.coverage >= _SPEAKS_OF else ()),
+        *(_negation_dropped(text, there.text, language) if there.coverage >= SAME_SUBJECT_SHARE else ()),
         *_predicate(text, there.text, language),
         *_sweeping(text, whole, language),
         *_opposites(text, there.text, language),
-        *(_copied(text, sentence, evidence, language) if there.coverage >= RETELLS else ()),
-        *(_modality(text, there.text, language) if there.coverage >= RETELLS else ()),
+        *(_copied(text, sentence, evidence, language) if there.coverage >= RETOLD_SHARE else ()),
+        *(_modality(text, there.text, language) if there.coverage >= RETOLD_SHARE else ()),
     ]:
         yield Turned(words, comparable[there.evidence], why, rule)
 
@@ -86,7 +81,7 @@ def _negation_added(text: str, there: str, language: str) -> Iterator[tuple[str,
 
 def _copied(text: str, sentence: str, evidence: Sequence[str], language: str) -> Iterator[tuple[str, str, str]]:
     written = visible(strip_markers(sentence))
-    for words, why in changed_in_copy(text, written, likest(text, evidence, _LIKEST), evidence, language):
+    for words, why in changed_in_copy(text, written, likest(text, evidence, COPY_CANDIDATES), evidence, language):
         yield "copied", words, why
 
 

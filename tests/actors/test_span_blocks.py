@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence.prompt_shapes import chunk_of, evidence_of
-from actors.evidence.spans import LONGEST, numbered, picked, window
+from actors.evidence.spans import numbered, picked, window
+from actors.evidence.thresholds import LIST_SPAN_CHARS
 from bus.wire.messages import Passage, Span
 from index.model import BlockKind
 from index.text.units import units
@@ -71,7 +72,7 @@ def test_long_list_is_cited_as_far_as_it_fits() -> None:
     items: list[Piece] = [("list_item", f"- Item {n}: {'word ' * 20}end {n}.") for n in range(12)]
     (span,) = spans("Bring these things:", of=(("prose", "Bring these things:"), *items))
     assert span.text.endswith(".")
-    assert LONGEST - 130 < len(span.text) <= LONGEST
+    assert LIST_SPAN_CHARS - 130 < len(span.text) <= LIST_SPAN_CHARS
 
 
 def test_heading_is_no_evidence_but_its_text_is() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.spans import FULL, SHORT, WINDOW, best_first, grow, numbered, picked, share_held, window
+from actors.evidence.spans import best_first, grow, numbered, picked, share_held, window
+from actors.evidence.thresholds import FULL_SPAN_CHARS, SHORT_SPAN_CHARS, WINDOW_CHARS
 from bus.wire.messages import Passage, Span
 from prompts.contracts import PickedSpan
 from tests.message_samples import ABOUT, OPENING, REFUNDS, passage
@@ -42,15 +43,15 @@ def test_grown_slice_contains_the_old_one(text: str, data: st.DataObject) -> Non
     end = data.draw(st.integers(start + 1, len(text)))
     first, last = grow(text, start, end)
     assert 0 <= first <= start < end <= last <= len(text)
-    if end - start >= SHORT:
+    if end - start >= SHORT_SPAN_CHARS:
         assert (first, last) == (start, end)
 
 
-@given(st.text(alphabet="ab c", min_size=2 * FULL, max_size=400), st.data())
+@given(st.text(alphabet="ab c", min_size=2 * FULL_SPAN_CHARS, max_size=400), st.data())
 def test_without_sentences_a_slice_grows_to_the_limit(text: str, data: st.DataObject) -> None:
-    start = data.draw(st.integers(FULL, len(text) - FULL)) if len(text) > 2 * FULL else FULL
+    start = data.draw(st.integers(FULL_SPAN_CHARS, max(FULL_SPAN_CHARS, len(text) - FULL_SPAN_CHARS)))
     first, last = grow(text, start, min(len(text), start + 10))
-    assert last - first <= 2 * FULL
+    assert last - first <= 2 * FULL_SPAN_CHARS
 
 
 @given(passages(), st.data())
@@ -75,7 +76,7 @@ def test_every_span_is_a_verbatim_slice(found: list[Passage], data: st.DataObjec
 def test_the_window_is_one_verbatim_slice(found: list[Passage], query: str) -> None:
     (span,) = numbered(found, window(found, query))
     assert stands_in(span, found)
-    assert 0 < len(span.text) <= WINDOW
+    assert 0 < len(span.text) <= WINDOW_CHARS
 
 
 @pytest.mark.parametrize(

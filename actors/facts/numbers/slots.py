@@ -10,15 +10,8 @@ import msgspec
 
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.values import Value
+from actors.facts.thresholds import CONTEXT_WEIGHTS, MOVED_WEIGHT, NEAR_SLOTS, NEAREST_WORDS
 
-# Weights of the nearest words on a side, nearest first.
-_WEIGHTS: Final = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.2)
-# Relative weight of a word found at a different distance.
-_MOVED: Final = 0.7
-# So many places are compared with one number: of more, those that share its rarer neighbours. A page of figures has some dozens.
-_MOST_NEAR: Final = 64
-# Two places that share none of the nearest words on a side are too different to be compared.
-_NEAREST: Final = 2
 _COMPARABLE_UNITS: Final = (
     {"month", "months"}, {"hour", "clock"}, {"decade", "year", "century"}, {"gbp", "pound"}, {"m", "minute"},
 )  # fmt: skip
@@ -50,9 +43,9 @@ class SlotIndex(msgspec.Struct, frozen=True):
         return (slot for slot in near if matches(value, slot.value))
 
     def near(self, slot: Slot) -> set[Slot]:
-        """The numbers that share one of the nearest words with `slot`, on the same side; at most _MOST_NEAR."""
+        """The numbers that share one of the nearest words with `slot`, on the same side; at most NEAR_SLOTS."""
         groups = sorted((self.by_word.get(key, ()) for key in _nearest(slot)), key=len)
-        return set(islice((one for group in groups for one in group), _MOST_NEAR))
+        return set(islice((one for group in groups for one in group), NEAR_SLOTS))
 
 
 @lru_cache(maxsize=512)
@@ -63,8 +56,8 @@ def slots(text: str) -> tuple[Slot, ...]:
     for value in reading.values:
         first = bisect_left(starts, value.start)
         last = bisect_left(starts, value.end)
-        before = tuple(word.text for word in reversed(reading.words[max(0, first - len(_WEIGHTS)) : first]))
-        after = tuple(word.text for word in reading.words[last : last + len(_WEIGHTS)])
+        before = tuple(word.text for word in reversed(reading.words[max(0, first - len(CONTEXT_WEIGHTS)) : first]))
+        after = tuple(word.text for word in reading.words[last : last + len(CONTEXT_WEIGHTS)])
         found.append(Slot(value, before, after))
     return tuple(found)
 
@@ -99,7 +92,9 @@ def signature(slot: Slot) -> tuple[object, ...]:
 
 
 def _nearest(slot: Slot) -> set[tuple[bool, str]]:
-    return {(True, word) for word in slot.before[:_NEAREST]} | {(False, word) for word in slot.after[:_NEAREST]}
+    return {(True, word) for word in slot.before[:NEAREST_WORDS]} | {
+        (False, word) for word in slot.after[:NEAREST_WORDS]
+    }
 
 
 def _all[Key](found: dict[Key, tuple[Slot, ...]], keys: Iterable[Key]) -> Iterator[Slot]:
@@ -130,10 +125,10 @@ def likeness(slot: Slot, other: Slot) -> float:
     """Share (0..1) of the words around `slot` that also surround `other` on the same side; nearer words count more."""
     shared = total = 0.0
     for mine, theirs in ((slot.before, other.before), (slot.after, other.after)):
-        for place, (weight, word) in enumerate(zip(_WEIGHTS, mine, strict=False)):
+        for place, (weight, word) in enumerate(zip(CONTEXT_WEIGHTS, mine, strict=False)):
             total += weight
             if place < len(theirs) and theirs[place] == word:
                 shared += weight
             elif word in theirs:
-                shared += weight * _MOVED
+                shared += weight * MOVED_WEIGHT
     return shared / total if total else 0.0

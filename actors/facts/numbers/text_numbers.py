@@ -2,20 +2,17 @@
 
 import re
 from functools import lru_cache
-from typing import Final
 
 import msgspec
 
 from actors.facts.numbers.values import Interval, Value, values
+from actors.facts.thresholds import READ_TEXTS
 from index.languages.folding import normal
 from index.languages.scripts import HAN
 from index.text.citations import strip_markers
 
 # Chinese is read by character, everything else by word, with digits separate from letters.
 TOKEN = re.compile(rf"[{HAN}]|\d+(?:[.,]\d+)*|[^\W\d_{HAN}]+|[%€$£¥°]")
-
-# Enough for all the evidence of a few runs at once; a reading is a few times the size of its text.
-_REMEMBERED: Final = 512
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -33,7 +30,7 @@ class Reading(msgspec.Struct, frozen=True):
     intervals: tuple[Interval, ...]
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=READ_TEXTS)
 def read(text: str) -> Reading:
     plain = normal(strip_markers(text))
     found, intervals = values(plain)

@@ -4,25 +4,20 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
 
 import msgspec
 
 from actors.facts.numbers.text_numbers import TOKEN
+from actors.gate.thresholds import (
+    COPY_SHARE,
+    COPY_SHARE_HANGUL,
+    CUT_SPARE_WORDS,
+    MERGED_HAN_CHARS,
+    MERGED_TURNED_WORDS,
+    SHORT_COPY_RATIO,
+    SHORT_COPY_WORDS,
+)
 from index.languages.scripts import is_han, is_hangul
-
-# A sentence is a copy when this share of its words stands in the same order in one sentence of the evidence.
-_COPIED: Final = 0.7
-# Korean words carry their particles and endings, so fewer are the same.
-_COPIED_HANGUL: Final = 0.6
-# Words that stayed between two changed ones belong to the change: characters of one Chinese word, a verb whose sides changed place.
-_HAN_BETWEEN: Final = 1
-_TURNED_BETWEEN: Final = 8
-# What is changed at an end of a sentence that was cut there stands for no more than so many words beyond its own.
-_SPARE: Final = 2
-# A copy of fewer words, from a sentence that is more times as long, is a short one.
-_SHORT: Final = 8
-_LONGER: Final = 2
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -53,7 +48,7 @@ class Copy(msgspec.Struct, frozen=True):
     @property
     def short(self) -> bool:
         """Whether it takes a few words out of many: what stands beside them there need not be what it speaks of."""
-        return self.share * len(self.mine) < _SHORT and len(self.theirs) > _LONGER * len(self.mine)
+        return self.share * len(self.mine) < SHORT_COPY_WORDS and len(self.theirs) > SHORT_COPY_RATIO * len(self.mine)
 
     def size(self, change: Change) -> int:
         """How many words the change takes, on the side where it takes more."""
@@ -79,7 +74,7 @@ def copy_of(text: str, there: str) -> Copy | None:
     matcher = SequenceMatcher(None, words[head : len(words) - tail], others[head : len(others) - tail], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     kept = head + tail + sum(block.size for block in blocks)
-    least = _COPIED_HANGUL if any(map(is_hangul, words)) else _COPIED
+    least = COPY_SHARE_HANGUL if any(map(is_hangul, words)) else COPY_SHARE
     if not words or kept < least * len(words):
         return None
     found: list[Change] = []
@@ -92,7 +87,7 @@ def copy_of(text: str, there: str) -> Copy | None:
 
 def _cut(change: Change, length: int) -> Change:
     """A copy may stop short at its ends: only the part of the evidence that it replaces counts against it."""
-    first, last, most = change.first, change.last, change.end - change.begin + _SPARE
+    first, last, most = change.first, change.last, change.end - change.begin + CUT_SPARE_WORDS
     if change.end == length:
         last = min(last, first + most)
     if change.begin == 0:
@@ -112,8 +107,8 @@ def _merged(changes: list[Change], mine: Sequence[Token], theirs: Sequence[Token
     merged = changes[:1]
     for before, change in pairwise(changes):
         kept = mine[before.end : change.begin]
-        beside = 0 < len(kept) <= _HAN_BETWEEN and is_han(kept[0].text[0])
-        turned = len(kept) <= _TURNED_BETWEEN and _is_turned(before, change, mine, theirs)
+        beside = 0 < len(kept) <= MERGED_HAN_CHARS and is_han(kept[0].text[0])
+        turned = len(kept) <= MERGED_TURNED_WORDS and _is_turned(before, change, mine, theirs)
         if beside or turned:
             last = merged.pop()
             merged.append(Change(last.begin, change.end, last.first, change.last))

@@ -1,15 +1,12 @@
 """Words of a copied sentence that is written without spaces: a stretch of characters in the place of another."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from actors.facts.numbers.text_numbers import read
 from actors.gate.copies.alignment import Copy, Token
 from actors.gate.copies.wording import same_terms, wording
+from actors.gate.thresholds import HAN_CHANGED_FEWEST, HAN_CHANGED_MOST
 from index.languages.scripts import is_han
-
-_FEWEST: Final = 2
-_MOST: Final = 10
 
 
 def other_characters(
@@ -18,7 +15,11 @@ def other_characters(
     """What the sentence says in place of what, if the two share few characters and are no words for one thing; else ""."""
     new, old = ("".join(token.text for token in some if is_han(token.text[0])) for some in (mine, theirs))
     shorter = min(len(new), len(old))
-    if shorter < _FEWEST or max(len(new), len(old)) > _MOST or len(set(new) & set(old)) * 2 >= shorter:
+    if (
+        shorter < HAN_CHANGED_FEWEST
+        or max(len(new), len(old)) > HAN_CHANGED_MOST
+        or len(set(new) & set(old)) * 2 >= shorter
+    ):
         return ""
     knows = wording(language)
     if knows.things(new) & knows.things(old) or any(same_terms(copy, mine, theirs, language)):

@@ -1,7 +1,6 @@
 """What a copied sentence changes: a negation, a term for its opposite, a reservation, who or what it speaks of."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from actors.facts.forces import Force, exclude, forces
 from actors.facts.lexicon import Term, copy_terms, terms
@@ -10,12 +9,8 @@ from actors.gate.copies.alignment import Change, Copy, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.copies.reservations import reserved
 from actors.gate.places import Piece
+from actors.gate.thresholds import ADDED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
 from index.languages.negation import Negated, negations
-
-# A change of so few words is about the words beside it; in one of so many, two terms need not stand for each other.
-_FEW: Final = 4
-_FEWER: Final = 2
-_MANY: Final = 8
 
 
 def changed_in_copy(
@@ -44,7 +39,7 @@ def _denied(copy: Copy, change: Change, language: str) -> str:
     """Whether a negator was added or taken away from words that stayed; one that left with its clause denies nothing."""
     own, theirs = _spans(copy, change)
     replaces = change.begin < change.end and change.first < change.last
-    few = copy.size(change) <= (_FEW if replaces else _FEWER)
+    few = copy.size(change) <= (REPLACED_WORDS if replaces else ADDED_WORDS)
     turned = _denials(copy.text, copy.there, own, language, few=few) - _denials(
         copy.there, copy.text, theirs, language, few=few
     )
@@ -69,7 +64,7 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
         for theirs in _touching(forces(copy.there, language), others):
             if exclude(mine.name, theirs.name):
                 return f"says {mine.term.text} for {theirs.term.text}"
-    if copy.size(change) > _MANY:
+    if copy.size(change) > SWAPPED_WORDS:
         return ""
     extended = _with_neighbours(copy, change, own, others)
     for found in (terms, copy_terms):

@@ -7,7 +7,6 @@ change: those that turn a sentence are terms.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
 
 from actors.facts.lexicon import Term, copy_terms, sides
 from actors.facts.numbers.text_numbers import read
@@ -16,22 +15,18 @@ from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Change, Copy, Token
 from actors.gate.copies.characters import other_characters
 from actors.gate.copies.wording import Wording, same_terms, wording
+from actors.gate.thresholds import NAME_COPY_SHARE, NOUN_COPY_SHARE, NOUN_SPARE_WORDS, NOUN_WORDS
 from index.languages.folding import normal, visible
 from index.languages.scripts import is_han, is_hangul
 from index.text.citations import strip_markers
 
-# With more words in another's place, or less of a copy, a sentence is a retelling; names are surer than other words.
-_MOST: Final = 5
-_SPARE: Final = 4
-_NAMED_IN: Final = 0.75
-_COPIED: Final = 0.85
 _CAPITAL = re.compile(r"(?<![.!?:…»”\"*#|•\n-][ \n])(?<![\n(“«\"*])(?<!\A)\b[A-ZÀ-ÖØ-ÞŒ][^\W_]*")
 
 
 def other_noun(copy: Copy, change: Change, written: str, there: str, evidence: Sequence[str], language: str) -> str:
     """What the sentence names in place of what; "" if it is the same, or if nothing tells. `written` and `there` have capitals."""
     took, gave = change.end - change.begin, change.last - change.first
-    if copy.share < _NAMED_IN or not took or not gave or gave > took + _SPARE:
+    if copy.share < NAME_COPY_SHARE or not took or not gave or gave > took + NOUN_SPARE_WORDS:
         return ""
     mine, theirs = copy.mine[change.begin : change.end], copy.theirs[change.first : change.last]
     if is_han(mine[0].text[0]) and is_han(theirs[0].text[0]):
@@ -42,7 +37,7 @@ def other_noun(copy: Copy, change: Change, written: str, there: str, evidence: S
     unlike, gone = _unlike(new, old, knows), _unlike(old, new, knows)
     if not unlike and not gone:
         return _exchanged(copy, mine, new, old, language)
-    if not 0 < len(unlike) <= _MOST or not 0 < len(gone) <= _MOST:
+    if not 0 < len(unlike) <= NOUN_WORDS or not 0 < len(gone) <= NOUN_WORDS:
         return ""
     names = _capitals(written) | _capitals(there) | {name for text in evidence for name in _capitals(text)}
     named, was_named = ([token for token in some if token.text in names] for some in (unlike, gone))
@@ -75,7 +70,7 @@ def _exchanged(copy: Copy, mine: Sequence[Token], new: Sequence[Token], old: Seq
 
 def _are_other_nouns(copy: Copy, unlike: Sequence[Token], gone: Sequence[Token], knows: Wording) -> bool:
     """Whether a noun stands for a noun; one word for several says the same at length."""
-    if copy.share < _COPIED or (len(unlike) != len(gone) and min(len(unlike), len(gone)) == 1):
+    if copy.share < NOUN_COPY_SHARE or (len(unlike) != len(gone) and min(len(unlike), len(gone)) == 1):
         return False
     return knows.is_noun(unlike[-1], copy.mine) and knows.is_noun(gone[-1], copy.theirs)
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
 
 import msgspec
 
@@ -11,13 +10,11 @@ from actors.facts.lexicon import Term, copy_terms, sides
 from actors.facts.numbers.units import SIGNS, unit_of
 from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Copy, Token
+from actors.gate.thresholds import WORD_ROOT_LETTERS
 from index.languages import of
 from index.languages.folding import normal
 from index.languages.scripts import is_hangul
 from index.languages.tables.kinds import variants_in
-
-# Two words that share this many first letters are forms of one.
-_ROOT: Final = 4
 
 
 class Wording(msgspec.Struct, frozen=True):
@@ -52,7 +49,11 @@ class Wording(msgspec.Struct, frozen=True):
         one, two = stem_of(word), stem_of(other)
         if one == two or (len(one) > 1 and one in other) or (len(two) > 1 and two in word):
             return True
-        if not is_hangul(one) and one[:_ROOT] == two[:_ROOT] and min(len(one), len(two)) >= _ROOT:
+        if (
+            not is_hangul(one)
+            and one[:WORD_ROOT_LETTERS] == two[:WORD_ROOT_LETTERS]
+            and min(len(one), len(two)) >= WORD_ROOT_LETTERS
+        ):
             return True
         return bool(self.things(word) & self.things(other))
 

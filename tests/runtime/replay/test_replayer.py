@@ -77,7 +77,7 @@ CHANGES = [
     (drafting, "shortened", lambda text, most: text[:20], "draft", "answer_synthesis", "sentences"),
     (judge_relevance, "keep", lambda passages, extracts: passages[:0], "complex", "judge_relevance", "passages"),
     (judge_sufficiency, "MOST_ADDED", 0, "complex", "judge_sufficiency", "type"),
-    (spans, "SHORT", 0, "simple", "select_evidence", "evidence"),
+    (spans, "SHORT_SPAN_CHARS", 0, "simple", "select_evidence", "evidence"),
     (settling, "citations_of", lambda *given: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
