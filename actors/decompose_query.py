@@ -28,7 +28,7 @@ async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecom
 
 
 def planned(message: ComplexQuestionFound, found: tuple[contracts.SubQuery, ...]) -> QueryDecomposed:
-    """At most five lanes with ids of their own; the question itself when there is none."""
+    """At most five lanes, each with its own id; the question itself when there is none."""
     lanes = usable_lanes(tuple((q.id, q.statement, q.focus) for q in found), "sq", MOST)
     return QueryDecomposed(
         lane=MAIN,

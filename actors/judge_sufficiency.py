@@ -69,7 +69,7 @@ def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> Passag
 
 
 def known(lanes: tuple[PassagesJudged, ...]) -> Collection:
-    """What the index said of all lanes together."""
+    """What the index knows of the terms of all lanes."""
     said = [lane.collection for lane in lanes]
     return Collection(
         languages=max((each.languages for each in said), key=len),

@@ -2,9 +2,9 @@
 
 PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
-Rules choose among what was retrieved, and how probable it is that their choice answers decides whether there is an answer at all;
-a model then picks, with their choice before it. When no model can pick, theirs stands. Given contexts are the caller's own choice:
-there the model judges alone.
+Rules choose among the retrieved passages, and the probability of their choice decides whether there is an answer at all. A model
+then picks, with the rules' choice as a suggestion; without a model the rules' choice is used. Contexts given by the caller are
+judged by the model alone.
 """
 
 from actors.evidence import spans

@@ -2,8 +2,8 @@
 
 AnswerSettled -> RunFinished
 
-Where the profile says so, what leaves from here on is masked: the rest of the tokens, the references, the record.
-stream_references sends the end of the tokens, together with what follows it.
+Where the profile masks personal data, the rest of the tokens, the references and the record are masked from here on.
+stream_references sends the end of the tokens with the events after it.
 """
 
 from actors.outcome.private import private

@@ -2,7 +2,7 @@
 
 AnswerDrafted -> AnswerVerified        prompt: verify_answer
 
-A draft whose sentences were verified one by one skips this stage. When the verifier cannot answer, the draft goes on: the
+A draft that was verified sentence by sentence skips this stage. When the verifier cannot answer, the draft goes on: the
 verifier alone never refuses.
 """
 

@@ -14,7 +14,7 @@ from index.source_paths import published
 
 
 class Cleaning:
-    """Cleans the texts of one answer. `urls`: the addresses of its sources, the only ones that may stay."""
+    """Cleans the texts of one answer. `urls`: the addresses of its sources, which alone may stay."""
 
     def __init__(self, request: AnswerRequested) -> None:
         self.urls = frozenset(url for span in request.evidence if (url := published(span.url)))

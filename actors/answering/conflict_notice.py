@@ -1,4 +1,4 @@
-"""The notice shown when the evidence disagrees: each value with its source, and which of them is out of date."""
+"""The notice shown when the evidence disagrees: each value with its source, the outdated one marked."""
 
 from bus.wire.messages import AnswerRequested, Conflict, Span
 from index.text.citations import strip_markers
@@ -23,7 +23,7 @@ def notice_of(request: AnswerRequested) -> str:
 
 
 def claims_of(request: AnswerRequested) -> list[str]:
-    """What the notice claims, for checking: each value with its citation, since a source's name claims nothing."""
+    """The claims of the notice, to be checked: each value with its citation. A source's name claims nothing."""
     return [
         f"{value} [{n}]"
         for one in request.conflicts

@@ -57,7 +57,7 @@ async def prose(
 
 
 async def shown(emit: Emit) -> tuple[str, tuple[int, ...]]:
-    """What an earlier attempt has shown, and the evidence's numbers behind its own; these are empty where they are the same."""
+    """The text that an earlier attempt has shown, and the evidence's numbers behind its markers; empty where they are equal."""
     before = await emit.shown()
     return before, (await emit.progress()).cited if before else ()
 
@@ -129,7 +129,7 @@ def advice(request: AnswerRequested) -> str:
 
 
 def budget(request: AnswerRequested) -> int:
-    """How many tokens a structured answer may have; enough to be whole, since what is shown of it is cut later."""
+    """The tokens of a structured answer: enough for a whole one, since its text is cut later."""
     asked = request.question.constraints.max_tokens
     return max(LEAST, asked) if asked else profile_of(request.question.profile).max_tokens
 

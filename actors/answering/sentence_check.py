@@ -32,7 +32,7 @@ class SentenceCheck:
         self.verifies = profile.verify and request.question.release == "sentence"
 
     async def __call__(self, written: str) -> Sentence:
-        """The sentence with its flags. Under `draft` and `sentence` it is withheld where nobody may read it."""
+        """The sentence with its flags. Under `draft` and `sentence` it may be withheld."""
         release = self._question.release
         text = self._cleaning.harmless(written)  # the text that people will read: markup can hide a number
         flags = self.flags(text, written)

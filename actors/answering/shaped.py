@@ -1,8 +1,8 @@
 """Answer with JSON in the shape that the request asks for (`constraints.response_schema`).
 
-The device's grammar keeps the shape. Each sentence of each text in it is checked as a sentence of an answer is, and one that must
-not be shown takes the whole with it, since nothing can be left out of a shape. Markers are checked and then taken out: the sources
-that they name are told beside the JSON. Numbers, booleans and names of fields are not checked: nothing says what they are about.
+The device's grammar keeps the shape. Each sentence in its texts is checked like a sentence of an answer. One withheld sentence
+withholds the whole JSON, since a shape has no gaps. Markers are checked and removed; their sources become the references. Numbers,
+booleans and field names are not checked.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from index.text.citations import strip_markers
 from index.text.sentences import SentenceStream
 from prompts import contracts
 
-#: What a text in a shape need not do: cite, say something besides, be in the language of the question.
+#: Flags that do not apply to a text in a shape: it need not cite, nor be in the question's language.
 _EXCUSED = frozenset({"uncited", "empty", "wrong_language"})
 
 

@@ -95,7 +95,7 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
 
 
 def _identifies(text: str, value: Value) -> bool:
-    """Whether the word before a number says that it only names a thing."""
+    """Whether the number only names a thing, by the word before it."""
     return _IDENTIFIES.search(text, max(0, value.start - NAMING_WORD_CHARS), value.start) is not None
 
 

@@ -1,11 +1,11 @@
-"""A judge's findings for one sub-query, limited to excerpts that stand in its passages."""
+"""A judge's findings for one sub-query, limited to excerpts from its passages."""
 
 from bus.wire.messages import Analysis, Extract, PassagesRetrieved
 from prompts import contracts
 
 
 def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:
-    """The judge's analysis with only the excerpts that stand word for word in their chunk; the others are counted."""
+    """The judge's analysis with only the verbatim excerpts of their chunk; the others are counted."""
     texts: dict[str, list[str]] = {}
     for passage in message.passages:
         texts.setdefault(passage.source_id, []).append(passage.text)
@@ -26,7 +26,7 @@ def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis
 
 
 def blank(message: PassagesRetrieved, *, judged: bool) -> Analysis:
-    """The analysis of a lane whose passages were not judged, or that has none."""
+    """The analysis of a lane without passages, or with passages that were not judged."""
     return Analysis(
         sub_query_id=message.sub_query.id,
         sub_query_statement=message.sub_query.statement,

@@ -1,4 +1,4 @@
-"""Whom a statement applies to: everybody, or only some. Two similar statements that differ in this conflict in scope."""
+"""The scope of a statement: everybody, or only some. Two similar statements with different scopes conflict."""
 
 import re
 from functools import cache
@@ -10,7 +10,7 @@ from index.languages import LANGUAGES, of
 
 
 class Audience(msgspec.Struct, frozen=True):
-    """`everybody`, else only some. `text` is the stretch that says so, as written."""
+    """`everybody`, else only some. `text` is the stretch that states it, as written."""
 
     everybody: bool
     text: str

@@ -1,9 +1,9 @@
 """Find where the evidence contradicts itself: two values for the same thing in two spans, two scopes, or two wordings.
 
-Precision comes first: a false conflict confuses more than a missed one. Two sentences, items or rows are taken to be about
-the same thing when everything that either says besides the value is in the other, or nearly so: a word on each side that the
-other lacks may be what tells two things apart ("weekdays", "weekends"). Exactly one value may differ, and it must stand
-among the same words; a second difference would be the condition of the first ("in 2010", "in 2015").
+Precision comes first: a false conflict confuses more than a missed one. Two sentences, items or rows are about the same thing
+when each has nearly all words of the other besides the value: a word on each side that the other lacks may distinguish two things
+("weekdays", "weekends"). Exactly one value may differ, among the same words; a second difference would be the condition of the
+first ("in 2010", "in 2015").
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from bus.wire.messages import Conflict, Passage, Span
 
 
 def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None) -> tuple[Conflict, ...]:
-    """Typed conflicts between spans, in order of their numbers; each pair of spans conflicts on a subject at most once.
+    """Typed conflicts between spans, in the order of the spans; each pair of spans conflicts on a subject at most once.
 
     `old`: the documents that are out of date, each with the one in its place; a conflict with that one is marked as settled.
     """
@@ -43,7 +43,7 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
 
 
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
-    """What other documents among the passages say against the evidence, numbered after it: one unit of each document."""
+    """Contradictions of the evidence in other documents of the passages, numbered after it: one unit of each document."""
     said = [one for span in evidence for one in statements(span)]
     like = [one.text for one in said]
     if not said:
@@ -137,7 +137,7 @@ def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
 
 
 def _alike(first: Statement, second: Statement) -> bool:
-    """Whether both are about the same thing: one says nothing that the other's span does not say too."""
+    """Whether both are about the same thing: the span of one has everything that the other states."""
     shared = first.words & second.words
     if len(shared) < SHARED_WORDS:
         return False

@@ -1,7 +1,7 @@
-"""Two statements that agree word for word but in one stretch: where it stands, and whether the other stretch contradicts it.
+"""Two statements that agree word for word except in one stretch, and whether the two stretches contradict each other.
 
-A stretch contradicts the one in its place if one of them denies, if they oblige and permit, if they are opposites, or if each
-names something that the other does not. An added detail contradicts nothing, nor does another form or spelling of a word.
+They do if one of them denies, if they oblige and permit, if they are opposites, or if each names something that the other does
+not. An added detail contradicts nothing, nor does another form or spelling of a word.
 """
 
 import re
@@ -28,9 +28,9 @@ Turn = Literal["negation", "force", "opposite", "other"]
 
 
 class NearCopy(msgspec.Struct, frozen=True):
-    """`first` and `second` are the stretches in normal form, `turn` says how they differ, `share` (0..1) how much is the same.
+    """`first` and `second` are the stretches in normal form, `turn` is their difference, `share` (0..1) how much is the same.
 
-    `shown`: both as written, with the words beside them where they say nothing alone. `before` and `after`: the content words on
+    `shown`: both as written, with their neighbours where they mean nothing alone. `before` and `after`: the content words on
     each side that both have. `set_off`: a comma follows one of the stretches.
     """
 
@@ -72,7 +72,7 @@ def near_copy(first: str, second: str, language: str) -> NearCopy | None:
     if turn is None:
         return None
     found = stems(one)
-    # "must" and "not", and a character of a longer word, are shown with what stands beside them.
+    # "must" and "not", and a character of a longer word, are shown with their neighbours.
     beside = 2 if turn in ("negation", "force") or _HAN.search(one[slice(*here)] + other[slice(*there)]) else 0
     return NearCopy(
         turn=turn,
@@ -116,7 +116,7 @@ def _turn(one: str, here: tuple[int, int], other: str, there: tuple[int, int], l
 
 
 def _counts(text: str, at: tuple[int, int]) -> bool:
-    """Whether a number stands there, in figures or in words."""
+    """Whether the stretch has a number, in figures or in words."""
     return any(map(str.isdigit, text[slice(*at)])) or any(_in(v.start, v.end, at) for v in read(text).values)
 
 

@@ -53,7 +53,7 @@ def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
 
 
 def _introductions(span: Span) -> dict[tuple[int, int], str]:
-    """The text of each introduction of the span's blocks: a slice of the span, or for its first block what stands beside it."""
+    """The text of each introduction of the span's blocks: a slice of the span, or for its first block the span's `intro`."""
     found: dict[tuple[int, int], str] = {}
     for block in span.blocks:
         if block.intro is None:

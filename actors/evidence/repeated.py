@@ -11,7 +11,7 @@ from index.text.citations import strip_markers
 
 
 def repeats(one: str, other: str) -> bool:
-    """Whether one says no more than the other, or hardly more: no other number, no other word in a place, no denial."""
+    """Whether one adds nothing or hardly anything to the other: no other number, no replaced word, no denial."""
     fewer, more = sorted((_words(one), _words(other)), key=len)
     if fewer == more:
         return bool(fewer)
@@ -27,7 +27,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _added(fewer: Sequence[str], more: Sequence[str]) -> list[str] | None:
-    """What `more` has beside the words of `fewer`; None if it does not have them all in their order."""
+    """The words of `more` besides those of `fewer`; None if it lacks one or has them in another order."""
     rest = iter(more)
     added: list[str] = []
     for word in fewer:

@@ -1,4 +1,4 @@
-"""Where a stretch stands in its document: the kind of its block, the headings above it, what introduces it, its address."""
+"""The section of a stretch: the kind of its block, the headings above it, its introduction, its address."""
 
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from index.text.passages import LONGEST_INTRO
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a Span of the same names; `block` is the kind of what is introduced, where the stretch begins with that."""
+    """The fields of a Span of the same names; `block`: of a stretch that begins with an introduction, the introduced kind."""
 
     url: str
     block: str
@@ -24,7 +24,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def section_of(passage: Passage, start: int, end: int) -> Section:
-    """Where `start..end` (offsets of the document) of a passage stands."""
+    """The section of `start..end` (offsets of the document) in a passage."""
     blocks = tuple(_inside(passage.blocks, start, end))
     readable = [block for block in blocks if block.kind not in ("heading", "table_header")]
     first = readable[0] if readable else None
@@ -45,7 +45,7 @@ def _introduces(block: Block, others: list[Block]) -> bool:
 
 
 def _opened(url: str, anchor: str) -> str:
-    """The address opened at that anchor; one whose fragment is itself an address stays as it is."""
+    """The address opened at that anchor; unchanged if its fragment is itself an address."""
     page, _, fragment = url.partition("#")
     if not url or not anchor or fragment.startswith(("/", "!")):
         return url
@@ -68,7 +68,7 @@ def introductions(passage: Passage) -> dict[tuple[int, int], str]:
 
 
 def _introduction(passage: Passage, block: Block | None, start: int, end: int) -> str:
-    """What introduces the block and is not part of the stretch."""
+    """The introduction of the block, if it is not part of the stretch."""
     if block is None or block.intro is None or start <= block.intro[0] < end:
         return ""
     return introductions(passage).get(block.intro, "")

@@ -19,7 +19,7 @@ Slice = tuple[int, int, int]
 
 
 def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Slice]:
-    """The picks that stand word for word in their passage, grown where short; the others are dropped."""
+    """The picks that are verbatim in their passage, grown where short; the others are dropped."""
     slices = []
     for pick in picks:
         at = pick.passage - 1
@@ -42,7 +42,7 @@ def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:
     """
     telling = [k for k, unit in enumerate(cut) if unit.answers]
     at = [k for k in telling if cut[k].start < end and start < cut[k].end]
-    if not at:  # a heading was picked: what it is about stands below it
+    if not at:  # a heading was picked: its content is below it
         at = [k for k in telling if cut[k].start >= end][:1] or telling[-1:]
     if not at:
         return start, end
@@ -166,7 +166,7 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
 
 
 def best_first(evidence: tuple[Span, ...], passage: Passage, start: int) -> tuple[Span, ...]:
-    """The spans numbered again, the one that holds that place of the passage as the first."""
+    """The spans numbered again, with the span at that offset of the passage first."""
     start += passage.char_start
 
     def holds(span: Span) -> bool:
@@ -177,7 +177,7 @@ def best_first(evidence: tuple[Span, ...], passage: Passage, start: int) -> tupl
 
 
 def with_lead(evidence: tuple[Span, ...], passage: Passage, start: int, end: int) -> tuple[Span, ...]:
-    """The spans, the one that holds that stretch of the passage with it as its lead, if it has none yet."""
+    """The spans, with that stretch of the passage as the lead of the span that contains it, if it has none yet."""
     start, end = passage.char_start + start, passage.char_start + end
     return tuple(
         msgspec.structs.replace(span, lead=(start, end))

@@ -1,7 +1,7 @@
-"""Tell which documents are out of date, and which took their place.
+"""Find documents that are out of date, and their replacements.
 
-A document is out of date when another one says that it replaces it, in its metadata or in a sentence; when it says so itself; or
-when another one has the same name but for a later date or version. One that the question names by its year is what was asked for.
+A document is out of date when another document replaces it, by its metadata or by a sentence; when it states so itself; or when
+another document has the same name with a later date or version. A document that the question names by its year stays.
 """
 
 import re
@@ -40,9 +40,9 @@ class Dated(Protocol):
 
 
 def out_of_date[D: Dated](found: Sequence[D], asked: str = "") -> dict[str, str]:
-    """The source ids of documents that are out of date, each with the one in its place; "" if only it says so itself.
+    """The source ids of documents that are out of date, each with its replacement; "" if only the document states it.
 
-    `asked`: the question. What it names by year or version stays.
+    `asked`: the question. A document that it names by year or version stays.
     """
     documents: dict[str, list[D]] = {}
     for one in found:
@@ -63,7 +63,7 @@ def out_of_date[D: Dated](found: Sequence[D], asked: str = "") -> dict[str, str]
 
 
 def _newest(by: str, old: dict[str, str]) -> str:
-    """What took the place of what took a document's place, and so on."""
+    """The latest replacement of a document, following the chain."""
     seen = {by}
     while old.get(by) and old[by] not in seen:
         by = old[by]
@@ -130,7 +130,7 @@ def _is_later(one: Dated, other: Dated) -> bool:
     mine, theirs = _when(one), _when(other)
     if mine and theirs:
         return mine > theirs
-    if theirs and not mine:  # "rules.md" is in force beside "rules-2022.md"
+    if theirs and not mine:  # "rules.md" is in force, "rules-2022.md" is not
         return not _versions(_name(one))
     versions = _numbers(one), _numbers(other)
     if all(versions):

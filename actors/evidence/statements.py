@@ -1,4 +1,4 @@
-"""The statements of a span: each sentence, item and row that claims something, with what it is compared by."""
+"""The statements of a span: each sentence, item and row with a claim, and the properties by which it is compared."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ from bus.wire.messages import Span
 from index.languages.folding import normal
 from index.text.units import units
 
-#: A question or an introduction says nothing that can be wrong.
+#: A question or an introduction makes no claim.
 _NO_CLAIM: Final = (":", "：", "?", "？", "؟")
 _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """A sentence, item or row. `start` and `end` are offsets into the span. `words` are its words beside the values.
+    """A sentence, item or row. `start` and `end` are offsets into the span. `words` are its words without the values.
 
     `around`: the words of the whole span; `about`: those of title and headings; `beside`: the other sentences of the span.
     `ends`: its first and its last word.
@@ -46,7 +46,7 @@ class Statement(msgspec.Struct, frozen=True):
 
 
 def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
-    """The statements in order; with `like`, only those that share rough terms with one of these texts, which is quick to tell."""
+    """The statements in order; with `like`, only those that share rough terms with one of these texts, a quick test."""
     found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
     texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
     for unit, text in zip(found, texts, strict=True):

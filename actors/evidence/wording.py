@@ -1,8 +1,7 @@
-"""Two statements of different documents that say the same but for one stretch, where the one stretch contradicts the other.
+"""Two statements of different documents that agree except in one stretch, where the two stretches contradict each other.
 
-Most near copies in real documentation are about two things: rows and items beside each other, the same step for two programs,
-the same clause of two laws. What the statements are about stands at their beginning, in the titles and in the headings: a
-difference there is no conflict.
+Most near copies in real documentation are about two things: neighbouring rows and items, the same step for two programs, the same
+clause of two laws. The beginning of a statement, its title and its headings name its subject: a difference there is no conflict.
 """
 
 from typing import Final
@@ -41,12 +40,12 @@ def _of_two_things(found: NearCopy, first: Statement, second: Statement) -> bool
 
 
 def in_key(text: str, stretch: str) -> bool:
-    """Whether a stretch stands in the first cell of a row, which tells what the row is about."""
+    """Whether a stretch is in the first cell of a row, which names the subject of the row."""
     key, between, _ = text.partition(_BETWEEN_CELLS)
     return bool(between and stretch) and normal(stretch) in normal(key)
 
 
 def _named_above(stretch: str, one: Statement, other: Statement) -> bool:
-    """Whether its title or headings name what differs, and those of the other do not."""
+    """Whether its title or headings name the difference, and those of the other do not."""
     named = {stem.stem for stem in stems(stretch)} & one.about
     return bool(other.about) and bool(named - other.about)

@@ -6,7 +6,7 @@ from index.text.fences import Fence, fences
 
 
 def copied(text: str, evidence: Sequence[str]) -> list[Fence]:
-    """The fences of `text` whose code stands in one of `evidence`."""
+    """The fences of `text` with code that one of `evidence` contains."""
     return [
         fence
         for fence in fences(text)

@@ -1,4 +1,4 @@
-"""What a text obliges, advises, permits, forbids or limits, and which of these exclude each other."""
+"""Duties, advice, permissions, bans and limits in a text, and the pairs of them that exclude each other."""
 
 from typing import Final
 
@@ -45,7 +45,7 @@ class Force(msgspec.Struct, frozen=True):
 
 
 def forces(text: str, language: str) -> list[Force]:
-    """What the text obliges, advises, permits or forbids, each with its words and its terms."""
+    """The duties, advice, permissions and bans of the text, each with its term."""
     found: list[Force] = []
     turned = negations(text, language)
     for term in terms(text, language):

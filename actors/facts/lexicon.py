@@ -98,12 +98,12 @@ def terms(text: str, language: str) -> tuple[Term, ...]:
 
 @lru_cache(maxsize=2048)
 def copy_terms(text: str, language: str) -> tuple[Term, ...]:
-    """The same of what changes a copied sentence."""
+    """The same for the terms that change a copied sentence."""
     return _found(text, copy_lexicon(language))
 
 
 def sides(term: Term) -> set[Sense]:
-    """The sides of lines on which a term stands that changes a copied sentence."""
+    """The sides of a term that changes the claim of a copied sentence."""
     return {sense for sense in term.senses if sense.role == "change"}
 
 
@@ -129,7 +129,7 @@ def _term_at(text: str, at: int, known: Lexicon) -> Term | None:
             senses = known.senses.get(text[start:end])
             if senses is None or not _whole(text, start, end, known):
                 continue
-            # Endings that oblige or permit stand inside a word (신청해야); other stems begin one.
+            # Endings that oblige or permit are inside a word (신청해야); other stems begin one.
             if not begins and known.stands_as == "stems":
                 senses = tuple(sense for sense in senses if sense.role in _IN_ENDINGS) if end - start > 1 else ()
             if senses:

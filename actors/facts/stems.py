@@ -1,6 +1,6 @@
 """The content words of a text, reduced to stems.
 
-Chinese, which is written without spaces, gives pairs of characters. Numbers have a check of their own and are left out.
+Chinese, which is written without spaces, gives pairs of characters. Numbers are left out, since they are checked separately.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Addresses, accounts, paths and commands that are not in the evidence: a person could act on one, so none may be made up.
 
 A sentence and its evidence are read alike: hidden characters, look-alike dots, `hxxp`, `evil[.]example` and "evil dot example"
-become what they stand for. What is found must then stand in the evidence as it is.
+become a plain address. The evidence must contain each address of the sentence unchanged.
 """
 
 import html
@@ -60,7 +60,7 @@ _FOUND: Final = re.compile(
 )
 #: Without one of these there is nothing to look for.
 _SIGN: Final = re.compile(rf"[./@\\:`]|\d(?:[\s().\u2013-]*\d){{6}}|[a-z0-9]{{20}}|{_DOTS}")
-#: A source line may name a file that it does not come from: "Source: handbook.pdf, p. 12".
+#: A source line may name any file: "Source: handbook.pdf, p. 12".
 _FILE: Final = re.compile(
     r"\.(?:pdf|docx?|odt|rtf|md|rst|txt|html?|epub|csv|tsv|xlsx?|ods|pptx?|json|xml|ya?ml|eml|ipynb)\Z"
 )
@@ -75,9 +75,9 @@ _BETWEEN: Final = re.compile(r"(?<=\d)[\s().\u2013-]+(?=\d)")
 def made_up(
     sentence: str, evidence: Sequence[str], *, urls: Collection[str] = (), names_sources: bool = False
 ) -> Iterator[str]:
-    """What `sentence` names of these that stands neither in `evidence` nor among `urls`, in order.
+    """The addresses, accounts and commands of `sentence` that neither `evidence` nor `urls` has, in order.
 
-    `names_sources`: the sentence only says where an answer is from, so that it may name any file.
+    `names_sources`: the sentence only names the source of an answer, so it may name any file.
     """
     text = _canonical(_MARK.sub(" ", sentence) if "[" in sentence else sentence)
     known = [*map(_known, evidence), *map(_known, urls)]
@@ -85,7 +85,7 @@ def made_up(
     if not _SIGN.search(text):
         return
     written = visible(unicodedata.normalize("NFKC", sentence))
-    looked_at: set[tuple[str, str]] = set()  # what is said a thousand times is looked for once
+    looked_at: set[tuple[str, str]] = set()  # a repeated address is looked for once
     for found in _FOUND.finditer(text):
         if (one := (str(found.lastgroup), found[0])) in looked_at:
             continue
@@ -141,7 +141,7 @@ def _are_two(words: str, last: str, written: str) -> bool:
 
 
 def _bare(kind: str, words: str) -> str:
-    """What must stand in the evidence: without the scheme of the web, punctuation, and what follows in another script."""
+    """The part that the evidence must have: without the scheme of the web, punctuation, and a suffix in another script."""
     if kind == "target":
         words = re.sub(r"^(?:\]\(\s*<?|\]:\s+|\w+\s*=\s*[\"']?)", "", words)
         words = "" if words.startswith("#") else words
@@ -154,7 +154,7 @@ def _bare(kind: str, words: str) -> str:
 
 
 def _stands(words: str, text: str, *, parent: bool) -> bool:
-    """Whether `words` are in `text` and no part of a longer name. `parent`: a domain may stand there with a subdomain."""
+    """Whether `text` has the words, and not only as part of a longer name. `parent`: a domain may have a subdomain there."""
     at = -1
     for _ in range(ADDRESS_OCCURRENCES):
         at = text.find(words, at + 1)

@@ -29,7 +29,7 @@ _ABOUT_AFTER = _after(lambda bounds: bounds.about_after)
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """What the words around a number say that it is: the least, the most, or nearly the value."""
+    """The meaning that the words around a number give it: the least, the most, or nearly the value."""
 
     more: bool
     less: bool
@@ -53,7 +53,7 @@ def bound_of(text: str, value: Value) -> Bound:
 
 
 def bears_out(bound: Bound, value: Value, other: Value) -> bool:
-    """Whether `other`, a number in the evidence, is one that `value` bounds or rounds."""
+    """Whether `value` bounds or rounds `other`, a number in the evidence."""
     for mine in value.readings:
         for theirs in other.readings:
             if not (0 < mine < inf and 0 < theirs < inf):

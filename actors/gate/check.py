@@ -20,7 +20,7 @@ from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import Evidence
 
-# "Source: handbook, p. 12" says where the answer comes from; its numbers are not the evidence's.
+# "Source: handbook, p. 12" names the source of the answer; its numbers are not the evidence's.
 _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
     re.I | re.S,
@@ -46,8 +46,8 @@ def check_sentence(
     """The flags of one sentence, strong ones first.
 
     A sentence with markers is checked against what it cites, one without against all of `evidence`. `language` is the
-    language asked for; None accepts any. `written`: the sentence before it was made harmless, which may have hidden what it
-    leads to; `urls`: the addresses of the sources, to which it may lead; `asked`: the question.
+    language asked for; None accepts any. `written`: the sentence before it was made harmless, which may have removed an
+    address; `urls`: the addresses of the sources, to which it may lead; `asked`: the question.
     """
     written = sentence if written is None else written
     sentence = _without_footnotes(_LEAD_IN.sub("", sentence), evidence)
@@ -102,7 +102,7 @@ def _never_shown(
     asked: str,
     names_sources: bool,
 ) -> Flag | None:
-    """The first reason why the sentence may be seen in no form; one is enough, since each flag counts against the answer."""
+    """The first reason never to show the sentence; one reason is enough, since each flag counts against the answer."""
     texts = [_everything(item) for item in against]
     numbers = tuple(item.n for item in against)
     if found := list(dict.fromkeys(made_up(written, texts, urls=urls, names_sources=names_sources))):
@@ -161,7 +161,7 @@ def _citations(sentence: str, evidence: Sequence[Evidence]) -> Iterator[Flag]:
 
 
 def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evidence]) -> Iterator[Flag]:
-    """A citation of evidence that says little of the sentence, when uncited evidence says nearly all of it."""
+    """A citation of evidence with few words of the sentence, when uncited evidence has nearly all of them."""
     others = [item for item in evidence if item not in cited]
     if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > MISPLACED_CITED_SHARE:
         return
@@ -203,7 +203,7 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
 
 
 def _read_in(sentence: str, texts: Sequence[str]) -> str:
-    """The language whose terms to look for; a short sentence takes its evidence's language if both use the same script."""
+    """The language of the terms to look for; a short sentence takes its evidence's language if both use the same script."""
     found = detect(sentence)
     alike = same_script(found)
     return next((language for language in map(language_of, texts) if language in alike), found)

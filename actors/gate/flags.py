@@ -6,7 +6,7 @@ import msgspec
 
 from prompts.vocabulary import FlagKind, FlagStrength
 
-#: What nobody may have seen, under no release: where it was shown, the answer is withdrawn.
+#: Flags of sentences that no release may show: an answer that showed one is withdrawn.
 NEVER_SHOWN: Final = frozenset({"unsupported", "fabricated_address", "repeated_prompt", "thinking"})
 STRONG: Final = NEVER_SHOWN | {"citation_out_of_range", "fabricated_number", "fabricated_quote", "reversed_term"}
 

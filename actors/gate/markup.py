@@ -1,7 +1,7 @@
-"""A text without its markup, so that a sentence and the evidence it is held against are read alike.
+"""A text without its markup, so that a sentence and its evidence are read alike.
 
-Links and reference links leave their words, images, footnotes and tags nothing, entities their characters. Emphasis stays:
-nothing that is compared depends on it.
+Links and reference links leave their words, images, footnotes and tags nothing, entities their characters. Emphasis stays, since
+no comparison depends on it.
 """
 
 import html

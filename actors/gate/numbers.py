@@ -1,8 +1,8 @@
-"""Check that each number of a sentence stands in its evidence, and in the same place.
+"""Check that the evidence has each number of a sentence, and in the same place.
 
-A number is fabricated when the evidence does not contain it, and also when the evidence has it only elsewhere while another
-number of the same unit stands between the very words that surround it in the sentence. A value inside a range of the evidence
-is fine, unless the sentence writes a range of its own.
+A number is fabricated when the evidence does not contain it, and also when the evidence has it only elsewhere and another number
+of the same unit between the words that surround it in the sentence. A value inside a range of the evidence is fine, unless the
+sentence has its own range.
 """
 
 import re
@@ -35,7 +35,7 @@ _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 
 class WrongNumber(msgspec.Struct, frozen=True):
-    """A number of the sentence that the evidence does not support; `instead` is what stands in its place, or ""."""
+    """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""."""
 
     words: str
     instead: str
@@ -43,7 +43,7 @@ class WrongNumber(msgspec.Struct, frozen=True):
 
 
 def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
-    """The numbers of `sentence` that are absent from `evidence`, or stand there in another place, in order."""
+    """The numbers of `sentence` that `evidence` lacks, or has only in another place, in order."""
     own, own_text = slots(sentence), read(sentence).text
     intervals = [interval for text in evidence for interval in read(text).intervals]
     listed = _ENUMERATOR.match(own_text)
@@ -79,7 +79,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
-    """A name that the evidence has with another number alone; one that it does not have is no number at all."""
+    """A name that the evidence has only with another number; a name that it does not have is no number at all."""
     assert value.name is not None
     found = [renamed(value.name, read(text).text) for text in evidence]
     other = next((index for index, name in enumerate(found) if name), None)
@@ -158,5 +158,5 @@ def _taken_place(
 
 
 def _told_elsewhere(other: Slot, alike: float, slot: Slot, own: Sequence[Slot]) -> bool:
-    """Whether another number of the sentence already says what `other` says, in a place at least as similar."""
+    """Whether another number of the sentence equals `other`, in a place at least as similar."""
     return any(mine is not slot and matches(mine.value, other.value) and likeness(mine, other) >= alike for mine in own)

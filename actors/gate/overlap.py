@@ -45,9 +45,9 @@ def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
 
 
 def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
-    """Some of the words that the evidence lacks, when the place in it that is closest to the sentence has few of them; else none.
+    """Some of the words that the evidence lacks, when its closest sentence has few words of this one; else none.
 
-    Words are only compared within a language: a sentence in another one than some of the evidence has none.
+    Words are only compared within a language: there are none for a sentence in another language than the evidence.
     """
     if not evidence or is_header(sentence):
         return []
@@ -64,13 +64,13 @@ def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
 
 
 def secrets(sentence: str, evidence: Sequence[str]) -> list[str]:
-    """What the sentence names that a person keeps secret, in whatever language, when the evidence names nothing of the kind."""
+    """The secrets that the sentence names, in any language, when the evidence names none."""
     found = [one[0] for one in _SECRETS.finditer(normal(sentence))]
     return [] if found and any(_SECRETS.search(normal(text)) for text in evidence) else found
 
 
 def _comparable(sentence: str, evidence: Sequence[str]) -> bool:
-    """Whether the sentence is in the language of all the evidence, or in one that none of it shares a script with."""
+    """Whether the sentence is in the language of all the evidence, or shares no script with any of it."""
     language = detect(sentence)
     return all(language_of(text) in (language, UNDETERMINED) for text in evidence)
 

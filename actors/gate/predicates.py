@@ -1,4 +1,4 @@
-"""What a sentence says a thing is, where its evidence says something else; in languages whose articles show it."""
+"""Definitions that contradict the evidence ("is a …"), in languages with articles."""
 
 import re
 from functools import cache
@@ -17,13 +17,13 @@ class _Says(msgspec.Struct, frozen=True):
 
 
 def other_predicate(text: str, there: str, language: str) -> tuple[str, str] | None:
-    """What `text` says its subject is and what `there` says instead, when they share no word; both in normal form."""
+    """The definition in `text` and the one in `there`, when they share no word; both in normal form."""
     says = _says(language)
     mine = says.what.search(text) if says else None
     theirs = says.what.search(there) if says and mine else None
     if not says or not mine or not theirs:
         return None
-    # A sentence that names another subject says nothing of this one; a pronoun may stand for it.
+    # Another subject has another definition; a pronoun may refer to this one.
     subject = _subject(there, theirs)
     if subject and not subject & _subject(text, mine):
         return None

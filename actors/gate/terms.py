@@ -25,7 +25,7 @@ from index.text.citations import strip_markers
 
 
 class Turned(msgspec.Struct, frozen=True):
-    """`words` are the sentence's; `evidence` is the index of the text that says the opposite."""
+    """`words` are the sentence's; `evidence` is the index of the text with the opposite."""
 
     words: str
     evidence: int
@@ -58,7 +58,7 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
 
 @lru_cache(maxsize=512)
 def language_of(text: str) -> str:
-    """The language of a piece of evidence; cached, since every sentence asks for it."""
+    """The language of a text of the evidence; cached, since every sentence needs it."""
     return detect(text)
 
 

@@ -63,7 +63,7 @@ CUT_NUMBER_SHARE: Final = 0.8
 COUNTED_NUMBER: Final = 10
 #: A bound covers numbers up to this many times as large: "more than ten" does not cover ten thousand.
 BOUND_FACTOR: Final = 10.0
-#: Words that make a number a bound stand within this many characters before it,
+#: A number is a bound by words within this many characters before it,
 BOUND_BEFORE_CHARS: Final = 24
 #: or within this many after it.
 BOUND_AFTER_CHARS: Final = 16
@@ -108,7 +108,7 @@ SHORT_COPY_RATIO: Final = 2
 REPLACED_WORDS: Final = 4
 #: An addition or omission of at most this many words is about the words around it.
 ADDED_WORDS: Final = 2
-#: In a larger change, two terms need not stand for each other.
+#: In a larger change, two terms need not correspond.
 SWAPPED_WORDS: Final = 8
 #: A replaced stretch of Chinese has at least this many characters,
 HAN_CHANGED_FEWEST: Final = 2

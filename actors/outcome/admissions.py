@@ -1,4 +1,4 @@
-"""Tell an admission of uncertainty from a claim: "I don't know", "the documents do not say".
+"""Recognise an admission of uncertainty: "I don't know", "the documents do not say".
 
 An admission needs no citation. A sentence that goes on to claim something ("but …"), or that cites, is not an admission.
 """
@@ -26,7 +26,7 @@ _GOES_ON: Final = union(lambda language: language.terms.admissions.goes_on, re.N
 
 
 def is_admission(sentence: str) -> bool:
-    """Whether a sentence says that the answer is not known or not in the sources, and nothing else."""
+    """Whether a sentence only states that the answer is unknown or not in the sources."""
     if len(sentence) > LONGEST or markers(sentence):
         return False
     text = normal(sentence).strip()

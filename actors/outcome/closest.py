@@ -1,7 +1,7 @@
-"""End a run with the passages that come closest: they are shown as passages, with what matches marked, and nothing is claimed.
+"""End a run with the closest passages: they are shown as passages with the matches marked, and nothing is claimed.
 
-It takes the place of a refusal wherever something near was found: a passage that has a content word of the question, or any
-passage when the documents are in other languages, where words cannot match.
+They replace a refusal wherever a passage is near: one with a content word of the question, or any passage when the documents
+are in other languages, where words cannot match.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from index.text.units import units
 from prompts import notices
 from prompts.vocabulary import Reason
 
-#: How many passages are shown at most.
+#: At most this many passages are shown.
 MOST = 5
 #: A longer passage is cut around its best unit, at the ends of blocks.
 LONGEST = 1200
@@ -74,7 +74,7 @@ def closest(
 
 
 def near(question: Question, passages: Sequence[Passage], *, languages: Sequence[str] = ()) -> bool:
-    """Whether there is anything to show: never for an exercise, whose solution may stand in a passage."""
+    """Whether a passage is near. None is for an exercise, since a passage may contain the solution."""
     if not passages or _is_exercise(question):
         return False
     wanted = content_words(_words_of(question))
@@ -150,7 +150,7 @@ def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice
 def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) -> tuple[int, int]:
     """The stretch of a passage to show: all of it, or as much around its best unit as fits in LONGEST.
 
-    Without a best unit it is the stretch in which most of the `wanted` words stand.
+    Without a best unit it is the stretch with most of the `wanted` words.
     """
     text = passage.text
     if len(text) <= LONGEST:
@@ -176,7 +176,7 @@ def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) 
 
 
 def _below_headings(passage: Passage, start: int, end: int) -> int:
-    """Where the stretch begins below its first headings, which are told beside it; where it begins, if it has nothing else."""
+    """The start of the stretch below its first headings, which are shown separately; unchanged if it has only headings."""
     for block in passage.blocks:
         if block.kind != "heading" and block.end - passage.char_start > start:
             first = max(start, block.start - passage.char_start)
@@ -197,7 +197,7 @@ def _densest(text: str, pieces: list[tuple[int, int]], wanted: frozenset[str]) -
 
 
 def _pieces(passage: Passage) -> list[tuple[int, int]]:
-    """What a passage may be cut between: its blocks, and the units of those that are too long themselves."""
+    """The parts between which a passage may be cut: its blocks, and the units of blocks that are too long."""
     small = [(unit.start, unit.end) for unit in units(passage.text, passage.blocks, passage.char_start)]
     pieces: list[tuple[int, int]] = []
     for block in passage.blocks:

@@ -1,4 +1,4 @@
-"""How a run that ended without an answer is told: the code for programs, the words for people."""
+"""The end of a run without an answer: its code for programs, its words for people."""
 
 from msgspec import UNSET
 
@@ -16,7 +16,7 @@ def code_of(settled: Settled) -> str:
 
 
 def words_of(settled: Settled) -> str:
-    """What the person is told, in the language of their question."""
+    """The words for the person, in the language of the question."""
     if settled.unrun == "invalid":
         return settled.detail  # for a program: the same sentence as over HTTP
     language = settled.language or detect(settled.question)

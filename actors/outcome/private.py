@@ -1,4 +1,4 @@
-"""The end of a run as it leaves the house: personal data masked in the answer and in all that stands beside it."""
+"""Mask personal data in the end of a run: in the answer and in everything published with it."""
 
 from collections.abc import Collection, Iterable
 
@@ -34,7 +34,7 @@ def private(settled: Settled, *, shown: str) -> Settled:
 
 
 def flags_shown(text: str, flags: Iterable[Flag], known: Collection[str] = ()) -> tuple[Flag, ...]:
-    """The flags of a sentence with the words they name as they stand in the masked sentence: part of a number is one too."""
+    """The flags of a sentence with their words as the masked sentence has them, also for part of a number."""
     return tuple(_shown(flag, _in(text, flag.words, known)) for flag in flags)
 
 
@@ -44,6 +44,6 @@ def _shown(flag: Flag, words: str) -> Flag:
 
 
 def _in(text: str, part: str, known: Collection[str] = ()) -> str:
-    """A part of `text` as it stands in the masked text."""
+    """A part of `text` as the masked text has it."""
     at = text.find(part) if part else -1
     return mask(part, known=known) if at < 0 else mask(text, known=known)[at : at + len(part)]

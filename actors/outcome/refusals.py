@@ -43,7 +43,7 @@ def refuse(
 
 
 def fit(said: str, question: Question) -> str:
-    """What a model says of a refusal, as it may be shown; empty when it holds what no answer may show."""
+    """A model's reason for a refusal as it may be shown; empty when it has something that no answer may show."""
     written = without_thinking(said)
     if reveals(written, [question.asked]):
         return ""

@@ -1,6 +1,6 @@
 """The re-gate as data: one row per tier; the first row that matches decides what becomes of an answer.
 
-The gate's flags and the verifier's contradictions are counted once; a row says how many of each it takes to match. The
+The gate's flags and the verifier's contradictions are counted once; a row has the counts that it takes to match. The
 verifier alone never refuses: every refusing row, except for the model's own refusal, requires a strong flag from the gate.
 """
 

@@ -102,7 +102,7 @@ def cited_by(kept: Sequence[Sentence], answer: str, message: Draft) -> Iterator[
 
 
 def shown_of(message: Draft, kept: tuple[Sentence, ...]) -> tuple[str, tuple[int, ...]]:
-    """What the person sees, and the evidence's numbers behind its own; these are empty where they are the same."""
+    """The text that the person sees, and the evidence's numbers behind its markers; empty where they are equal."""
     if message.question.release != "draft":
         return message.shown, () if message.numbers is UNSET else message.numbers
     evidence = {span.n for span in message.evidence}
@@ -110,7 +110,7 @@ def shown_of(message: Draft, kept: tuple[Sentence, ...]) -> tuple[str, tuple[int
 
 
 def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict, ...]:
-    """The conflicts in the answer's numbers; a side that it does not cite gets one that comes after them."""
+    """The conflicts in the answer's numbers; a side that the answer does not cite gets a number after them."""
     if not message.question.renumbered:
         return message.conflicts
     of_both = [n for one in message.conflicts for n in (one.first_n, one.second_n)]
@@ -127,7 +127,7 @@ def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict,
 
 
 def _was_never_to_be_seen(message: Draft) -> bool:
-    """Whether the client has seen what no release may show, so that nothing but withdrawing it is left."""
+    """Whether the client has seen a sentence that no release may show, so that the answer must be withdrawn."""
     kinds = {flag.kind for sentence in message.sentences for flag in sentence.flags}
     seen = NEVER_SHOWN if message.question.release == "token" else {"thinking"}
     return bool(message.shown) and not kinds.isdisjoint(seen)
@@ -139,7 +139,7 @@ def _undisputed(confidence: Confidence, message: Draft) -> Confidence:
 
 
 def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:
-    """The model said itself that it does not know: the person gets its own words, and the closest passages."""
+    """The model admitted that it does not know: the person gets the model's words and the closest passages."""
     said = _closest(message, "no_evidence", notice=text).settled
     return AnswerSettled(settled=_with(said, message, decision), shown=message.shown)
 
@@ -161,7 +161,7 @@ def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: 
         rounds=message.rounds,
     ).settled
     refusal = _with(refusal, message, decision)
-    if message.shown:  # an error, which is told whole
+    if message.shown:  # an error is sent whole
         refusal = msgspec.structs.replace(refusal, answer=text, cut=UNSET)
     if message.shown and message.question.renumbered:
         citations = citations_of(message.shown, message.evidence, () if message.numbers is UNSET else message.numbers)

@@ -63,6 +63,6 @@ def resolved(message: QuestionAsked) -> Question:
 
 
 def must_cite(question: Question) -> bool:
-    """Whether an answer without a citation is refused: as the request says, else as the profile does."""
+    """Whether an answer without a citation is refused: the request decides, else the profile."""
     asked = question.constraints.must_cite
     return profile_of(question.profile).must_cite if asked is None else asked

@@ -1,4 +1,4 @@
-"""What the rules chose for a question: how it ends when they are not sure, and the request that rests on their choice."""
+"""The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure."""
 
 from actors.choosing.choose import Choice
 from actors.choosing.confidence import HIGH, shows
@@ -11,12 +11,12 @@ from actors.selecting.requests import requested, style_of
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
 
-#: What is asked for in these forms is explained step by step, so it is shown in the order of its document.
+#: Answers of these forms explain step by step, so they are shown in the order of their document.
 EXPLAINED = ("definition", "manner", "reason")
 
 
 def found(message: PassagesReady) -> tuple[Passage, ...]:
-    """The passages to choose among: those that a judge found beside the point come last."""
+    """The passages to choose among; those that a judge rejected come last."""
     return (*message.passages, *message.near)
 
 

@@ -30,12 +30,12 @@ def style_of(message: PassagesReady) -> Style:
     question = message.question
     kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
     style = profile_of(question.profile).style(question.text, kind, question.style)
-    # An exercise gets its hint, in whatever shape its solution was asked for.
+    # An exercise gets a hint, also where its solution was requested in a shape.
     return style if question.constraints.response_schema is UNSET or style == "hint" else "simple"
 
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:
-    """The request, with what other passages say against the evidence added to it."""
+    """The request, with the contradictions of other passages added to the evidence."""
     evidence = (*evidence, *opposing(evidence, message.passages))
     return AnswerRequested(
         style=style_of(message),

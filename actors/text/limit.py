@@ -1,7 +1,7 @@
-"""End an answer where its request says: after so many tokens of the stream, or before a stop sequence.
+"""End an answer after the tokens that its request allows, or before a stop sequence.
 
-What is cut is text that has passed its checks: a sentence is made and checked whole, and then its beginning is shown. A sentence
-that is cut in the middle ends in an ellipsis, since its beginning may seem to say something else.
+Only checked text is cut: a sentence is checked whole, and then its beginning is shown. A sentence cut in the middle ends in an
+ellipsis, since its beginning alone may mislead.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from bus.wire.messages import Constraints
 from index.text.citations import strip_markers
 from prompts.vocabulary import Cut
 
-#: A token of the stream is at most about so many of a model's.
+#: A token of the stream is at most about this many tokens of a model.
 MODEL_TOKENS: Final = 4
-#: What a model may write beyond the limit, in its own tokens, so that the sentence which reaches it can be checked whole.
+#: Tokens that a model may write beyond the limit, so that the last sentence can be checked whole.
 SENTENCE_TOKENS: Final = 160
 ELLIPSIS: Final = "…"
 _ENDS: Final = ".!?…:;。！？؟।"
@@ -25,10 +25,10 @@ _TAIL: Final = 200
 
 
 class Limit:
-    """Lets tokens through until the limit. `cut`: why the rest was not shown; unset while nothing was left out."""
+    """Lets tokens through until the limit. `cut`: why the rest was not shown; unset while everything was."""
 
     def __init__(self, constraints: Constraints, before: str = "") -> None:
-        """`before`: what was shown already; it counts."""
+        """`before`: the text shown already, which counts."""
         most = constraints.max_tokens
         self.cut: Cut | UnsetType = UNSET
         self._left = None if most is None else most - _count(tokens_of(before))
@@ -37,7 +37,7 @@ class Limit:
         self._held = ""  # it may be the beginning of a stop sequence
 
     def take(self, tokens: Sequence[str]) -> list[str]:
-        """Those of the tokens that are shown now."""
+        """The tokens that can be shown now."""
         if self.cut is not UNSET:
             return []
         if not self._stops:
@@ -57,7 +57,7 @@ class Limit:
         return self._within(tokens_of(held))
 
     def _certain(self, text: str) -> list[str]:
-        """The whole tokens before what may be the beginning of a stop sequence."""
+        """The tokens before a possible beginning of a stop sequence."""
         longest = min(len(text), max(map(len, self._stops)) - 1)
         waits = next((n for n in range(longest, 0, -1) if any(s.startswith(text[-n:]) for s in self._stops)), 0)
         tokens = tokens_of(text)
@@ -83,7 +83,7 @@ class Limit:
         return shown
 
     def _ended(self) -> bool:
-        """Whether what was shown ends with a sentence."""
+        """Whether the shown text ends with a sentence."""
         return strip_markers(self._tail).rstrip(_CLOSING).endswith(tuple(_ENDS))
 
 
@@ -95,12 +95,12 @@ def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:
 
 
 def tokens_in(text: str) -> int:
-    """How many tokens of a limit a text has that was shown; the ellipsis of a cut is none."""
+    """The tokens of a shown text that count against a limit; the ellipsis of a cut does not."""
     return _count(tokens_of(text.removesuffix(ELLIPSIS)))
 
 
 def most_of_model(constraints: Constraints) -> int:
-    """How many tokens a model may write for an answer so limited; 0 for as many as its prompt says."""
+    """The tokens that a model may write for a limited answer; 0 for the prompt's own limit."""
     most = constraints.max_tokens
     return 0 if most is None else MODEL_TOKENS * most + SENTENCE_TOKENS
 

@@ -1,7 +1,7 @@
 """Number the markers of an answer 1, 2, 3 in the order in which they are read.
 
-A model cites the evidence by its own numbers, and the gate checks those. What a person sees is numbered anew: an answer that cites
-[4] first shows [1]. A number of no evidence leads nowhere and is not shown.
+A model cites the evidence by the evidence's numbers, and the gate checks those. A person sees other numbers: an answer that cites
+[4] first shows [1]. A number without evidence is not shown.
 """
 
 import re
@@ -16,7 +16,7 @@ from index.text.fences import inline_begun, unclosed
 _OPEN = re.compile(r"[\[［【〔][\s^\d,،、，;；–—~〜～‐‑−-]{0,200}\Z")
 _RANGE = re.compile(r"\d\s?([–—~〜～‐‑−-])\s?\d")
 _SEPARATOR = re.compile(r"[,،、，;；]\s?")
-#: Stands for words at the beginning of a line, after which no fence opens.
+#: In place of the words at the beginning of a line, after which no fence opens.
 _WORD: Final = "w"
 _SPACES: Final = " \t\u00a0\u202f"
 
@@ -60,15 +60,15 @@ class Numbering:
     """
 
     def __init__(self, evidence: Collection[int], cited: Sequence[int] = (), *, active: bool = True) -> None:
-        """`cited`: what an earlier part of the same text has been numbered by. One that is not active changes nothing."""
+        """`cited`: the numbers of an earlier part of the same text. Without `active` the text stays as it is."""
         self.cited = list(cited)
         self._evidence = evidence
         self._active = active
-        self._line = ""  # from the beginning of the line that is being written, since what is code depends on it
-        self._done = 0  # how much of it was returned
+        self._line = ""  # the current line from its beginning, which decides what belongs to code
+        self._done = 0  # the part of it that was returned
 
     def feed(self, piece: str) -> str:
-        """What can be shown now; may be empty."""
+        """The text that can be shown now; may be empty."""
         if not self._active:
             return piece
         self._line += piece
@@ -90,7 +90,7 @@ class Numbering:
             self._line, self._done = self._line[line:], end - line
         before = self._line[: self._done]
         if "`" not in before and before.strip():
-            self._line, self._done = _WORD + self._line[self._done :], len(_WORD)  # all that matters of it
+            self._line, self._done = _WORD + self._line[self._done :], len(_WORD)  # the rest of it does not matter
         return shown
 
     def _number(self, n: int) -> int | None:

@@ -36,7 +36,7 @@ class SafeStream:
         self._shown = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now; may be empty."""
+        """The text that can be shown now; may be empty."""
         self._raw += piece
         return self._take(self._settled())
 
@@ -57,7 +57,7 @@ class SafeStream:
             return ""  # text already shown turned out to be part of something to hide: show no more of it
         new = clean[len(self._shown) :]
         self._shown = clean
-        # Backticks open a fence only at the beginning of a line, so they are read together with what stands before them.
+        # Backticks open a fence only at the beginning of a line, so they are read together with the text before them.
         same = clean == self._raw[:end] and not self._raw[end:].lstrip(" \t").startswith("`")
         if end and (self._raw[end - 1] == "\n" or same):
             self._raw, self._shown = self._raw[end:], ""  # nothing that follows can change it

@@ -37,7 +37,7 @@ MONTHS: Final = {
 _ATTACHED: Final = _unit_of({}, lambda numbers: numbers.attached_units)
 _AFTER: Final = _unit_of(_SIGNS, lambda numbers: numbers.units) | _ATTACHED
 _BEFORE: Final = _unit_of(_SIGNS_BEFORE, lambda numbers: numbers.units_before)
-#: What is written before a number that counts it.
+#: Counting words written before a number.
 UNITS_BEFORE: Final = frozenset(_BEFORE)
 
 

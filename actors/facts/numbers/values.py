@@ -75,7 +75,7 @@ def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
     found = _digit_values(text)
     found.extend(_months(text, found))
     taken = [(value.start, value.end) for value in found]
-    # Where the numbers of two languages overlap, the longer one is meant: "six" stands in vingt-six.
+    # Where the numbers of two languages overlap, the longer one is meant: vingt-six contains "six".
     for numeral in sorted(written(text), key=lambda numeral: numeral.start - numeral.end):
         if not any(start < numeral.end and numeral.start < end for start, end in taken):
             unit, _ = unit_after(text, numeral.end)

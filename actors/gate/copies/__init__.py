@@ -1,1 +1,1 @@
-"""Sentences that are copied from the evidence but for a word or two, and whether those words change what is claimed."""
+"""Sentences copied from the evidence with a word or two changed, and whether the change alters the claim."""

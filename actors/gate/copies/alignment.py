@@ -1,4 +1,4 @@
-"""Where a sentence departs from the sentence of the evidence that it copies."""
+"""The changes between a sentence and the sentence of the evidence that it copies."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -27,7 +27,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """Tokens `begin` to `end` of the sentence stand where the evidence has `first` to `last`; either may be empty."""
+    """Tokens `begin` to `end` of the sentence replace tokens `first` to `last` of the evidence; either side may be empty."""
 
     begin: int
     end: int
@@ -47,7 +47,7 @@ class Copy(msgspec.Struct, frozen=True):
 
     @property
     def short(self) -> bool:
-        """Whether it takes a few words out of many: what stands beside them there need not be what it speaks of."""
+        """Whether the copy takes a few words out of many: their neighbours there may be about something else."""
         return self.share * len(self.mine) < SHORT_COPY_WORDS and len(self.theirs) > SHORT_COPY_RATIO * len(self.mine)
 
     def size(self, change: Change) -> int:
@@ -55,7 +55,7 @@ class Copy(msgspec.Struct, frozen=True):
         return max(change.end - change.begin, change.last - change.first)
 
     def words(self, change: Change) -> str:
-        """What the sentence says there, with a word before and after."""
+        """The words of the sentence there, with a word before and after."""
         first, last = max(0, change.begin - 1), min(len(self.mine), change.end + 1) - 1
         return self.text[self.mine[first].start : self.mine[last].end]
 
@@ -66,7 +66,7 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 
 def copy_of(text: str, there: str) -> Copy | None:
-    """How `text` departs from `there`, if it copies it. What it leaves out at either end is no change."""
+    """The changes from `there` to `text`, if it is a copy. An omission at either end is no change."""
     mine, theirs = tokens(text), tokens(there)
     words, others = [token.text for token in mine], [token.text for token in theirs]
     head = _same(words, others)
@@ -96,7 +96,7 @@ def _cut(change: Change, length: int) -> Change:
 
 
 def _same(words: Sequence[str], others: Sequence[str]) -> int:
-    """How many words they begin with alike."""
+    """The number of equal words at their beginning."""
     return next(
         (at for at, (one, two) in enumerate(zip(words, others, strict=False)) if one != two),
         min(len(words), len(others)),
@@ -118,7 +118,7 @@ def _merged(changes: list[Change], mine: Sequence[Token], theirs: Sequence[Token
 
 
 def _is_turned(before: Change, after: Change, mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
-    """Whether words left the one place and stand in the other, in another order; a phrase that only moved is as it was."""
+    """Whether words moved from one place to the other and changed their order; a phrase that only moved is unchanged."""
     if before.begin == before.end and after.first == after.last:
         left, put = theirs[before.first : before.last], mine[after.begin : after.end]
     elif before.first == before.last and after.begin == after.end:

@@ -1,4 +1,4 @@
-"""Words of a copied sentence that is written without spaces: a stretch of characters in the place of another."""
+"""Replaced stretches of characters in a copied sentence of a script without spaces."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from index.languages.scripts import is_han
 def other_characters(
     copy: Copy, mine: Sequence[Token], theirs: Sequence[Token], evidence: Sequence[str], language: str
 ) -> str:
-    """What the sentence says in place of what, if the two share few characters and are no words for one thing; else ""."""
+    """The replacement and the original, if they share few characters and are not synonyms; else ""."""
     new, old = ("".join(token.text for token in some if is_han(token.text[0])) for some in (mine, theirs))
     shorter = min(len(new), len(old))
     if (

@@ -1,4 +1,4 @@
-"""What a copied sentence changes: a negation, a term for its opposite, a reservation, who or what it speaks of."""
+"""The changes of a copied sentence: a negation, a term for its opposite, a reservation, another person or thing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -36,7 +36,7 @@ def changed_in_copy(
 
 
 def _denied(copy: Copy, change: Change, language: str) -> str:
-    """Whether a negator was added or taken away from words that stayed; one that left with its clause denies nothing."""
+    """Whether a negator was added to or removed from unchanged words; a negator removed with its clause denies nothing."""
     own, theirs = _spans(copy, change)
     replaces = change.begin < change.end and change.first < change.last
     few = copy.size(change) <= (REPLACED_WORDS if replaces else ADDED_WORDS)
@@ -73,7 +73,7 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
             if not _touches(term, extended[0]) or any(set(term.senses) & set(was.senses) for was in was_said):
                 continue
             for was in was_said:
-                # Beside what was only added or left out, the one term is a part of the other.
+                # Where words were only added or left out, one term is a part of the other.
                 whole = extended == (own, others) or term.text in was.text or was.text in term.text
                 if (
                     whole
@@ -87,7 +87,7 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
 def _with_neighbours(
     copy: Copy, change: Change, own: tuple[int, int], others: tuple[int, int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where words were only added or left out, the words beside them may belong to the term: even if, for if."""
+    """Where words were only added or left out, their neighbours may belong to the term: even if, for if."""
     if change.begin == change.end and change.begin < len(copy.mine):
         own = (copy.mine[change.begin - 1].start, copy.mine[change.begin].end)
     elif change.first == change.last and change.first < len(copy.theirs):

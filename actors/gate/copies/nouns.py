@@ -1,7 +1,6 @@
-"""Who or what a copied sentence speaks of, where the evidence speaks of somebody or something else.
+"""Another person or thing in a copied sentence than in the evidence.
 
-A name may take the place of a word that stands for it, and a word that of another for the same thing. Verbs and adjectives may
-change: those that turn a sentence are terms.
+A name may replace a pronoun for it, and a word a synonym. Verbs and adjectives may change: those that reverse a sentence are terms.
 """
 
 import re
@@ -24,7 +23,7 @@ _CAPITAL = re.compile(r"(?<![.!?:…»”\"*#|•\n-][ \n])(?<![\n(“«\"*])(?<
 
 
 def other_noun(copy: Copy, change: Change, written: str, there: str, evidence: Sequence[str], language: str) -> str:
-    """What the sentence names in place of what; "" if it is the same, or if nothing tells. `written` and `there` have capitals."""
+    """The replaced noun and its replacement; "" if both are the same or it is unclear. `written` and `there` have capitals."""
     took, gave = change.end - change.begin, change.last - change.first
     if copy.share < NAME_COPY_SHARE or not took or not gave or gave > took + NOUN_SPARE_WORDS:
         return ""
@@ -57,7 +56,7 @@ def _says(new: Sequence[Token], old: Sequence[Token]) -> str:
 
 
 def _exchanged(copy: Copy, mine: Sequence[Token], new: Sequence[Token], old: Sequence[Token], language: str) -> str:
-    """The same words in another order: an enumeration may be turned; who does what to whom, and what comes first, may not."""
+    """The same words in another order: an enumeration may be reordered; subject and object, or a sequence, may not."""
     words, others = [token.text for token in new], [token.text for token in old]
     if words == others or sorted(words) != sorted(others):
         return ""
@@ -69,14 +68,14 @@ def _exchanged(copy: Copy, mine: Sequence[Token], new: Sequence[Token], old: Seq
 
 
 def _are_other_nouns(copy: Copy, unlike: Sequence[Token], gone: Sequence[Token], knows: Wording) -> bool:
-    """Whether a noun stands for a noun; one word for several says the same at length."""
+    """Whether a noun replaces a noun; one word for several is a paraphrase."""
     if copy.share < NOUN_COPY_SHARE or (len(unlike) != len(gone) and min(len(unlike), len(gone)) == 1):
         return False
     return knows.is_noun(unlike[-1], copy.mine) and knows.is_noun(gone[-1], copy.theirs)
 
 
 def _points_back(copy: Copy, change: Change, unlike: Sequence[Token], evidence: Sequence[str], knows: Wording) -> bool:
-    """Whether the evidence only points to what the sentence names, and names it elsewhere; for languages without capitals."""
+    """Whether the evidence has a pronoun there and the name elsewhere; for languages without capitals."""
     if knows.noun is None:
         return False
     before = copy.theirs[change.first - 1].text if change.first else ""
@@ -85,7 +84,7 @@ def _points_back(copy: Copy, change: Change, unlike: Sequence[Token], evidence: 
 
 
 def _content(changed: Sequence[Token], without: Sequence[Term]) -> list[Token]:
-    """The changed words that say something, without those in one of the terms."""
+    """The changed content words, without those of the terms."""
     return [
         token
         for token in changed
@@ -100,7 +99,7 @@ def _unlike(words: Sequence[Token], others: Sequence[Token], knows: Wording) -> 
 
 
 def _elsewhere(words: Sequence[Token], evidence: Sequence[str], there: str) -> bool:
-    """Whether the evidence has these words in another place than the sentence that is copied."""
+    """Whether the evidence has these words outside the copied sentence."""
     return all(
         any(read(text).text.count(stem_of(token.text)) > there.count(stem_of(token.text)) for text in evidence)
         for token in words

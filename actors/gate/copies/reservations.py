@@ -6,7 +6,7 @@ from actors.gate.copies.alignment import Change, Copy, Token
 
 
 def reserved(copy: Copy, change: Change, language: str) -> str:
-    """What the change adds or leaves out, where that is all it does; "" for nothing."""
+    """The reservation that the change adds or leaves out, if it changes nothing else; else ""."""
     mine, theirs = copy.mine[change.begin : change.end], copy.theirs[change.first : change.last]
     own, others = _of(copy.text, mine, language), _of(copy.there, theirs, language)
     if not _alone(copy.text, mine, own) or not _alone(copy.there, theirs, others):

@@ -1,4 +1,4 @@
-"""What a language tells of the words of a copied sentence: which are nouns, which are forms or names of one thing."""
+"""The words of a copied sentence by the tables of its language: nouns, forms of one word, names of one thing."""
 
 import re
 from collections.abc import Sequence
