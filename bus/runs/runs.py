@@ -21,7 +21,8 @@ from bus.journal.records import Record
 from bus.journal.room import Room
 from bus.runs.citing import was_cut_off, with_shown
 from bus.runs.router import EventRouter, Numbered, Reader
-from bus.runs.run_record import RunRecord, readable, record_of
+from bus.runs.run_record import RunRecord, record_of
+from bus.runs.story import readable, story_of
 from bus.transport.connection import Inbox
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked, RunFinished, Settled
@@ -264,13 +265,13 @@ class Runs:
 
         What a run that was stopped had shown is known as long as its events are kept.
         """
-        records = await self._of_run(check_id(run_id), run_filters(run_id))
-        record = record_of(records)
+        story = story_of(await self._of_run(check_id(run_id), run_filters(run_id)))
+        record = record_of(story)
         if record is None or not was_cut_off(record):
             return record
         async with self._patience():
             frames = await self.journal.frames(run_id)
-        return with_shown(record, [m for each in records if (m := readable(each)) is not None], frames)
+        return with_shown(record, story.messages, frames)
 
     async def beside(self, filters: Sequence[str]) -> list[Record]:
         """Records by their subjects, oldest first. Raises Unavailable."""

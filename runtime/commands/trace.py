@@ -11,6 +11,7 @@ from rich.text import Text
 from actors.pipeline import pipeline
 from bus.journal.records import Stage
 from bus.runs.run_record import record_of
+from bus.runs.story import story_of
 from bus.wire.messages import words_asked
 from index.masking.parts import masked
 from runtime.commands.consoles import plain_console
@@ -112,7 +113,7 @@ def show_command(run_id: str, index: Path | None, raw: bool, config: Path | None
     trace = trace if raw else masked_trace(trace)
     console = plain_console()
     console.print(stage_table(trace))
-    record = record_of(trace.records)
+    record = record_of(story_of(trace.records))
     if record is not None:
         end = f"{record.outcome or 'running'}{f' ({record.reason})' if record.reason else ''}"
         took = "" if record.took_s is None else f" in {record.took_s * 1000:.0f} ms"

@@ -13,7 +13,7 @@ from aiohttp import web
 from bus.journal.access import Access, access_in, access_key
 from bus.journal.journal import Journal
 from bus.journal.records import Record
-from bus.runs.run_record import readable
+from bus.runs.story import readable
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of

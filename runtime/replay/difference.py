@@ -9,6 +9,7 @@ from typing import Literal
 from bus.delivery.graph import Graph
 from bus.journal.records import Record
 from bus.runs.run_record import RunRecord, record_of
+from bus.runs.story import story_of
 from bus.wire.errors import Poison
 from index.languages.scripts import HAN, HANGUL
 from runtime.replay.json_difference import Difference, first_difference
@@ -70,7 +71,7 @@ def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
 
 
 def _record(trace: Trace) -> RunRecord:
-    record = record_of(trace.records)
+    record = record_of(story_of(trace.records))
     if record is None:
         raise Poison(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
     return record

@@ -1,7 +1,7 @@
-"""Prometheus metrics of finished runs: one process of the actors counts all runs of the bus, the others wait for its silence.
+"""Prometheus metrics of finished runs: one process of the actors counts all runs of the bus, the others replace it when it stops.
 
 It follows the ends of runs and reads each run's records once. It counts from its start on, as a counter of Prometheus does; the
-edge shows what it says at `/metrics`.
+edge serves its text at `/metrics`.
 """
 
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from bus.journal.journal import Journal
+from bus.runs.story import RunStory, story_of
 from bus.transport.connection import Client
 from bus.transport.envelope import set_aside
 from bus.transport.follow import follow
@@ -16,12 +17,11 @@ from bus.transport.health import answer_text
 from bus.transport.watched import Watch
 from bus.wire.messages import RunFinished
 from bus.wire.subjects import RUNS, BadId, consumed_subject, is_canary, parse
-from runtime.telemetry.account import Account, account_of
 
-#: Where the process that counts answers.
+#: The counting process answers here.
 SUBJECT = "gw.metrics.runs"
-#: Ways in that are told apart; an integration may name any.
-_MOST_WAYS = 24
+#: Labels of `via`; an integration may name any.
+_MOST_ROUTES = 24
 _OTHER = "other"
 
 _RUN_S = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120)
@@ -38,7 +38,7 @@ class RunMetrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self._ways: set[str] = set()
+        self._routes: set[str] = set()
         self._runs = Counter(
             "groundwire_runs", "Runs that ended, by way in and how.", ["via", "outcome", "reason"], registry=registry
         )
@@ -65,17 +65,23 @@ class RunMetrics:
         )
         self._tokens = Counter("groundwire_tokens", "Tokens of all models.", ["model", "direction"], registry=registry)
 
-    def count(self, run: Account) -> None:
-        via = self._way(run.via)
-        self._runs.labels(via, run.outcome, run.reason).inc()
-        self._run_s.labels(via).observe(run.took_s)
-        if run.first_checked_s is not None:
-            self._first_s.labels(via).observe(run.first_checked_s)
-        self._sentences.labels(via).inc(run.sentences)
-        self._withheld.labels(via).inc(run.withheld_sentences)
-        for flag, count in run.withheld.items():
-            self._flags.labels(via, flag).inc(count)
-        for stage in run.stages:
+    def count(self, run: RunStory) -> None:
+        """Count a run with its question and its end; any other is left out."""
+        settled, draft = run.settled, run.draft
+        if not run.run_id or settled is None or run.finished_at is None:
+            return
+        via = self._route(run.via)
+        reason = settled.reason or settled.unrun or ("internal" if settled.outcome == "failed" else "")
+        self._runs.labels(via, settled.outcome, reason).inc()
+        self._run_s.labels(via).observe(max(0.0, run.finished_at - run.received_at))
+        if draft is not None and draft.question.release != "token" and run.first_shown_at:
+            self._first_s.labels(via).observe(max(0.0, run.first_shown_at - run.received_at))
+        self._sentences.labels(via).inc(len(draft.sentences) if draft else 0)
+        self._withheld.labels(via).inc(len(settled.withheld))
+        for sentence in settled.withheld:
+            for flag in dict.fromkeys(flag.kind for flag in sentence.flags):
+                self._flags.labels(via, flag).inc()
+        for stage in (each.stage for each in run.stages):
             self._stage_s.labels(stage.actor).observe(stage.took_s)
             if stage.fallback:
                 self._fallbacks.labels(stage.actor).inc()
@@ -87,15 +93,15 @@ class RunMetrics:
     def text(self) -> bytes:
         return generate_latest(self._registry)
 
-    def _way(self, via: str) -> str:
-        if via not in self._ways and len(self._ways) >= _MOST_WAYS:
+    def _route(self, via: str) -> str:
+        if via not in self._routes and len(self._routes) >= _MOST_ROUTES:
             return _OTHER
-        self._ways.add(via)
+        self._routes.add(via)
         return via
 
 
 class RunCounter:
-    """Counts while `working` says that it is this process's turn."""
+    """Counts while `working` returns true."""
 
     def __init__(self, client: Client, journal: Journal, working: Callable[[], bool]) -> None:
         self.metrics = RunMetrics()
@@ -120,6 +126,4 @@ class RunCounter:
                 set_aside("subject", stored.subject, error)
                 continue
             if self._working() and not is_canary(run_id):
-                account = account_of(await self._journal.run(run_id))
-                if account is not None:
-                    self.metrics.count(account)
+                self.metrics.count(story_of(await self._journal.run(run_id)))

@@ -1,8 +1,8 @@
 """A finished run as spans of OpenTelemetry, made from its records: the question and its wait, stages, asks, searches, the device.
 
 Names and attributes follow the semantic conventions for generative AI (https://github.com/open-telemetry/semantic-conventions-genai);
-what they have no name for begins with `groundwire.`. The ids follow from the run's id, so that spans sent twice are the same spans.
-None of what was asked, found or answered is in them unless `content` says so.
+our own begin with `groundwire.`. The ids follow from the run's id, so that spans sent twice are the same spans.
+They hold no words of question, passages or answer without `content`.
 """
 
 import hashlib
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bus.journal.records import TRACEPARENT, AskRecord, Record, SearchRecord, Stage
+from bus.journal.records import TRACEPARENT, AskRecord, Record, SearchRecord
 from bus.powers.searching import found_in
 from bus.runs.run_record import RunRecord, record_of
+from bus.runs.story import RunStory, StageRun, story_of
 from bus.transport.traceparent import Parent, own, parent_in
-from runtime.telemetry.account import received_at, via_of
 
 type Value = str | int | float | bool | Sequence[str]
 type Kind = Literal["server", "client", "internal"]
@@ -23,7 +23,7 @@ type Kind = Literal["server", "client", "internal"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`parent_id` is empty for a root. Times in epoch seconds. `error`: what kind of failure it was; empty for none."""
+    """`parent_id` is empty for a root. Times in epoch seconds. `error`: the kind of failure; empty for none."""
 
     trace_id: str
     span_id: str
@@ -37,22 +37,31 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the spans of a run belong."""
+class _RunTrace:
+    """The trace that the spans of a run belong to."""
 
     trace_id: str
     run_id: str
 
     def span(
-        self, what: str, parent: str, name: str, kind: Kind, began: float, ended: float, error: str = "", **told: Value
+        self,
+        name_in_run: str,
+        parent: str,
+        name: str,
+        kind: Kind,
+        began: float,
+        ended: float,
+        error: str = "",
+        **values: Value,
     ) -> Span:
-        """`what` names it within the run. In `told`, `__` stands for a dot, and what is empty is left out."""
-        attributes = {key.replace("__", "."): value for key, value in told.items() if value not in ("", None)}
+        """In `values`, `__` stands for a dot, and empty values are left out."""
+        attributes = {key.replace("__", "."): value for key, value in values.items() if value not in ("", None)}
         if error:
             attributes["error.type"] = error
-        return Span(
-            self.trace_id, _id(self.run_id, what), parent, name, kind, began, max(began, ended), attributes, error
-        )
+        span_id = hashlib.blake2b(
+            f"{self.run_id} {name_in_run}".encode(), digest_size=8, person=b"groundwire-span"
+        ).hexdigest()
+        return Span(self.trace_id, span_id, parent, name, kind, began, max(began, ended), attributes, error)
 
 
 def spans_of(records: Sequence[Record], *, content: bool = False) -> list[Span]:
@@ -60,38 +69,35 @@ def spans_of(records: Sequence[Record], *, content: bool = False) -> list[Span]:
 
     None without its question or its end, and none where the client's own trace is not recorded.
     """
-    run = record_of(records)
-    if run is None or run.finished_at is None:
+    story = story_of(records)
+    run = record_of(story)
+    parent = parent_in(story.headers.get(TRACEPARENT)) or own(story.run_id)
+    if run is None or run.finished_at is None or not parent.sampled:
         return []
-    asked = next(record for record in records if record.key.type == "question_asked")
-    parent = parent_in(asked.headers.get(TRACEPARENT)) or own(run.run_id)
-    if not parent.sampled:
-        return []
-    place = _Place(parent.trace_id, run.run_id)
-    received = received_at(asked)
-    whole = _whole(place, run, parent, received, via_of(asked), content=content)
-    waited = place.span("admission", whole.span_id, "admission", "internal", received, asked.time)
-    stages = [(record, stage) for record in records if (stage := record.stage) is not None]
-    before = [waited] if received < asked.time else []
-    return [whole, *before, *(span for record, stage in stages for span in _stage(place, whole, record, stage))]
+    trace = _RunTrace(parent.trace_id, run.run_id)
+    whole = _whole(trace, run, story, parent, run.finished_at, content=content)
+    waited = trace.span("admission", whole.span_id, "admission", "internal", story.received_at, story.asked_at)
+    before = [waited] if story.received_at < story.asked_at else []
+    return [whole, *before, *(span for each in story.stages for span in _stage(trace, whole, each))]
 
 
-def _whole(place: _Place, run: RunRecord, parent: Parent, received: float, via: str, *, content: bool) -> Span:
-    assert run.finished_at is not None
-    told: dict[str, Value] = {}
+def _whole(
+    trace: _RunTrace, run: RunRecord, story: RunStory, parent: Parent, finished_at: float, *, content: bool
+) -> Span:
+    values: dict[str, Value] = {}
     if run.first_shown_s is not None:
-        told["gen_ai.response.time_to_first_chunk"] = run.first_shown_s
+        values["gen_ai.response.time_to_first_chunk"] = run.first_shown_s
     if content:
-        told["gen_ai.input.messages"] = _said("user", run.question)
-        told["gen_ai.output.messages"] = _said("assistant", run.answer)
+        values["gen_ai.input.messages"] = _chat_message("user", run.question)
+        values["gen_ai.output.messages"] = _chat_message("assistant", run.answer)
     reason = run.reason or run.unrun or ""
-    return place.span(
+    return trace.span(
         "run",
         parent.span_id,
         f"invoke_workflow {run.profile}",
         "server",
-        received,
-        run.finished_at,
+        story.received_at,
+        finished_at,
         error=(reason or "internal") if run.outcome == "failed" else "",
         gen_ai__operation__name="invoke_workflow",
         gen_ai__workflow__name=run.profile,
@@ -99,7 +105,7 @@ def _whole(place: _Place, run: RunRecord, parent: Parent, received: float, via: 
         gen_ai__usage__input_tokens=run.tokens_in,
         gen_ai__usage__output_tokens=run.tokens_out,
         groundwire__run_id=run.run_id,
-        groundwire__via=via,
+        groundwire__via=story.via,
         groundwire__outcome=run.outcome or "",
         groundwire__reason=reason,
         groundwire__re_gate=run.re_gate or "",
@@ -108,15 +114,15 @@ def _whole(place: _Place, run: RunRecord, parent: Parent, received: float, via: 
         groundwire__snapshot=run.snapshot,
         groundwire__withheld_sentences=len(run.withheld),
         groundwire__citations=len(run.citations),
-        **told,
+        **values,
     )
 
 
-def _stage(place: _Place, whole: Span, record: Record, stage: Stage) -> Iterator[Span]:
-    """The journal knows when a stage's output was written; it began so much earlier as it took."""
-    what = record.key.subject
-    span = place.span(
-        what,
+def _stage(trace: _RunTrace, whole: Span, run: StageRun) -> Iterator[Span]:
+    record, stage = run.record, run.stage
+    subject = record.key.subject
+    span = trace.span(
+        subject,
         whole.span_id,
         stage.actor,
         "internal",
@@ -129,17 +135,17 @@ def _stage(place: _Place, whole: Span, record: Record, stage: Stage) -> Iterator
     )
     yield span
     for n, ask in enumerate(stage.asks):
-        yield from _ask(place, span, f"{what} ask {n}", ask)
+        yield from _ask(trace, span, f"{subject} ask {n}", ask)
     for n, search in enumerate(stage.searches):
-        yield _search(place, span, f"{what} search {n}", search)
+        yield _search(trace, span, f"{subject} search {n}", search)
 
 
-def _ask(place: _Place, stage: Span, what: str, ask: AskRecord) -> Iterator[Span]:
+def _ask(trace: _RunTrace, stage: Span, name_in_run: str, ask: AskRecord) -> Iterator[Span]:
     began = stage.began + ask.began_s
     ended = began + ask.took_s
     model = ask.model or ask.engine
-    span = place.span(
-        what,
+    span = trace.span(
+        name_in_run,
         stage.span_id,
         f"chat {model}".strip(),
         "client",
@@ -160,18 +166,18 @@ def _ask(place: _Place, stage: Span, what: str, ask: AskRecord) -> Iterator[Span
         groundwire__cached=ask.cached,
     )
     yield span
-    at = ended - (ask.queue_s + ask.prefill_s + ask.decode_s)  # what the device did ends when the reply is there
+    at = ended - (ask.queue_s + ask.prefill_s + ask.decode_s)  # the device ends with the reply
     for name, took_s in (("queue", ask.queue_s), ("prefill", ask.prefill_s), ("decode", ask.decode_s)):
         if took_s and not ask.cached:
-            yield place.span(f"{what} {name}", span.span_id, name, "internal", at, at + took_s)
+            yield trace.span(f"{name_in_run} {name}", span.span_id, name, "internal", at, at + took_s)
         at += took_s
 
 
-def _search(place: _Place, stage: Span, what: str, search: SearchRecord) -> Span:
+def _search(trace: _RunTrace, stage: Span, name_in_run: str, search: SearchRecord) -> Span:
     began = stage.began + search.began_s
     snapshot, hits = found_in(search)
-    return place.span(
-        what,
+    return trace.span(
+        name_in_run,
         stage.span_id,
         f"retrieval {snapshot}".strip(),
         "client",
@@ -187,14 +193,10 @@ def _search(place: _Place, stage: Span, what: str, search: SearchRecord) -> Span
 
 
 def _kind_of(failure: str) -> str:
-    """`BadReply` of `BadReply: judge_relevance: …`: what follows may hold words of a document."""
+    """`BadReply` of `BadReply: judge_relevance: …`; the rest may hold words of a document."""
     kind = failure.partition(":")[0].strip()
     return kind if kind.isidentifier() and kind[0].isupper() else "failure" if failure else ""
 
 
-def _said(role: str, text: str) -> str:
+def _chat_message(role: str, text: str) -> str:
     return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}], ensure_ascii=False)
-
-
-def _id(run_id: str, what: str) -> str:
-    return hashlib.blake2b(f"{run_id} {what}".encode(), digest_size=8, person=b"groundwire-span").hexdigest()

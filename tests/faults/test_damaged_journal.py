@@ -15,6 +15,7 @@ from bus.journal.journal import Journal
 from bus.journal.pruner import Pruner
 from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
+from bus.runs.story import story_of
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
@@ -124,7 +125,7 @@ async def test_damage_leaves_every_run_an_end(
         for n in range(RUNS):
             records = await wire.journal.run(f"run{n:03d}")
             if records:
-                record = record_of(records)
+                record = record_of(story_of(records))
                 assert record is not None
                 assert record.status == "finished"
                 assert record.outcome == "answered" or record.detail

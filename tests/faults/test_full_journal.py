@@ -19,6 +19,7 @@ from bus.journal.room import Room
 from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
 from bus.runs.runs import Runs, Submitted
+from bus.runs.story import story_of
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
@@ -144,7 +145,7 @@ async def test_questions_are_answered_in_a_full_journal(small: BusSettings, wire
     assert {slow, pinned} <= there
     assert len(there) < 220
     for run_id in there:  # none is there in part
-        record = record_of(await wire.journal.run(run_id))
+        record = record_of(story_of(await wire.journal.run(run_id)))
         assert record is not None
         assert record.status == "finished"
 
@@ -204,7 +205,7 @@ async def test_interrupted_pruning_leaves_whole_runs(wire: Wire, monkeypatch: py
     with contextlib.suppress(Unavailable):
         await remove_run(wire.journal, run_id)
     left = await wire.journal.run(run_id)
-    record = record_of(left)
+    record = record_of(story_of(left))
     assert record is None or record.outcome == "answered"
     if record is not None:
         assert any(each.key.type == "access" for each in left), "it lost its owner first"

@@ -10,10 +10,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bus.journal.records import RECEIVED, VIA, Record, encode
+from bus.runs.story import story_of
 from bus.wire.messages import Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
 from bus.wire.subjects import finished, key_of
+from prompts.vocabulary import Outcome
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.telemetry.account import account_of
 from runtime.telemetry.run_metrics import RunCounter, RunMetrics
 from tests.clients.installed import output_of
 from tests.polling import until
@@ -123,22 +124,25 @@ def records(settled: Settled, **headers: str) -> list[Record]:
 
 
 @pytest.mark.parametrize(
-    ("said", "counted"),
+    ("headers", "via"),
     [({}, "nats"), ({VIA: "chat"}, "chat"), ({VIA: 'x"} 1\n'}, "nats"), ({VIA: "a" * 40}, "nats")],
 )
-def test_interface_label_is_a_plain_name(said: dict[str, str], counted: str) -> None:
-    account = account_of(records(Settled(outcome="declined"), **said))
-    assert account is not None
-    assert (account.via, account.took_s, account.first_checked_s) == (counted, 2.5, None)
+def test_interface_label_is_a_plain_name(headers: dict[str, str], via: str) -> None:
+    assert f'groundwire_runs_total{{outcome="declined",reason="",via="{via}"}} 1.0' in counted("declined", **headers)
 
 
 @pytest.mark.parametrize(
     ("received", "took_s"), [("99.0", 3.5), ("101.0", 2.5), ("nan", 2.5), ("x", 2.5), ("-1e300", 3602.5)]
 )
 def test_run_duration_matches_the_client_wait(received: str, took_s: float) -> None:
-    account = account_of(records(Settled(outcome="answered"), **{RECEIVED: received}))
-    assert account is not None
-    assert account.took_s == took_s
+    assert f'groundwire_run_seconds_sum{{via="nats"}} {took_s}\n' in counted("answered", **{RECEIVED: received})
+
+
+def counted(outcome: Outcome, **headers: str) -> str:
+    metrics = RunMetrics()
+    metrics.count(story_of(records(Settled(outcome=outcome), **headers)))
+    assert b"groundwire_run_first_checked_seconds_count{" not in metrics.text()
+    return metrics.text().decode()
 
 
 def test_withheld_sentences_are_counted_by_flag() -> None:
@@ -148,9 +152,7 @@ def test_withheld_sentences_are_counted_by_flag() -> None:
     )
     withheld = (WithheldSentence(text="a", flags=(number, number, quote)), WithheldSentence(text="b", flags=(number,)))
     metrics = RunMetrics()
-    account = account_of(records(Settled(outcome="answered", withheld=withheld)))
-    assert account is not None
-    metrics.count(account)
+    metrics.count(story_of(records(Settled(outcome="answered", withheld=withheld))))
     text = metrics.text().decode()
     assert 'groundwire_run_flags_total{flag="fabricated_number",via="nats"} 2.0' in text
     assert 'groundwire_run_flags_total{flag="fabricated_quote",via="nats"} 1.0' in text
@@ -160,11 +162,11 @@ def test_withheld_sentences_are_counted_by_flag() -> None:
 def test_ways_in_are_bounded() -> None:
     metrics = RunMetrics()
     for n in range(100):
-        account = account_of(records(Settled(outcome="answered"), **{VIA: f"way_{n}"}))
-        assert account is not None
-        metrics.count(account)
+        metrics.count(story_of(records(Settled(outcome="answered"), **{VIA: f"way_{n}"})))
     assert metrics.text().count(b"groundwire_runs_total{") == 25
 
 
 def test_unfinished_run_is_not_counted() -> None:
-    assert account_of(records(Settled(outcome="answered"))[:1]) is None
+    metrics = RunMetrics()
+    metrics.count(story_of(records(Settled(outcome="answered"))[:1]))
+    assert b"groundwire_runs_total{" not in metrics.text()
