@@ -2,7 +2,7 @@
 
 Subclasses of `Prompt` are the variables; `name` is the stem of the prompt file and the name of the actor and the test. The
 JSON schema in the prompt file is the source for decoding and for the grammar; a test keeps these Structs and those schemas in
-step. A field's type says where its text stands (`str` inside a line, else `Block` or `Attribute`) and whether it may be
+step. A field's type gives the place of its text (`str` inside a line, else `Block` or `Attribute`) and whether it may be
 `Shortened`.
 """
 
@@ -63,7 +63,7 @@ class ClassifyIntent(Prompt[Intent], frozen=True, kw_only=True):
 
 
 class RewrittenQuery(Part, frozen=True, kw_only=True):
-    """`topic`: words of the conversation to search for beside the question's own, where they count less."""
+    """`topic`: words of the conversation to search for, which count less than the question's own."""
 
     original_query: Block
     rewritten_query: str
@@ -137,7 +137,7 @@ class Unit(Part, frozen=True, kw_only=True):
 class Chunk(Part, frozen=True, kw_only=True):
     """A retrieved passage as a judge sees it. `score` is the fused retrieval score, higher is better.
 
-    `section`: the headings that lead to it; `intro`: what stands before it and introduces some of it. `units` are for engines
+    `section`: the headings that lead to it; `intro`: the text before it that introduces some of it. `units` are for engines
     that choose among them, and are not rendered; none when nothing is known but the text.
     """
 

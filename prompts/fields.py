@@ -1,4 +1,4 @@
-"""What a field of a prompt's variables declares: where its text stands, and whether it may be shortened."""
+"""Declarations on a field of a prompt's variables: the place of its text, and whether it may be shortened."""
 
 import enum
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Place(enum.Enum):
-    """Where a text stands in its prompt. By default it stands inside a line, and so loses its line breaks."""
+    """The place of a text in its prompt. By default it is inside a line, and so loses its line breaks."""
 
     LINE = "inside a line"
     BLOCK = "on lines of its own, between tags of ours"

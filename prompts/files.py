@@ -1,4 +1,4 @@
-"""The `.prompt` files as texts: what can be said of one without what parses and renders them, which takes long to load."""
+"""The `.prompt` files as texts, without the parser and renderer, which take long to load."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def source_of(name: str, folder: Path = FOLDER) -> str:
 
 
 def is_remembered(source: str) -> bool:
-    """Whether the front matter of a prompt file says that its replies are cached: `remembered: true`."""
+    """Whether replies to a prompt are cached: its front matter has `remembered: true`."""
     return bool(_REMEMBERED.search(source.split("\n---\n", 1)[0]))
 
 

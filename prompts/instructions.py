@@ -16,7 +16,7 @@ def _lines(source: str) -> list[str]:
     return [line.strip() for line in _FIELDS.sub(" ", _EXAMPLES.sub("", body)).splitlines()]
 
 
-#: The lines that tell a model what to do, of every prompt; examples are answers and stand in none.
+#: The instructions to the model, of every prompt, without the examples, which are answers.
 INSTRUCTIONS: Final = tuple(dict.fromkeys(line for source in _SOURCES for line in _lines(source) if line))
 #: Finds the marks of chat templates and of our prompts in a text.
 STRUCTURE: Final = Neutral(tags_of(_SOURCES))

@@ -119,7 +119,7 @@ class Library:
             return [self._marked(inner, place, values) for inner in value]
         if isinstance(value, bool | int | float):
             return value
-        raise TypeError(f"a {type(value).__name__} cannot stand in a prompt")
+        raise TypeError(f"a {type(value).__name__} cannot be part of a prompt")
 
     def _harmless(self, value: str, place: Placement) -> str:
         if place is Place.BLOCK:

@@ -33,7 +33,7 @@ _ATTRIBUTE = str.maketrans({'"': "'", "<": "‹", ">": "›"})
 
 
 class Neutral:
-    """Neutralises text for prompts whose own tags have the given names."""
+    """Neutralises text for prompts with tags of the given names."""
 
     def __init__(self, tags: Iterable[str]) -> None:
         ours = "|".join(sorted(map(re.escape, set(tags)), key=len, reverse=True))

@@ -1,6 +1,6 @@
 """The texts that people read, from the `notices.toml` of their language.
 
-Anyone who writes in another language gets the fallback language. Values put into a text are cut to a sensible length and one
+A question in another language gets the fallback language. Values put into a text are cut to a sensible length and one
 line.
 """
 
@@ -48,7 +48,7 @@ def nothing_sure(reason: Reason, language: str, *, missing: Sequence[str] = (), 
 
 
 def closest(said: str, language: str, *, languages: Sequence[str] = ()) -> str:
-    """What is said before the closest passages. `languages`: those of the documents, if the question is in none of them."""
+    """The text before the closest passages. `languages`: those of the documents, if the question is in none of them."""
     parts = [said]
     if languages:
         named_ones = named(tuple(languages), language)
@@ -92,7 +92,7 @@ def cancelled(language: str) -> str:
 
 
 def withdrawn(language: str) -> str:
-    """Tells the person to disregard sentences already shown."""
+    """Asks the person to disregard sentences already shown."""
     return text("replies", "withdrawn", language)
 
 

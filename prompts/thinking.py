@@ -1,4 +1,4 @@
-"""Cut out what a model thinks before it answers, whatever marks its family puts around it.
+"""Cut out a model's thinking before its answer, with the marks of any model family.
 
 `THINKING` declares the marks, a row a family. Thinking that is never closed reaches to the end; a mark that closes what was never
 opened turns everything before it into thinking, because some chat templates open it in the prompt. A mark in code is text.
@@ -71,7 +71,7 @@ _MARK: Final = re.compile(
     )
     + f"|(?P<around>{_AROUND})"
 )
-_KEPT: Final = 16  # of a line, as far as its first characters tell of a fence
+_KEPT: Final = 16  # of a line: enough of its first characters to recognise a fence
 _LOST: Final = "assistantfinal"
 _STARTS: Final = re.compile(rf"[<\[◁]|{_LOST}|(?:{'|'.join(_LOST[:size] for size in range(len(_LOST) - 1, 0, -1))})\Z")
 #: The beginning of a mark at the end of a text, which more text may complete.
@@ -82,7 +82,7 @@ _BEGUN: Final = re.compile(
 
 
 class Thinking:
-    """Takes a text in pieces, however it is cut, and gives back what is not thinking."""
+    """Takes a text in arbitrary pieces and gives it back without the thinking."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -94,7 +94,7 @@ class Thinking:
         self.taken_back = 0
 
     def feed(self, piece: str) -> str:
-        """What is certain by now; when `taken_back` rises, this is the beginning."""
+        """The certain part so far; when `taken_back` rises, it starts over."""
         self._held += visible(piece)
         return self._advance(last=False)
 
@@ -105,7 +105,7 @@ class Thinking:
     def _advance(self, *, last: bool) -> str:
         held, said = self._held, ""
         folded = _folded(held)
-        done = here = 0  # in `folded`: what is decided, and where to look on
+        done = here = 0  # in `folded`: the decided part, and the next position
         end = len(folded)
         while found := _STARTS.search(folded, here):
             start = found.start()
@@ -157,7 +157,7 @@ class Thinking:
         return text
 
     def _is_code(self, folded: str, mark: re.Match[str]) -> bool:
-        """Whether the mark stands alone between backticks, or in a fence."""
+        """Whether the mark is alone between backticks, or in a fence."""
         return self._fenced or (self._line.endswith("`") and folded[mark.end() : mark.end() + 1] == "`")
 
     def _may_be_code(self, folded: str, mark: re.Match[str]) -> bool:

@@ -20,7 +20,7 @@ Style = Literal["simple", "report", "synthesis", "structured", "hint"]
 Release = Literal["sentence", "draft", "token"]
 EventsWanted = Literal["default", "all"]
 OnDisconnect = Literal["continue", "cancel"]
-#: Who waits for the answer: a person now, or a program at some time.
+#: The reader of the answer: a person now, or a program later.
 Urgency = Literal["interactive", "batch"]  # the more urgent first
 #: How sure an answer must be to be shown as one.
 Voice = Literal["strict", "helpful"]
@@ -38,7 +38,7 @@ Reason = Literal[
     "timeout",
     "model_unavailable",
 ]
-#: Why nothing of a run was run: more was asked than can be done, or whoever wrote the question gave up before it was stored.
+#: Why nothing of a run was run: more was asked than can be done, or the client gave up before the question was stored.
 Unrun = Literal["overloaded", "withdrawn", "invalid"]
 #: Why a text ends before its end: it has as many tokens as were asked for, or a stop sequence came.
 Cut = Literal["length", "stop"]

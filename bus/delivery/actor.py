@@ -1,4 +1,4 @@
-"""What an actor is: a plain async function whose signature is its wiring.
+"""An actor: a plain async function with its wiring in its signature.
 
 `A -> B` is one output, `A -> B | C` a branch, `A -> tuple[B, ...]` a fan-out, `A -> None` a sink; `tuple[A, ...] -> B` joins
 the lanes of a round. Parameters after the message name the powers the actor needs: `ask`, `search` or `emit`.
@@ -17,7 +17,7 @@ from bus.wire.errors import Failure
 from bus.wire.messages import BY_TYPE, Message, message_type
 from prompts.vocabulary import Priority
 
-#: What an actor takes: a message, or all the lanes of a join in the order of their plan.
+#: The input of an actor: a message, or all the lanes of a join in the order of their plan.
 type Taken = Message | tuple[Message, ...]
 #: What an actor returns: a message, several of them (a fan-out), or nothing.
 type Result = Message | tuple[Message, ...] | None
@@ -26,7 +26,7 @@ POWERS: dict[str, object] = {"ask": Ask, "search": Search, "emit": Emit}
 
 
 class DeclarationError(Exception):
-    """An actor's signature or options are invalid; the message says which, and what would be valid."""
+    """An actor's signature or options are invalid; the message names them and the valid form."""
 
 
 @dataclass(frozen=True, slots=True)

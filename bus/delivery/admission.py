@@ -1,9 +1,9 @@
-"""Who may begin now, who waits, and who is told at once to come back later.
+"""Admission: which questions begin now, which wait, and which are refused at once.
 
-A question is let in when the measured rate says that it will be done within its deadline. Few are under way at once (`Limit`); the
-others wait: interactive questions before batch ones, each key in its turn, whatever the others ask. An interactive question is
-further not let into a queue that has stood for a while and would cost it more than a part of what its answer costs: under a flood
-those let in are answered about as fast as ever, and the others know at once. Who is not let in is never written to the journal.
+A question is admitted when the measured rate promises an answer within its deadline. Few are under way at once (`Limit`); the
+others wait: interactive questions before batch ones, each key in its turn. An interactive question is also refused when the queue
+is old and waiting in it would cost more than a share of the answer's own time. So under a flood the admitted questions are answered
+about as fast as ever, and the others are refused at once. A refused question is never written to the journal.
 
 Each process sees the runs that it let in itself. With several edges over one bus each measures how long its own take, so each takes
 less when the others take more.
@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from bus.delivery.limit import Limit
 from prompts.vocabulary import URGENCIES, Urgency
 
-#: The share of an answer's time that an interactive question may wait in a queue that stands.
+#: The share of an answer's time that an interactive question may wait in an old queue.
 STANDING = 0.25
-#: A queue stands when questions have had to wait for longer than this, without as long a break; in a newer one so long a wait is
+#: A queue is old when questions have had to wait for longer than this, without as long a break; in a newer one so long a wait is
 #: allowed, or one answer's time if that is more.
 BURST_S = 1.0
 #: Until a rate has been measured, so many interactive questions may wait.
 UNMEASURED = 64
-#: The longest time that anybody is told to stay away.
+#: The longest `Retry-After`.
 LONGEST_S = 120.0
 #: How long after its deadline a run may still end by itself.
 GRACE_S = 3.0
@@ -66,7 +66,7 @@ class Counts:
 
 
 class Admission:
-    """The door of one process. `brief`: whether interactive questions may not wait in a queue that stands."""
+    """The door of one process. `brief`: whether interactive questions may not wait in an old queue."""
 
     def __init__(
         self, limit: Limit | None = None, *, brief: bool = True, clock: Callable[[], float] = time.monotonic
@@ -151,7 +151,7 @@ class Admission:
 
     def _entry(self, run_id: str, rank: int, key: str, now: float, deadline_s: float) -> Waiting:
         turn = max(self._turn[rank], self._turns.get((rank, key), 0)) + 1
-        # What one takes beside those under way.
+        # The time of one more question among those under way.
         full_s = len(self.limit.runs) / self.limit.per_s if self.limit.per_s else 0.0
         latest = now + max(0.0, deadline_s - max(self.limit.took_s, full_s))
         return Waiting(
@@ -181,14 +181,14 @@ class Admission:
             raise self._refusal(entry.urgency, wait_s - most_s, now)
 
     def _refusal(self, urgency: Urgency, short_s: float, now: float) -> Overloaded:
-        """Each who is refused is told a time of their own, one behind the other as fast as the work is done."""
+        """Each refused client gets a time of its own, spaced by the measured rate."""
         self.counts.refused[urgency] += 1
         each_s = 1 / self.limit.per_s if self.limit.per_s else 0.0
         self._next_return = max(now + short_s, self._next_return) + each_s
         return Overloaded(min(self._next_return - now, LONGEST_S))
 
     def _admit(self) -> None:
-        """Let in whoever is next, as long as there is room."""
+        """Admit the next questions, as long as there is room."""
         while self._queue and self.limit.has_room(self._queue[0].urgency):
             entry = self._queue.pop(0)
             if not entry.admitted.done():

@@ -45,7 +45,7 @@ async def execute(
     """The actor's result for a message, or for the lanes of a join; its fallback after all declared attempts have failed.
 
     `key` is the key of the message that came last, `deadline` is in epoch seconds. From the second `attempt` on, an
-    earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. `groups`: whose
+    earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. `groups`: those whose
     documents a search may find. Raises Superseded, and the Failure of an actor without a fallback.
     """
     began = time.monotonic() if began is None else began

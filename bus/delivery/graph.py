@@ -7,7 +7,7 @@ from bus.wire.messages import CATALOGUE, Message, QuestionAsked, RunFinished, me
 
 
 class GraphError(Exception):
-    """The actors do not form a pipeline; the message says which type or actor is wrong and how to fix it."""
+    """The actors do not form a pipeline; the message names the wrong type or actor and the fix."""
 
 
 class Graph:

@@ -144,11 +144,11 @@ class Handling:
             question = ""
             with contextlib.suppress(Poison):
                 question = words_asked(asked[0].message)
-            with contextlib.suppress(Failure):  # whoever asked for it has written the end as well
+            with contextlib.suppress(Failure):  # the canceller has written the end as well
                 await self._finish(run_id, Settled(outcome="cancelled", question=question))
 
     async def handle(self, delivery: Delivery) -> Verdict:
-        """Do the work and return what to answer the server, whatever happened."""
+        """Do the work and return the answer for the server, after every outcome."""
         name, run_id = delivery.actor.name, delivery.key.run_id
         try:
             await self._handle(delivery)
@@ -214,13 +214,13 @@ class Handling:
         await self._write(delivery, outputs_of(actor, result), stage)
 
     async def _asked(self, delivery: Delivery) -> QuestionAsked:
-        """The question, which anybody may have written. Raises Invalid, Unavailable."""
+        """The question; any client may have written it. Raises Invalid, Unavailable."""
         if is_canary(delivery.key.run_id):
             await check_canary(self.journal, delivery.key.run_id)
         return parse_question(unpack(delivery.raw.data))
 
     async def _groups(self, delivery: Delivery) -> Groups:
-        """Whose documents the run may find. Raises Unavailable."""
+        """The groups of documents that the run may find. Raises Unavailable."""
         behind = (delivery.key.subject, delivery.sequence)
         access = await access_of(self.journal, delivery.key.run_id, behind=behind)
         return self._ungranted if access is None else access.groups
@@ -228,7 +228,7 @@ class Handling:
     async def _let_in(self, delivery: Delivery, question: QuestionAsked) -> bool:
         """Wait until the question may begin. False: its run has ended. Raises Overloaded, WaitingRoomFull.
 
-        Whoever wrote the question may have given up before it was stored; the end of the run then stands behind it in the journal.
+        The client may have given up before the question was stored; the journal then holds the end of the run after it.
         """
         run_id, urgency = delivery.key.run_id, question.priority
         if is_canary(run_id):  # whether a question would be answered is asked most when many wait
@@ -288,7 +288,7 @@ class Handling:
         unrun: Unrun | UnsetType = UNSET,
         invalid: str | None = None,
     ) -> None:
-        """`invalid`: the code of what is wrong with the question."""
+        """`invalid`: the code of the fault in the question."""
         delivery.ending = True
         question = ""
         with contextlib.suppress(Poison):

@@ -1,6 +1,6 @@
 """How many runs may be under way at once, learned from how long they take, and how many are done in a second.
 
-A run that is alone takes as long as the work takes; with others beside it, it first takes no longer, and once the machine has no
+A run that is alone takes as long as the work takes; among others, it first takes no longer, and once the machine has no
 more to give, longer with each. So the limit grows while runs take hardly longer than alone, and shrinks when they do: additive
 increase, multiplicative decrease, as TCP does it, with a slow start. Nothing is assumed about the machine or the engine: the same
 rules hold for answers of 50 ms and of 5 s. Times are on the caller's monotonic clock, in seconds.
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from prompts.vocabulary import Urgency
 
-#: The fewest runs whose times are looked at together, and the fewest while the limit doubles.
+#: The fewest runs in one round of measurement, and the fewest while the limit doubles.
 ROUND = 12
 FIRST_ROUND = 4
 #: How many times of runs that were alone are remembered.
@@ -27,7 +27,7 @@ MOST = 1024
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """`beside`: how many were under way when it began. `over_by`: when it counts as over even if nobody says so."""
+    """`beside`: how many were under way when it began. `over_by`: when it counts as over without a report."""
 
     began: float
     beside: int
@@ -40,7 +40,7 @@ class Limit:
     """The runs under way, and how many there may be.
 
     `slack`: how many times as long as alone a run may take. `first`: how many may be under way before anything is known.
-    `probes`: whether now and then a few are let be alone, to learn how long that takes. `most` is never reached by what is done
+    `probes`: whether now and then a few runs go alone, to measure a lone run. `most` is never reached by what is done
     on one machine.
     """
 
@@ -50,9 +50,9 @@ class Limit:
     probes: bool = True
     most: int = MOST
     runs: dict[str, UnderWay] = field(default_factory=dict)
-    took_s: float = 0.0  # the mean of late; 0 until the first is over
+    took_s: float = 0.0  # running mean; 0 until the first is over
     _limit: float = field(init=False)
-    _carried: float = 0.0  # how many were under way when one ended, as long as the limit was reached; the mean of late
+    _carried: float = 0.0  # how many were under way when one ended, as long as the limit was reached; a running mean
     _slow_start: bool = True
     _reached: bool = False
     _since_alone: int = 0
@@ -69,7 +69,7 @@ class Limit:
 
     @property
     def alone_s(self) -> float:
-        """How long a run takes that has none beside it; 0 until that is known."""
+        """How long a lone run takes; 0 until that is known."""
         return _mean(self._alone)
 
     @property
@@ -89,11 +89,11 @@ class Limit:
             self._reached = True
 
     def forget(self, run_id: str) -> None:
-        """Take back a run that was not begun after all: its time says nothing."""
+        """Take back a run that did not begin: its time means nothing."""
         self.runs.pop(run_id, None)
 
     def end(self, run_id: str, now: float) -> None:
-        """A run is over; one that is not under way is none of ours."""
+        """A run is over; an unknown run is ignored."""
         run = self.runs.pop(run_id, None)
         if run is None:
             return
@@ -112,7 +112,7 @@ class Limit:
             self._adjust()
 
     def sweep(self, now: float) -> None:
-        """Forget runs whose end was never told: their deadline has passed."""
+        """Forget runs without a reported end: their deadline has passed."""
         for run_id in [name for name, run in self.runs.items() if now > run.over_by]:
             del self.runs[run_id]
 
@@ -126,7 +126,7 @@ class Limit:
             self._be_alone()
             return
         if not self._alone or round_s < self.alone_s:
-            self._alone.append(round_s)  # never slower alone than beside others
+            self._alone.append(round_s)  # never slower alone than among others
         if round_s > self.slack * self.alone_s:
             self._slow_start = False
             self._limit *= max(0.7, self.slack * self.alone_s / round_s)

@@ -1,6 +1,6 @@
 """The pull subscription that FastStream's loop fetches from: as patient as that loop is not.
 
-FastStream asks again at once whatever a fetch ended with, so one that is refused would be sent some thousand times a second; here
+FastStream asks again at once after every fetch, so a refused fetch would be sent some thousand times a second; here
 it pauses first, and the failure shows in the process's health. A fetch from a consumer that is gone is not even refused: it waits
 until its time is over, also when the consumer is made again, and is therefore ended then.
 """

@@ -206,7 +206,7 @@ class Worker:
                 delivery.task.cancel()
 
     async def _cancelled(self, msg: Msg) -> None:
-        # Not here: closing waits for what is done here, and takes the replies away that this waits for.
+        # Not here: closing waits for this work, and takes away the replies that this work waits for.
         task = asyncio.create_task(self._handling.cancel(msg.subject.rpartition(".")[2]))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
@@ -231,7 +231,7 @@ class Worker:
                 if self._stopping:
                     raise
                 verdict = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
-        except Superseded:  # whoever has ended the run is about to store its end
+        except Superseded:  # the process that ended the run is about to store its end
             verdict = "nak"
         except Failure as failure:  # what ends the run could not be written either
             log.warning("%s: %s; trying again", delivery.key.subject, failure)
@@ -240,7 +240,7 @@ class Worker:
 
 
 async def _settle(raw: Msg, verdict: Verdict, later_s: float = 0.5) -> None:
-    """Tell the server what to do with the message. If that is lost, the message is only delivered again."""
+    """Acknowledge the message, or send it back. If the acknowledgement is lost, the message is delivered again."""
     with contextlib.suppress(nats.errors.Error, OSError):
         if verdict == "ack":
             await raw.ack()

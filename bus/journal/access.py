@@ -1,7 +1,7 @@
-"""Who asked, and which documents they may see: a record of the run, written once by whoever accepted the question for a key.
+"""The asker of a run and the documents that they may see: a record written once by the process that accepted the question.
 
-It stands in the journal before the question. A question without it came from an integration, the command line or the open door
-of this machine, and sees what the setting `access.integrations` says.
+It is in the journal before the question. A question without it came from an integration, the command line or the open door
+of this machine, and sees the documents of the setting `access.integrations`.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from bus.journal.journal import Journal
 from bus.journal.records import Record
 from bus.wire.subjects import ACCESS, Key
 
-#: Names of groups; None: every document, whatever groups it names.
+#: Names of groups; None: every document.
 type Groups = tuple[str, ...] | None
 
 
@@ -28,12 +28,12 @@ _decode = msgspec.json.Decoder(Access).decode
 
 
 def access_key(run_id: str) -> Key:
-    """Where a run's access stands in the journal."""
+    """The subject of a run's access record."""
     return Key(ACCESS, run_id)
 
 
 def access_in(records: Iterable[Record]) -> Access | None:
-    """The access among a run's records. One that cannot be read admits nobody and sees only what everybody sees."""
+    """The access among a run's records. An unreadable one admits no key and sees only documents without groups."""
     found = next((record for record in records if record.key.type == ACCESS), None)
     if found is None:
         return None

@@ -1,7 +1,7 @@
 """An index's bucket: a JetStream object store in which snapshots travel from the machine that builds to those that search.
 
     current          a link to snapshots/ID, written last, and only over the revision that was read
-    snapshots/ID     the manifest of a snapshot, as it stands in its folder
+    snapshots/ID     the manifest of a snapshot, as in its folder
     sha256/HEX       a file, or a part of one, under the digest of its bytes
     parts/HEX        of a file longer than a part: the digests of its parts in order, a line each
     skipped.json     which files could not be read
@@ -47,11 +47,11 @@ class Absent(Failure):
 
 
 class Damaged(Failure):
-    """An object is not what its digest says."""
+    """An object does not match its digest."""
 
 
 class Current(NamedTuple):
-    """The snapshot that the bucket says is current, and the revision of its saying so."""
+    """The bucket's current snapshot, and the revision of that entry."""
 
     snapshot: str
     revision: int
@@ -79,7 +79,7 @@ class _Record(msgspec.Struct, frozen=True):
 
 
 class Bucket:
-    """Reads and writes one bucket. What it raises says in one line what is wrong."""
+    """Reads and writes one bucket. Its errors name the fault in one line."""
 
     def __init__(self, client: Client, name: str) -> None:
         """Raises Unavailable for a name that no bucket can have."""
@@ -152,7 +152,7 @@ class Bucket:
         return await self._get(self._record(name)) is not None
 
     async def stored(self, name: str) -> Stored:
-        """What is told of an object. Raises Absent, Damaged, Unavailable."""
+        """An object's metadata. Raises Absent, Damaged, Unavailable."""
         msg = await self._present(self._record(name), name)
         return Stored(self._told(msg, name).nuid, _revision(msg), time_of(msg.headers or {}))
 
@@ -177,7 +177,7 @@ class Bucket:
         )
 
     async def names(self) -> set[str]:
-        """The names of all objects. For who may write. Raises Unavailable."""
+        """The names of all objects. Needs the right to write. Raises Unavailable."""
         prefix = self._record("")
         return {
             base64.urlsafe_b64decode(subject.removeprefix(prefix)).decode()
@@ -185,7 +185,7 @@ class Bucket:
         }
 
     async def digests(self) -> set[str]:
-        """The digests of all that is stored, with a name or without. For who may write. Raises Unavailable."""
+        """The digests of all stored objects, named or not. Needs the right to write. Raises Unavailable."""
         prefix = f"$O.{self.name}.C."
         return {subject.removeprefix(prefix) for subject in await self._subjects(f"{prefix}*")}
 
@@ -266,7 +266,7 @@ class Bucket:
                     return None
                 last: Exception = Unavailable(headers.get("Description", "no answer"))
             except nats.errors.NoRespondersError:
-                return None  # no stream, or one without a leader: whoever needs the object asks again
+                return None  # no stream, or no leader: the caller asks again
             except (nats.errors.Error, TimeoutError) as error:
                 last = error
             if loop.time() > give_up:

@@ -1,6 +1,6 @@
 """The canary: a question that readiness asks along the whole path, and that leaves nothing behind.
 
-Its run id begins with `CANARY`, and its access record says who asked: nobody but the edge may write one, so a question under such
+Its run id begins with `CANARY`, and only the edge may write its access record, which names the asker. So a question under such
 an id without it is refused. A janitor deletes its records and events after it has ended.
 """
 
@@ -15,12 +15,12 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import CANARY, EVENTS, RUNS, event_subject, progress_subject, run_filters
 from index.filters import Filter
 
-#: Who asks: it sees only documents that everybody sees, and the filter lets none of them pass.
+#: The asker: it sees only documents without groups, and the filter passes none of them.
 ASKED_BY = Access(key="canary", groups=())
 QUESTION = "When does the shop open on Saturdays?"
 NOTHING = Filter(path="canary/no/such/document")
 
-#: How long after its end a canary's records are kept, in seconds: whoever asked reads them within.
+#: How long after its end a canary's records are kept, in seconds: the asker reads them within that time.
 KEPT_S = 5.0
 
 
@@ -34,7 +34,7 @@ def canary_question(deadline_s: float) -> QuestionAsked:
 
 
 async def admit_canary(journal: Journal, run_id: str, *, patience_s: float) -> None:
-    """Say who asks, before the question. Raises Unavailable."""
+    """Write the asker, before the question. Raises Unavailable."""
     await grant(journal, run_id, ASKED_BY, patience_s=patience_s)
 
 
@@ -45,7 +45,7 @@ async def check_canary(journal: Journal, run_id: str) -> None:
 
 
 async def forget_run(js: JetStreamContext, run_id: str) -> None:
-    """Delete all that stands of a run. Raises nats's errors."""
+    """Delete every record of a run. Raises nats's errors."""
     for subject in run_filters(run_id):
         await js.purge_stream(RUNS, subject=subject)
     for subject in (event_subject(run_id), progress_subject(run_id)):

@@ -1,4 +1,4 @@
-"""When a run must be over: what its headers say, else its question, else the settings. One rule for all who ask."""
+"""When a run must be over: its headers' deadline, else its question's, else the settings'. One rule for every client."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""Hand each finished run to somebody outside, at least once, whichever process of ours dies meanwhile.
+"""Hand each finished run to an outside receiver, at least once, although any process may die meanwhile.
 
-A durable consumer of the ends of runs says which are still to be handed over; processes that bind it share them. What is not taken
+A durable consumer of the ends of runs keeps the position; processes that bind it share them. What is not taken
 is offered again, later and later, until it is too old.
 """
 
@@ -57,7 +57,7 @@ async def hand_over(client: Client, journal: Journal, name: str, take: Take) -> 
                 try:
                     offered = await offers.fetch(BATCH, timeout=WAIT_S)
                 except TimeoutError:
-                    await js.consumer_info(RUNS, name)  # one that is gone is not even refused
+                    await js.consumer_info(RUNS, name)  # a deleted consumer is not even refused
                     continue
                 await _hand(journal, offered, take)
         finally:
@@ -84,7 +84,7 @@ async def _hand(journal: Journal, offered: Sequence[Msg], take: Take) -> None:
 
 
 async def _records(journal: Journal, msg: Msg) -> list[Record]:
-    """The records of the run that has ended; none of one that is not to be told. Raises Unavailable."""
+    """The records of the finished run; none for a run that is not exported. Raises Unavailable."""
     try:
         run_id = parse(msg.subject).run_id
     except BadId as error:

@@ -1,7 +1,7 @@
 """The journal: every record of every run, each key written once.
 
 The server refuses a second write to a key, which gives at-least-once execution with exactly one kept result; a refused write
-counts as success. What a record is stands in `bus.journal.records`; long ones are stored packed (`bus.journal.packing`).
+counts as success. `bus.journal.records` defines a record; long ones are stored packed (`bus.journal.packing`).
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from bus.wire.errors import Unavailable
 from bus.wire.messages import Message
 from bus.wire.subjects import EVENTS, RUNS, BadId, Key, event_subject, parse, progress_subject, run_filters
 
-STORE_FAILED = 10077  # a limit of the stream was hit; only the description says which
+STORE_FAILED = 10077  # a limit of the stream was hit; only the description names it
 KEY_EXISTS = "maximum messages per subject exceeded"
 WRONG_LAST = 10071  # "wrong last sequence"
 NO_ROOM = {10023, 10047, 10051, 10122}  # insufficient resources, storage, memory, limits
@@ -37,10 +37,10 @@ NOT_THERE = {10043, 10057}  # sequence not found, no message found
 AGAIN_S = 0.05
 #: How often a leader is asked that has not heard of most of the others lately, before it counts as cut off.
 MAJORITY_TRIES = 20
-#: Said where one server of a cluster does not have what another has stored.
+#: The problem when one server of a cluster lacks a record that another has stored.
 LAGS = "the nats-server here lags behind the others of its cluster; ask again in a moment"
 
-#: What the server says of a message that is read back; of two headers with one name, its own comes last and counts.
+#: The server's headers on a message that is read back; of two headers with one name, its own comes last and counts.
 SUBJECT, SEQUENCE, TIME = "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"
 
 
@@ -65,7 +65,7 @@ class Journal:
 
     @property
     def in_cluster(self) -> bool:
-        """Whether the server is one of several, of which any may answer what is read."""
+        """Whether the server is one of several, and any of them may answer a read."""
         return bool(self.client._server_info.get("cluster"))
 
     async def write(
@@ -77,7 +77,7 @@ class Journal:
         headers: Mapping[str, str] | None = None,
         patience_s: float = 30.0,
     ) -> bool:
-        """Write once. False: the key exists already, and what is stored there is the result.
+        """Write once. False: the key exists already, and the stored record is the result.
 
         Retries while the server is away. Raises Unavailable after `patience_s`, or at once when the stream is full.
         """
@@ -201,7 +201,7 @@ class Journal:
                 return found
 
     async def _info(self, stream: str, subject: str, *, offset: int = 0, patience_s: float = 2.0) -> ApiReply:
-        """What the stream's leader says of the subjects of a filter. Raises Unavailable, also for one that was cut off."""
+        """The stream leader's view of the subjects of a filter. Raises Unavailable, also for one that was cut off."""
         asked = {"subjects_filter": subject, "offset": offset}
         for _ in range(MAJORITY_TRIES):
             page = await self._api(f"STREAM.INFO.{stream}", asked, patience_s=patience_s)
@@ -281,7 +281,7 @@ class Journal:
     async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40, up_to: int = 0) -> list[Msg]:
         """Direct get of one or more messages; an empty list when there is none. Raises Unavailable.
 
-        `up_to`: a sequence that whoever answers must have.
+        `up_to`: a sequence that the answering server must have.
         """
         for _ in range(tries):
             queue: asyncio.Queue[Msg] = asyncio.Queue()
@@ -317,7 +317,7 @@ class Journal:
 
 
 def _covers(pattern: str, subject: str) -> bool:
-    """Whether a filter, whose wildcards are stars alone, takes a subject, or is the same filter."""
+    """Whether a filter, with stars as its only wildcards, takes a subject, or is the same filter."""
     said, asked = pattern.split("."), subject.split(".")
     return len(said) == len(asked) and all(one in ("*", other) for one, other in zip(said, asked, strict=True))
 
@@ -355,7 +355,7 @@ def frame_of(msg: Msg) -> EventFrame:
 
 
 def _record_of(msg: Msg, *, as_stored: bool = False) -> Record | None:
-    """None for what stands under a subject that no record has."""
+    """None for a subject that no record has."""
     headers = msg.headers or {}
     try:
         key, at = parse(headers.get(SUBJECT, "")), time_of(headers)

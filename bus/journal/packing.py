@@ -1,6 +1,6 @@
-"""How a record's bytes stand in the journal: long ones packed (zlib), short ones as they are.
+"""A record's bytes in the journal: long records packed (zlib), short ones unchanged.
 
-A run's records repeat each other: its passages stand in the hits of a search, in what was retrieved, judged and selected. Packed,
+A run's records repeat each other: its passages are in the hits of a search and in the records of three stages. Packed,
 a run takes a third. What integrations read or write, the question and the end, is never packed, nor is what was set aside.
 """
 

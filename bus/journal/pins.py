@@ -1,6 +1,6 @@
-"""Pins: a record of a run that keeps it in the journal, whatever its age, until the pin is taken out.
+"""Pins: a record of a run that keeps it in the journal, at any age, until the pin is removed.
 
-A pin's lane says who keeps the run: `main` a person. Whatever else has to keep runs pins them in a lane of its own.
+A pin's lane names its owner: `main` is a person. Every other owner of pins has a lane of its own.
 """
 
 from bus.journal.journal import Journal
@@ -11,7 +11,7 @@ PINNED = "pinned"
 
 
 def pin_key(run_id: str, by: str = MAIN) -> Key:
-    """Where a run's pin stands in the journal."""
+    """The subject of a run's pin."""
     return Key(PINNED, run_id, by)
 
 

@@ -1,6 +1,6 @@
 """Keeps room in the journal: one of the actors' processes removes what the settings no longer keep, in small steps.
 
-Processes tell each other that they are there; the one with the lowest id works and the others wait until it falls silent. Two at
+Processes announce themselves to each other; the one with the lowest id works and the others wait until it falls silent. Two at
 work at once do no harm.
 """
 
@@ -90,7 +90,7 @@ class Pruner:
 
     @property
     def working(self) -> bool:
-        """Whether this is the one that prunes."""
+        """Whether this process prunes."""
         return time.monotonic() - self._other_at > SILENT_PERIODS * self.settings.janitor_period_s
 
     async def start(self) -> None:

@@ -23,7 +23,7 @@ from bus.wire.subjects import ACCESS, RUNS, consumed_subject, finished, key_of, 
 STEP = 50
 #: How many runs are removed at a time.
 TOGETHER = 4
-#: What a message takes in a stream beside its subject, headers and data, in bytes.
+#: The overhead of a message in a stream, besides subject, headers and data, in bytes.
 OVERHEAD = 34
 
 #: Headers that reading adds.
@@ -49,7 +49,7 @@ class StoredRun:
 
 @dataclass(slots=True)
 class Seen:
-    """What a walk through the journal came by. `unread`: finished runs whose end no actor has handled yet."""
+    """The result of a walk through the journal. `unread`: finished runs whose end no actor has handled yet."""
 
     asked: int = 0
     running: int = 0
@@ -77,7 +77,7 @@ class Pruned:
 async def prune(
     journal: Journal, rule: Rule, *, closers: Sequence[str], dry_run: bool = False, at_most: int | None = None
 ) -> Pruned:
-    """Remove what the rule says. `closers`: the consumers that must have handled a run's end. Raises Unavailable."""
+    """Remove what the rule selects. `closers`: the consumers that must have handled a run's end. Raises Unavailable."""
     pruned = Pruned()
     left = (await journal.usage()).size_bytes
     together: list[StoredRun] = []
@@ -103,7 +103,7 @@ async def prune(
 
 
 async def prunable(journal: Journal, closers: Sequence[str], seen: Seen) -> AsyncIterator[StoredRun]:
-    """Finished runs that nothing keeps, oldest first; `seen` counts what is passed over. Raises Unavailable."""
+    """Finished runs that nothing keeps, oldest first; `seen` counts the runs that are passed over. Raises Unavailable."""
     handled = await _handled(journal, closers)
     after = 0
     while True:
@@ -137,7 +137,7 @@ async def _handled(journal: Journal, closers: Sequence[str]) -> int:
     for name in closers:
         try:
             info = await journal.js.consumer_info(RUNS, name)
-        except NotFoundError:  # these actors never ran here, so nobody waits for what they tell
+        except NotFoundError:  # these actors never ran here, so no consumer waits for them
             continue
         except (nats.errors.Error, TimeoutError) as error:
             raise Unavailable(f"the consumer {name} cannot be read ({error}); is nats-server running?") from None

@@ -28,7 +28,7 @@ _decoders: dict[str, msgspec.json.Decoder[Message]] = {name: msgspec.json.Decode
 class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One reply of a model, as kept in the trace. `variables` is a digest; times are in seconds, `began_s` from the stage's start.
 
-    `already_shown` is the text the device was told to continue: `text` begins with it, unless the model started over.
+    `already_shown` is the text that the device had to continue: `text` begins with it, unless the model started over.
     """
 
     prompt: str
@@ -74,7 +74,7 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     rerank: bool = True
     topic: str = ""
     groups: tuple[str, ...] | None = None
-    snapshot: str = ""  # the one that was asked for
+    snapshot: str = ""  # the requested snapshot
     began_s: float = 0.0
     took_s: float = 0.0
 
@@ -147,7 +147,7 @@ def _as_now(type_name: str, data: bytes) -> tuple[str, bytes]:
 
 
 def _parts(type_name: str, data: bytes) -> tuple[bytes, bytes]:
-    """The message and the stage. A question has none: whoever asks may write it over several lines."""
+    """The message and the stage. A question has none: its client may write it over several lines."""
     if type_name == _ASKED:
         return data, b""
     message, _, stage = data.partition(b"\n")

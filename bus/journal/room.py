@@ -1,4 +1,4 @@
-"""Whether the journal has room for another question, so that what is under way keeps the last of it."""
+"""Whether the journal has room for another question, so that the runs under way keep the last of it."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The body of the power `ask`: sends the prompt, checks the reply and records both, whoever answers."""
+"""The body of the power `ask`: sends the prompt, checks the reply and records both, for every engine."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from bus.powers.protocols import Variables
 from bus.wire.errors import BadReply, Failure, NoReply
 from prompts.vocabulary import Priority
 
-#: How a reply ended that nobody wanted more of.
+#: How a reply ended when its reader stopped early.
 STOPPED = "stopped"
 
 
@@ -94,7 +94,7 @@ class Asker:
         max_tokens: int = 0,
         schema: dict[str, object] | None = None,
     ) -> AsyncGenerator[str]:
-        """Ask, yield new text as it comes, and keep the record: of what came, when nobody wants more."""
+        """Ask, yield new text as it comes, and keep the record: of the part that came, when the reader stops."""
         raw = msgspec.json.encode(variables)
         key, began, shown = digest(raw), time.monotonic(), already_shown
         request = AskRequest(

@@ -37,7 +37,7 @@ FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`deadline` is in epoch seconds. `pieces`: send deltas as they are generated, not only the whole reply.
 
-    `max_tokens`: no more than so many of the model's; 0 for as many as the prompt says. `schema`: the JSON
+    `max_tokens`: at most so many tokens of the model; 0 for the prompt's own limit. `schema`: the JSON
     that a prompt of prose is to be answered with.
     """
 
@@ -127,7 +127,7 @@ class AskClient:
             await asyncio.sleep(0.1)
 
     async def _frames(self, request: AskRequest) -> AsyncIterator[Piece | Whole | Refused]:
-        """The frames of one attempt. Raises Silent when nobody listens, the device stops sending or a piece was lost."""
+        """The frames of one attempt. Raises Silent without a listener, when the device stops sending, or when a piece was lost."""
         queue: asyncio.Queue[Msg] = asyncio.Queue()
         reply = await self.inbox.open(queue.put_nowait)
         finished, heard = False, 0
@@ -163,7 +163,7 @@ class AskClient:
                 await self._give_up(reply)
 
     async def _give_up(self, reply: str) -> None:
-        """Tell the device that nobody is waiting any more, so that it frees the slot at once."""
+        """Cancel the request on the device, so that it frees the slot at once."""
         if self.client.is_connected:
             await self.client.publish(f"{ASK}.stop", reply.encode())
 
@@ -173,7 +173,7 @@ class Silent(Exception):
 
 
 class AskServer:
-    """The other end: passes requests to `answer`, one task each, and stops those that nobody waits for.
+    """The other end: passes requests to `answer`, one task each, and stops those without a waiting client.
 
     `bugs` collects exceptions that are not a Failure.
     """
@@ -258,7 +258,7 @@ class AskServer:
             await self._send(msg.reply, Refused(kind="unavailable", why=f"the engine broke ({type(bug).__name__})"))
 
     async def _say_alive(self) -> None:
-        """Tell every waiting client, each second, that its reply is still being generated."""
+        """Send every waiting client a sign of life each second."""
         while True:
             await asyncio.sleep(ALIVE_S)
             for reply in tuple(self._tasks):

@@ -35,7 +35,7 @@ _replies = msgspec.json.Decoder(EmbedReply)
 
 
 async def ask_vectors(client: Client, texts: Sequence[str], *, query: bool, patience_s: float = 30.0) -> EmbedReply:
-    """The vectors; retries while nobody answers. Raises Unavailable."""
+    """The vectors; retries until a process answers. Raises Unavailable."""
     request = _encode(EmbedRequest(texts=tuple(texts), query=query))
     give_up = time.monotonic() + patience_s
     while True:

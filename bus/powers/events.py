@@ -154,7 +154,7 @@ class EventStore(Protocol):
     async def last_frame(self, run_id: str) -> EventFrame | None: ...
     async def frames(self, run_id: str) -> list[EventFrame]: ...
     async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
-        """The new frame's sequence; None when the last frame is not the one that `AFTER` names. Raises Unavailable."""
+        """The new frame's sequence; None when the last frame is not the frame of `AFTER`. Raises Unavailable."""
         ...
 
     async def add_aside(self, run_id: str, data: bytes) -> None: ...
@@ -167,7 +167,7 @@ class Emitter:
     """
 
     def __init__(self, store: EventStore, run_id: str, *, everything: bool = False, first: bool = False) -> None:
-        """`first`: nobody can have written before; if somebody has, the fence refuses the first write."""
+        """`first`: no frame can exist yet; if there is one, the fence refuses the first write."""
         self.store = store
         self.run_id = run_id
         self.everything = everything
@@ -192,7 +192,7 @@ class Emitter:
     async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None:
         """Show these pieces, as one frame. Raises Superseded when another writer came between, Unavailable.
 
-        `cited`: the evidence's numbers behind those of the text, with these pieces: whoever goes on with it continues them.
+        `cited`: the evidence's numbers behind those of the text, with these pieces; a later attempt continues them.
         """
         if not pieces:
             return
@@ -284,7 +284,7 @@ def shown_text(frames: Sequence[EventFrame]) -> str:
 
 
 def is_event(line: bytes) -> bool:
-    """Whether a line that anybody may have written can be passed on: one JSON object of some type, perhaps of a newer version."""
+    """Whether a line of any writer can be passed on: one JSON object of some type, perhaps of a newer version."""
     try:
         _tag.decode(line)
         # Parts that are skipped need not be text; and a reader of server-sent events takes a CR for the end of a line.
@@ -295,7 +295,7 @@ def is_event(line: bytes) -> bool:
 
 
 def event_in(line: bytes) -> StreamEvent | None:
-    """The event of a line that anybody may have written; None when it is none."""
+    """The event of a line of any writer; None if it is no event."""
     try:
         return decode_event(line)
     except UNREADABLE as error:

@@ -1,7 +1,7 @@
 """The vectors that the served index makes of texts, over the bus: request and reply on `gw.vectors`, answered by a search process.
 
 `gw.embed` is another matter: there the process that owns the device makes vectors for a search process. The default embedder
-is fitted on the documents, so what it says of a text says something of them: whoever does not see all of them gets none.
+is fitted on the documents, so its vectors reveal something about them: a client that may not see all documents gets none.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ TEXTS = 32
 
 
 class VectorsRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`query`: the texts are queries, for models that encode queries and passages differently. `groups`: whose documents count."""
+    """`query`: the texts are queries, for models with two encodings. `groups`: those whose documents count."""
 
     texts: tuple[str, ...]
     query: bool = False

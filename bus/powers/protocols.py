@@ -1,4 +1,4 @@
-"""The three powers an actor may ask for: its only clock, randomness and I/O. Their bodies are in the modules beside this one."""
+"""The three powers an actor may ask for: its only clock, randomness and I/O. Their bodies are in this package's other modules."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Ask(Protocol):
     def stream(self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0) -> AsyncIterator[str]:
         """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device.
 
-        `max_tokens`: as many of the model's as are enough; 0 for as many as the prompt says. Closing it stops the model.
+        `max_tokens`: the most tokens of the model; 0 for the prompt's own limit. Closing it stops the model.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The power `search` over the bus, both ends: request and reply on `gw.search`, retried while nobody answers."""
+"""The power `search` over the bus, both ends: request and reply on `gw.search`, retried until a process answers."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     LARGEST_K.
 
     Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
-    conversation, which count less than the query's. `groups`: see `bus.journal.access`; whoever runs the actor sets it, and `run`.
+    conversation, which count less than the query's. `groups`: see `bus.journal.access`. The executor sets `groups` and `run`.
 
     All searches of a run find what one snapshot holds: the one named, else the one that the run's first search was answered from,
     while that is open; a reply names its own.
@@ -106,7 +106,7 @@ def found_in(record: SearchRecord) -> tuple[str, int]:
 
 @dataclass(slots=True)
 class Finder:
-    """The body of `search` for one delivery of a run, as whoever may see these `groups`. `records` are the replies it got;
+    """The body of `search` for one delivery of a run, for a client of these `groups`. `records` are the replies it got;
     `began`, when the stage began, is on the monotonic clock.
     """
 

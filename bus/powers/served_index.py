@@ -45,7 +45,7 @@ class ServedIndex(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeldAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """`groups`: whose documents count; None: every document."""
+    """`groups`: the groups whose documents count; None: every document."""
 
     groups: Groups = None
 

@@ -1,6 +1,6 @@
 """The documents of an index over the bus, both ends: request and reply on `gw.sources`, one question about one document or many.
 
-Whoever asks says in which groups; a document that they do not see is answered as one that is not there.
+A request names the client's groups; a document outside them is reported as missing.
 """
 
 from collections.abc import Awaitable, Callable
@@ -67,7 +67,7 @@ class PieceAsked(Asked, frozen=True, kw_only=True):
 
 
 class PageAsked(Asked, frozen=True, kw_only=True):
-    """Where the words `start..end` of a document stand in the picture of a page."""
+    """The places of the words `start..end` of a document in the picture of a page."""
 
     source_id: str
     page: Page
@@ -108,7 +108,7 @@ class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
 
 
 class SourceList(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Documents by id; `count` is how many there are in all for whoever asks. `next`: what `after` is for the next; empty at the
+    """Documents by id; `count` is the total for this client. `next`: what `after` is for the next; empty at the
     end.
     """
 
@@ -147,11 +147,11 @@ type Found = SourceText | SourceList | Piece | PageView
 
 
 class NoSuchSource(Failure):
-    """There is no such document, or whoever asks does not see it."""
+    """There is no such document, or the client may not see it."""
 
 
 class NotServed(Failure):
-    """The document is there, but not what was asked of it; the message says why."""
+    """The document exists, but not the requested part; the message gives the reason."""
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -42,15 +42,15 @@ ANOTHER_CONFIG = 10058  # "stream name already in use with a different configura
 NOT_YET = {10005, 10008, 10009, 10074}  # no suitable peers, temporarily unavailable, no leader, insufficient replicas
 #: nats-py's words, of two kinds of exception.
 _REFUSED = "authorization violation"
-#: The first connection must fail while nobody answers: with unlimited attempts, `nats.connect` would never return.
+#: The first connection must fail without an answer: with unlimited attempts, `nats.connect` would never return.
 _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
 
 
 class Connection(Client):
     """nats-py's client, with a close that works while the server is away and a `flush` that really flushes.
 
-    It reads whatever others send: nats-py's own reader ends for good at a subject or a header that is not text, and takes a
-    stored message with a header `Status` for an answer of the server. `takers`: who is handed a subscription's messages.
+    It survives malformed messages: nats-py's own reader ends for good at a subject or a header that is not text, and takes a
+    stored message with a header `Status` for an answer of the server. `takers`: the receivers of each subscription's messages.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ async def take(client: Client, subject: str, taker: Callable[[Frame], None]) -> 
 
 
 def forget_unsent(client: Client) -> None:
-    """Call before closing a client whose server is away: pending data would be written to a socket that is gone."""
+    """Call before closing a client of a lost server: pending data would be written to a socket that is gone."""
     if not client.is_connected:
         client._pending, client._pending_data_size = [], 0
 
@@ -228,7 +228,7 @@ async def _asked(js: JetStreamContext, request: str, body: Mapping[str, object] 
 
 
 async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> None:
-    """Wait until both streams exist: who may not declare them needs them. Raises Unavailable."""
+    """Wait until both streams exist; for processes without the right to declare them. Raises Unavailable."""
     give_up = asyncio.get_running_loop().time() + patience_s
     for name in (RUNS, EVENTS):
         while True:
@@ -262,7 +262,7 @@ class Inbox:
         self._subscribed: asyncio.Task[None] | None = None
 
     async def open(self, taker: Callable[[Msg], None]) -> str:
-        """A reply subject whose messages go to `taker` until `close`."""
+        """A reply subject; its messages go to `taker` until `close`."""
         if self._subscribed is None:
             self._subscribed = asyncio.ensure_future(self._subscribe())
         await asyncio.shield(self._subscribed)

@@ -1,6 +1,6 @@
-"""Read what stands on the bus, whoever wrote it: bodies, numbers and times in headers, a message's place in its stream.
+"""Read messages of any writer: bodies, numbers and times in headers, a message's place in its stream.
 
-What cannot be read is set aside: counted (`groundwire_set_aside_total`), told in the log, and never the end of its reader.
+An unreadable message is set aside: counted (`groundwire_set_aside_total`) and logged; it never ends its reader.
 """
 
 import logging
@@ -15,9 +15,9 @@ from bus.wire.errors import Poison
 
 log = logging.getLogger("groundwire.bus")
 
-#: The log is told of each kind at most this often, in seconds; the counter knows them all.
+#: Each kind is logged at most this often, in seconds; the counter counts them all.
 QUIET_S = 10.0
-#: All that a decoder raises, whatever the bytes.
+#: All that a decoder raises on arbitrary bytes.
 UNREADABLE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 _DIGITS = 18  # of a number below 2**63
 _LATEST_NS = 2**64
@@ -43,7 +43,7 @@ set_aside = SetAside()
 
 
 def read[T](decoder: msgspec.json.Decoder[T] | msgspec.msgpack.Decoder[T], data: bytes, what: str) -> T:
-    """Decode a body. Raises Poison, whatever the bytes."""
+    """Decode a body. Raises Poison on any unreadable bytes."""
     try:
         return decoder.decode(data)
     except UNREADABLE as error:
@@ -78,7 +78,7 @@ def moment(headers: Mapping[str, str], name: str, *, latest: float) -> float | N
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a consumer's message stands. `number`: in the consumer. `delivered`: how often. `pending`: how many follow it."""
+    """The position of a consumer's message. `number`: in the consumer. `delivered`: how often. `pending`: how many follow it."""
 
     delivered: int
     sequence: int

@@ -167,7 +167,7 @@ class _Arrived:
         self.wake.set()
 
     def read(self) -> list[Stored]:
-        """What is waiting, up to where a message is missing."""
+        """The waiting messages, up to the first gap."""
         frames, self.waiting = self.waiting, []
         found: list[Stored] = []
         for subject, reply, header, data in frames:
@@ -208,7 +208,7 @@ async def _silent_no_more(client: Client, arrived: _Arrived, reconnects: int) ->
 
 
 async def _all_there_is(arrived: _Arrived) -> None:
-    """Read on while much is coming, which the consumer's window limits: who is behind does more at a time, and so catches up."""
+    """Read on while many messages come, within the consumer's window: a late reader takes more at a time, and so catches up."""
     had, idle = len(arrived.waiting), 0
     while had >= MUCH and idle < 2:  # what a turn of the loop finds on the socket is read in the next
         await asyncio.sleep(0)
@@ -223,7 +223,7 @@ def _fetch_request(ahead: int) -> bytes:
 
 
 async def _identity(client: Client, stream: str) -> tuple[str, int]:
-    """When the stream was created, which tells it from another of the same name, and its newest sequence."""
+    """When the stream was created, which distinguishes it from another of the same name, and its newest sequence."""
     reply = await _asked(client, f"$JS.API.STREAM.INFO.{stream}", b"")
     if reply.created is None or reply.state is None:
         raise TimeoutError("the server does not say which stream this is")
@@ -269,7 +269,7 @@ class _Refusal(msgspec.Struct):
 
 
 class _Reply(msgspec.Struct):
-    """What is used of the server's answers about streams and consumers."""
+    """The fields used of the server's answers about streams and consumers."""
 
     created: str | None = None
     state: _State | None = None

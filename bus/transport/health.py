@@ -1,6 +1,6 @@
 """Health checks: a core NATS request on `gw.health.<role>`, answered with JSON.
 
-A process whose background tasks are down says so, and is not ready.
+A process with failed background tasks reports them, and is not ready.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ from bus.wire.errors import Poison
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """`ready` once the process can do its work; `detail` says what it has loaded or is waiting for.
+    """`ready` once the process can do its work; `detail` names the loaded model or index, or the missing part.
 
-    `problem`: what somebody has to change before it can; empty while it only has to wait.
+    `problem`: the fault that needs an operator; empty while the process only has to wait.
     """
 
     ready: bool = False
@@ -27,7 +27,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessHealth(Health, frozen=True, kw_only=True):
-    """What a process says of itself. `set_aside`: messages that could not be read, by kind. `restarts`: of its tasks."""
+    """A process's report on itself. `set_aside`: messages that could not be read, by kind. `restarts`: of its tasks."""
 
     set_aside: dict[str, int] = {}
     restarts: dict[str, int] = {}
@@ -37,7 +37,7 @@ _states = msgspec.json.Decoder(ProcessHealth)
 
 
 def process_health(said: Health, *watches: Watch) -> ProcessHealth:
-    """What this process says of itself, in the light of its background tasks."""
+    """This process's report, with the state of its background tasks."""
     down = {name: why for watch in watches for name, why in watch.down.items()}
     restarts = {name: count for watch in watches for name, count in watch.restarts.items()}
     if down:
@@ -60,7 +60,7 @@ async def answer_health(client: Client, role: str, state: Callable[[], Mapping[s
 async def answer_text(
     client: Client, subject: str, text: Callable[[], bytes], *, only: Callable[[], bool] = lambda: True
 ) -> None:
-    """Answer requests on a subject with whatever `text` returns at that moment, while `only` says so."""
+    """Answer requests on a subject with the current result of `text`, while `only` is true."""
 
     async def answer(msg: Msg) -> None:
         if msg.reply and only():
@@ -70,7 +70,7 @@ async def answer_text(
 
 
 async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> bytes:
-    """The answer on that subject; empty when nobody answers."""
+    """The answer on that subject; empty without one."""
     try:
         return bytes((await client.request(subject, b"", timeout=timeout_s)).data)
     except (nats.errors.Error, TimeoutError):
@@ -78,7 +78,7 @@ async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> by
 
 
 async def health_of(client: Client, role: str, *, timeout_s: float = 0.3) -> ProcessHealth | None:
-    """The health of that role; None when nobody answers."""
+    """The health of that role; None without an answer."""
     subject = f"gw.health.{role}"
     try:
         msg = await client.request(subject, b"", timeout=timeout_s)

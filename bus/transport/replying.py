@@ -1,6 +1,6 @@
-"""A request and its one reply over core NATS, both ends: whoever answers is never silent, whoever asks learns why there is none.
+"""A request and its one reply over core NATS, both ends: the server always replies, and a failure carries its reason.
 
-`gw.ask` and `gw.health` have ways of their own: the one is answered in pieces, the other by every process.
+`gw.ask` and `gw.health` work otherwise: the first is answered in pieces, the second by every process.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ async def reply_with(
 ) -> Callable[[], Awaitable[None]]:
     """Answer requests, several at a time. Returns a function that stops it.
 
-    `failed` is the reply that says why there is none: after a Failure, a Poison, or a bug in `what`.
+    `failed` is the reply with the reason of a failure: after a Failure, a Poison, or a bug in `what`.
     """
     tasks: set[asyncio.Task[None]] = set()
 
@@ -62,7 +62,7 @@ async def reply_with(
             set_aside("request", subject, poison)
             reply = failed(str(poison))
         except Exception as bug:
-            # The outermost handler of this process: whoever asked must not wait for an answer that will never come.
+            # The outermost handler of this process: the client must not wait for an answer that will never come.
             log.exception("a bug in the %s", what)
             reply = failed(f"the {what} broke ({type(bug).__name__})")
         if msg.reply:

@@ -1,4 +1,4 @@
-"""How a connection proves who it is: name and password, a JWT, an nkey, a certificate."""
+"""How a connection authenticates: name and password, a JWT, an nkey, a certificate."""
 
 import ssl
 from importlib.util import find_spec

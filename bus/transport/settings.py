@@ -13,11 +13,11 @@ class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """`[bus]` in groundwire.toml. Retention bounds disk use; ack_wait must be well above the heartbeat."""
 
     url: str = "nats://127.0.0.1:4222"  #: where nats-server listens, may carry `user:password@`; of a cluster several, with commas
-    user: str = ""  #: on a server with users; empty: the one that `groundwire serve nats` has made for each process
+    user: str = ""  #: on a server with users; empty: the user that `groundwire serve nats` made for each process
     password: str = ""  #: better set as GROUNDWIRE_BUS_PASSWORD
     creds: str = ""  #: instead: file with the user's JWT and nkey seed
     nkey_seed: str = ""  #: or: file with the user's nkey seed
-    tls_ca: str = ""  #: file with the certificate of the server's authority, if not one that this machine knows
+    tls_ca: str = ""  #: file with the certificate of the server's authority, unless this machine trusts it already
     tls_cert: str = ""  #: file with our certificate, where the server asks for one
     tls_key: str = ""  #: and its key
     runs_max_age_s: Seconds = 7 * 86400.0  #: how long the journal keeps a finished run that is not pinned

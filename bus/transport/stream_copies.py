@@ -66,7 +66,7 @@ async def take(client: Client, stream: str, write: Callable[[bytes], object]) ->
 
 
 async def put_back(client: Client, stream: str, description: Description, chunks: Iterable[bytes]) -> None:
-    """Make a stream anew from its bytes, on one server. Raises Unavailable, also where the stream exists."""
+    """Make a stream again from its bytes, on one server. Raises Unavailable, also where the stream exists."""
     wanted = {"config": {**description.config, "num_replicas": 1}, "state": description.state}
     said = await _asked(client, f"$JS.API.STREAM.RESTORE.{stream}", msgspec.json.encode(wanted))
     _refuse(said, stream)

@@ -1,4 +1,4 @@
-"""What JetStream's API says of a stream, as far as it is read, and whether who says it can be believed.
+"""JetStream's information on a stream, as far as it is used, and whether its leader can be trusted.
 
 In a cluster a stream's leader answers. One that was cut off from the others goes on for some seconds as if nothing was, while they
 elect another; so it is believed only where it has heard from most of them lately. They wait at least four seconds for their leader
@@ -48,7 +48,7 @@ class ApiReply(msgspec.Struct, frozen=True):
 
     @property
     def has_majority(self) -> bool:
-        """Whether the leader that says this is with most of the servers that have the stream; alone it is."""
+        """Whether the answering leader is with a majority of the stream's servers; a lone server is."""
         others = self.cluster.replicas or ()
         heard = sum(0 < each.active < LATELY_NS for each in others)
         return 2 * (heard + 1) > len(others) + 1

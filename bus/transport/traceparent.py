@@ -1,4 +1,4 @@
-"""`traceparent` of W3C Trace Context: whose trace a run is part of. It travels in headers, from the client's request on.
+"""`traceparent` of W3C Trace Context: the trace that a run is part of. It travels in headers, from the client's request on.
 
 https://www.w3.org/TR/trace-context/    VERSION-TRACE_ID-PARENT_ID-FLAGS, in lower-case hexadecimal digits
 """
@@ -20,7 +20,7 @@ class Parent:
 
 
 def parent_in(header: str | None) -> Parent | None:
-    """What a header says; None for one that is not valid, which the standard tells to forget."""
+    """The value of a header; None for an invalid one, as the standard requires."""
     found = _FORM.fullmatch(header or "")
     if found is None or (found[4] and header is not None and header.startswith("00")):
         return None
@@ -28,5 +28,5 @@ def parent_in(header: str | None) -> Parent | None:
 
 
 def own(run_id: str) -> Parent:
-    """The trace of a run whose client has none: the same whoever works it out."""
+    """The trace of a run without one from its client: the same in every process."""
     return Parent(hashlib.blake2b(run_id.encode(), digest_size=16, person=b"groundwire-trace").hexdigest())

@@ -1,7 +1,7 @@
-"""Who may do what on the bus: one user for each kind of process, with the subjects that it may publish and read.
+"""Permissions on the bus: one user for each kind of process, with the subjects that it may publish and read.
 
 This table is the one source of the embedded server's configuration and of the one for a server of your own
-(`groundwire nats config`). Permissions name subjects, but not where a request's reply goes: whoever may ask JetStream for
+(`groundwire nats config`). Permissions name subjects, but not where a request's reply goes: a user that may ask JetStream for
 something may have its answer delivered to any subject of the account, a record's or an order to the server among them. So
 users that are not part of Groundwire have an account of their own, where a reply stays, and get from the other only what is
 lent to them by name.
@@ -48,7 +48,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
 class Lent(msgspec.Struct, frozen=True, kw_only=True):
     """A subject of Groundwire's account that the integrations' account sees as `name`.
 
-    `kind`: `service` for what is sent there, with `replies` if there are several to one request; `stream` for what is read.
+    `kind`: `service` for requests, with `replies` if there are several to one request; `stream` for messages to read.
     """
 
     kind: str
@@ -69,7 +69,7 @@ def _jetstream(*requests: str) -> tuple[str, ...]:
     return tuple(f"$JS.API.{request}" for request in requests)
 
 
-#: Whatever reads a stream from a position on, with a consumer that has neither a name nor a body of its own.
+#: For readers of a stream from a position on, with a consumer without a name.
 _READING = _jetstream(
     *(
         f"{request}.{stream}{rest}"
@@ -93,10 +93,10 @@ ACTORS = User(
     subscribe=("gw.>", f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*"),
 )
 
-#: Whatever reads an object store: the last message of one of its subjects, and of no other stream's.
+#: For readers of an object store: the last message of one of its subjects, and of no other stream's.
 _BUCKETS = ("$JS.API.DIRECT.GET.*.$O.*.C.*", "$JS.API.DIRECT.GET.*.$O.*.M.*")
 
-#: These two only answer: a reply goes to an inbox and nowhere else, whatever a request names. Each may ask for its own health.
+#: These two only answer: a reply goes to an inbox and nowhere else. Each may ask for its own health.
 SEARCHING = User(
     name="search",
     publish=(EMBED, *_BUCKETS, "gw.health.search", _INBOXES),
@@ -108,7 +108,7 @@ INFERENCE = User(
     subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.device.view", "gw.health.inference", "gw.metrics.inference"),
 )
 
-#: It asks, cancels and reads. What the pipeline says of a run it cannot say.
+#: It asks, cancels and reads. It cannot write records or events of the pipeline.
 EDGE = User(
     name="edge",
     publish=(

@@ -19,7 +19,7 @@ class Wake:
         self._alarm: asyncio.TimerHandle | None = None
 
     def set(self) -> None:
-        """End the wait of now; one that begins later is not ended by it."""
+        """End the current wait; later waits are unaffected."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(True)
 
@@ -41,7 +41,7 @@ class Wake:
             self._waiter = None
 
     def close(self) -> None:
-        """Take the timer back, once nobody waits any more."""
+        """Cancel the timer, once there is no wait any more."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None

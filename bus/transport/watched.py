@@ -1,4 +1,4 @@
-"""Background tasks that must never end: one that ends or raises is started again after a pause, and shown while it is down."""
+"""Background tasks that must never end: one that ends or raises is started again after a pause, and reported while it is down."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ class Watch:
             except Failure as failure:
                 why = str(failure)
             except Exception as bug:
-                # Whatever it was: the task is needed, and nothing else would start it again.
+                # After any exception: the task is needed, and nothing else would start it again.
                 log.exception("%s: a bug", name)
                 why = f"{type(bug).__name__}: {bug}"
             finally:

@@ -1,6 +1,6 @@
 """The ways an actor or a power may fail. Any other exception is a bug and propagates.
 
-A failure's message is one line for a person: what is wrong, where, and the likely remedy.
+A failure's message is one line for a person: the fault, its place, and the likely remedy.
 """
 
 
@@ -29,7 +29,7 @@ class Poison(Exception):
 
 
 class Invalid(Poison):
-    """A question that cannot be asked; whoever asked is told the sentence, and `code`, which is stable."""
+    """A question that cannot be asked; the client gets the sentence and `code`, which is stable."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)

@@ -47,7 +47,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=wire_name, tag_field="type"):
-    """Base of every message. `lane_key` is the field path whose value gives an item of a fan-out its lane."""
+    """Base of every message. `lane_key` is the path of the field that gives an item of a fan-out its lane."""
 
     lane_key: ClassVar[str] = ""
 
@@ -93,13 +93,13 @@ class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     score_type: str = "given"
 
 
-#: A value that JSON may hold: its schema says nothing of it.
+#: Any JSON value, without a schema.
 AnyJson = Annotated[object, Meta(extra_json_schema={"description": "Any JSON."})]
 StopText = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`max_tokens`: how many token events a client gets at most. `stop`: texts before the first of which what is shown ends.
+    """`max_tokens`: how many token events a client gets at most. `stop`: texts that end the answer; it stops before the first.
 
     `response_schema`: the JSON Schema of an answer that is JSON; it is shown whole, in one piece, and only a model can write it.
     """
@@ -139,7 +139,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """The question as the stages see it. `text` stands alone; `asked` is what the person wrote. `filter` is the request's own.
+    """The question as the stages see it. `text` stands alone; `asked` is the person's own text. `filter` is the request's own.
 
     `topic`: words of the conversation that a follow-up depends on; they count half. `voice`: how sure an answer must be.
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
@@ -238,7 +238,7 @@ class Block(Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class About(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What a source says of itself. `date` is ISO 8601; `recognized`: read from pictures (OCR)."""
+    """A source's own metadata. `date` is ISO 8601; `recognized`: read from pictures (OCR)."""
 
     author: str = ""
     date: str = ""
@@ -249,12 +249,12 @@ class About(Part, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def if_any(self) -> "About | None":
-        """None when the source says nothing of itself."""
+        """None for a source without metadata."""
         return None if self == About() else self
 
 
 class Passage(Part, frozen=True, kw_only=True):
-    """A retrieved passage. `score` is as `score_type` says, higher is better; offsets are characters into the source.
+    """A retrieved passage. `score_type` names the kind of `score`, higher is better; offsets are characters into the source.
 
     `blocks` are those it holds, `headings` lead to the first of them, `intros` are texts before it that introduce some of them.
     `coverage`: the share of the question that it covers, and `cosine`: how near it is, as far as the search knows.
@@ -282,7 +282,7 @@ class Passage(Part, frozen=True, kw_only=True):
 
 
 class Collection(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What an index says of a question: how many passages it has in each language, how rare each term of the question is in them
+    """An index's statistics for a question: its passages by language, how rare each term of the question is in them
     (0: in all, to 1: in none), and by language the question with its names as that language writes them.
     """
 
@@ -298,7 +298,7 @@ class Extract(Part, frozen=True, kw_only=True):
 
 
 class Analysis(Part, frozen=True, kw_only=True):
-    """What a judge found for one sub-query. `dropped` counts excerpts that were not substrings of their chunk."""
+    """A judge's result for one sub-query. `dropped` counts excerpts that were not substrings of their chunk."""
 
     sub_query_id: str
     sub_query_statement: str
@@ -341,7 +341,7 @@ class PassagesJudged(Message, frozen=True, kw_only=True):
 class PassagesReady(Message, frozen=True, kw_only=True):
     """All passages of the run, best first; may be empty. -> select_evidence
 
-    `complex` tells the two paths apart; `missing` names aspects that two rounds did not cover. `near`: passages that no judge
+    `complex` distinguishes the two paths; `missing` names aspects that two rounds did not cover. `near`: passages that no judge
     kept, best first; they are no evidence, and may be shown as the closest.
     """
 
@@ -387,7 +387,7 @@ class Span(Part, frozen=True, kw_only=True):
 
 
 class Conflict(Part, frozen=True, kw_only=True):
-    """Two spans that say different things of the same. `outdated_n` is the one that is out of date; 0 where neither is."""
+    """Two spans that contradict each other. `outdated_n` is the outdated one; 0 for neither."""
 
     kind: ConflictKind
     subject: str
@@ -456,7 +456,7 @@ class Draft(Message, frozen=True, kw_only=True):
     confidence: Confidence = "high"
     refused: bool = False
     refuse_reason: str = ""
-    cited: tuple[str, ...] = ()  # source ids that a structured answer lists beside its text
+    cited: tuple[str, ...] = ()  # source ids that a structured answer lists after its text
     contradictions: tuple[Contradiction, ...] = ()
     verified: bool = False
     snapshot: str = ""
@@ -464,7 +464,7 @@ class Draft(Message, frozen=True, kw_only=True):
     probability: float | None = None
     numbers: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     cut: Cut | msgspec.UnsetType = msgspec.UNSET
-    shaped: str | msgspec.UnsetType = msgspec.UNSET  # the JSON that is shown, of whose texts the sentences are
+    shaped: str | msgspec.UnsetType = msgspec.UNSET  # the JSON that is shown; the sentences are parts of its texts
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):
@@ -555,7 +555,7 @@ class Settled(Part, frozen=True, kw_only=True):
     """How a run ends for its client. `answer` is the full text they are shown; `passages` are the closest ones, shown as such.
 
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run, of
-    a run that ended before it began; of one that is invalid, `code` and `detail` say what is wrong.
+    a run that ended before it began; for an invalid one, `code` and `detail` name the fault.
     `withdrawn`: what was shown and taken back; `citations` and `references` are then of it. `cut`:
     why `answer` ends before its end.
     """

@@ -1,6 +1,6 @@
-"""Read a request from JSON, whoever sent it and by whatever way: a question over HTTP, WebSocket or NATS gets the same words.
+"""Read a request from JSON: a question over HTTP, WebSocket or NATS gets the same checks and messages.
 
-What is wrong is told in one sentence, under a code for programs: `empty_body`, `not_utf8`, `not_json`, `invalid`, `bad_schema`
+A fault is one sentence, under a code for programs: `empty_body`, `not_utf8`, `not_json`, `invalid`, `bad_schema`
 or `no_such_profile`.
 """
 
@@ -50,7 +50,7 @@ def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
 
 
 def parse_question(body: bytes) -> QuestionAsked:
-    """The question of a body that anybody may have written. Raises Invalid."""
+    """The question in a body of any writer. Raises Invalid."""
     question = parse_body(body, QuestionAsked)
     check_question(question)
     return question
@@ -82,7 +82,7 @@ def no_such_profile(why: Exception) -> Invalid:
 
 
 def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
-    """What is wrong with a JSON body: one sentence each for the first three problems."""
+    """The faults of a JSON body: one sentence each for the first three."""
     try:
         raw: Any = msgspec.json.decode(body)
     except RecursionError:

@@ -29,7 +29,7 @@ _OF_TYPE: Final[dict[str, Any]] = {
 
 
 def problem_of(schema: dict[str, Any]) -> str:
-    """What is wrong with a schema, with its place, in one line; empty for nothing."""
+    """The fault of a schema, with its place, in one line; empty for none."""
     if len(msgspec.json.encode(schema)) > MOST_BYTES:
         return f"it is longer than {MOST_BYTES} bytes; make it smaller"
     if schema.get("type") != "object":
@@ -57,7 +57,7 @@ def _problems(schema: Any, path: str, depth: int) -> Iterator[str]:
 
 
 def _wrong_here(schema: dict[str, Any], path: str) -> Iterator[str]:
-    """What is wrong with a schema's own keywords, apart from the schemas inside it."""
+    """The fault of a schema's own keywords, apart from the schemas inside it."""
     if unknown := sorted(schema.keys() - _KEYWORDS):
         yield f"{path}: {unknown[0]!r} is not supported; there are {', '.join(sorted(_KEYWORDS))}"
     if schema.keys().isdisjoint({"type", "enum", "const", "anyOf"}):

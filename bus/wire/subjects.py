@@ -23,16 +23,16 @@ INDEX = "gw.index"
 SOURCES = "gw.sources"
 #: Where a search process makes vectors of texts with the embedder of its index.
 VECTORS = "gw.vectors"
-#: Where the process that owns the device makes them, for an index whose embedder is a model.
+#: Vectors from the process that owns the device, for an index with a model as embedder.
 EMBED = "gw.embed"
-#: Where the process that prunes the journal says what it knows of it.
+#: Where the process that prunes the journal reports its state.
 JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"
 POISON = "poison"
-#: The types of the records that the edge keeps beside a run: who asked it, which chat it is of, which request for a response.
+#: The types of the records that the edge keeps beside a run: its asker, its chat, its request for a response.
 ACCESS, CHAT, RESPONSE = "access", "chat", "response"
 
-#: What the run ids of readiness's own questions begin with; nobody else's may.
+#: The prefix of the run ids of readiness's own questions; no other run id may have it.
 CANARY = "canary-"
 
 ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
