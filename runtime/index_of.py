@@ -12,12 +12,12 @@ def index_of(settings: IndexSettings) -> Index:
 
 
 def overheard(settings: IndexSettings) -> str:
-    """What is to be said where the index's password goes over a network as it is; empty where it does not."""
+    """The warning when the index's password crosses a network unencrypted; empty otherwise."""
     if not (settings.url and settings.password):
         return ""
     from index.opensearch.client import located  # a folder needs none of it
 
     try:
         return located(settings.url, user=settings.user, password=settings.password).overheard
-    except IndexProblem:  # told by whoever opens it
+    except IndexProblem:  # reported when the index is opened
         return ""

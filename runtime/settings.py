@@ -96,13 +96,13 @@ class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class AnswersSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[answers]`: what is shown as an answer."""
+    """`[answers]`: when an answer is shown."""
 
     voice: Voice = "strict"  #: how sure an answer must be: `strict` or `helpful`, unless profile or request say
 
 
 class AccessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[access]`: who may see what."""
+    """`[access]`: rights to see documents and runs."""
 
     integrations: str = "*"  #: groups visible to a question without a key, `sales,hr`; `*` for all documents
     keys: str = ""  #: file of the keys; empty for `keys.json` in the state folder. Edges of one bus share it
@@ -127,7 +127,7 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[telemetry]`: what is told of runs to others. Metrics are at `/metrics` in any case."""
+    """`[telemetry]`: exported metrics and spans. Metrics are at `/metrics` in any case."""
 
     otlp: Address = ""  #: receiver of OpenTelemetry spans by OTLP over HTTP, `http://127.0.0.1:4318`; empty for none
     otlp_headers: str = (

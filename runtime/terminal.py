@@ -1,7 +1,7 @@
-"""What documents and people wrote, made fit for a terminal. Nothing else prints it, and whatever is styled is styled by us.
+"""Text of documents and people, made safe for a terminal. Only this module prints, and only it adds styles.
 
-A terminal obeys what it is sent: an escape sequence clears the screen or makes a link that says one address and opens another, a
-carriage return or a backspace prints over what stands there, a bidirectional control shows a text in another order than it is
+A terminal obeys what it is sent: an escape sequence clears the screen or makes a link that shows one address and opens another, a
+carriage return or a backspace prints over earlier text, a bidirectional control shows a text in another order than it is
 read. All of that is taken out; what letters and emoji of any script are made of stays.
 """
 
@@ -24,7 +24,7 @@ _LONE: Final = re.compile(r"[\ud800-\udfff]")
 _HIDDEN: Final = rf"\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029{INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 _DROPPED: Final = re.compile(f"(?![{_JOINERS}{_VARIANTS}])[\r{_HIDDEN}]")
 _SEEN: Final = rf"[^\x00-\x7f\s{_JOINERS}{_VARIANTS}]"
-#: Joiners and variants that stand where they join and change nothing, as in a hidden text made of them.
+#: Joiners and variants in places where they join and change nothing, as in a hidden text made of them.
 _IDLE: Final = re.compile(
     f"(?<!{_SEEN})[{_VARIANTS}]|[{_JOINERS}](?!{_SEEN})|(?<!{_SEEN})(?<!{_SEEN}[{_VARIANTS}])[{_JOINERS}]"
 )
@@ -56,7 +56,7 @@ def fit(text: str) -> str:
 
 
 def _fewer_marks(text: str, instead: Callable[[str], str]) -> str:
-    """`text` with no more marks on a letter than a script needs; `instead` says what stands for each of the others."""
+    """`text` with no more marks on a letter than a script needs; `instead` replaces each of the others."""
 
     def fewer(found: re.Match[str]) -> str:
         kept: list[str] = []
@@ -70,7 +70,7 @@ def _fewer_marks(text: str, instead: Callable[[str], str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text`, fit for a terminal, as one line: a title or a message cannot make a line that looks like one of ours."""
+    """`text`, fit for a terminal, as one line: a title or a message cannot forge a line of the program."""
     return " ".join(fit(text).split())
 
 
@@ -103,7 +103,7 @@ def say_json(value: object) -> None:
 
 
 def styled(*pieces: str | Bold) -> str:
-    """The pieces as one text, fit for a terminal, with the sequences for what is bold."""
+    """The pieces as one text, fit for a terminal, with the sequences for bold pieces."""
     return "".join(
         click.style(fit(piece.text), bold=True) if isinstance(piece, Bold) else fit(piece) for piece in pieces
     )

@@ -1,1 +1,1 @@
-"""The subcommands of `groundwire`, one module each, beside the options they share; `runtime.cli` lists them."""
+"""The subcommands of `groundwire`, one module each, and the options they share; `runtime.cli` lists them."""

@@ -105,12 +105,12 @@ async def _print_event(asked: Asked, event: StreamEvent) -> None:
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
-    """The answer with the sentence that answers in bold: the lead of what is cited first, if it stands there word for word."""
+    """The answer with the answering sentence in bold: the lead of the first citation, if the answer has it word for word."""
     first = record.citations[0] if record and record.citations else None
     if first is None or first.lead is None or first.block == "table_row":
         return (answer,)
     start, end = (at - first.source_start for at in first.lead)
-    sentence = first.cited_text[start:end].strip().partition("\n\n")[0]  # below it stands the code that it introduces
+    sentence = first.cited_text[start:end].strip().partition("\n\n")[0]  # the code that it introduces follows
     words = _LIST_MARK.sub("", sentence, count=1).rstrip(_STOPS).split()
     found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
     if found is None:
@@ -158,7 +158,7 @@ def _below(text: str) -> str:
 
 
 def place_of(citation: Citation, title: str = "") -> str:
-    """Where in its document a citation stands: its headings below the title, its page and, of a table's row, its cells."""
+    """A citation's place in its document: its headings below the title, its page and, for a table's row, its cells."""
     cells = citation.anchor if citation.block == "table_row" else ""
     page = f"p. {citation.page}" if citation.page is not None else ""
     return ", ".join(part for part in (_trail(citation.headings, title), page, cells) if part)
@@ -170,7 +170,7 @@ def _trail(headings: Sequence[str], title: str) -> str:
 
 
 def timing_table(record: RunRecord) -> Table:
-    """A table of each stage's time beside its budget."""
+    """A table of each stage's time and budget."""
     table = Table(title=f"run {record.run_id}", title_justify="left")
     for column, justify in (
         ("stage", "left"),

@@ -62,7 +62,7 @@ def ask_command(
 ) -> None:
     """Ask QUESTION and stream the checked answer with its sources.
 
-    Over an index of this machine, or with --url over a server, whose key is read from GROUNDWIRE_KEY.
+    Over an index of this machine, or with --url over a server; its key is read from GROUNDWIRE_KEY.
 
     Exit codes: 0 answered, 3 closest passages, refused or declined, 1 failed, 2 usage error.
     """
@@ -94,8 +94,8 @@ def _ask_server(url: str, asked: "QuestionAsked", *, as_json: bool, timings: boo
 
 
 def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *, as_json: bool, timings: bool) -> int:
-    """Ask the stack that runs, or one of this process, whose Java starts beside the imports."""
-    with contextlib.suppress(Failure):  # told below
+    """Ask the running stack, or one in this process; its Java starts during the imports."""
+    with contextlib.suppress(Failure):  # reported below
         if settings.index.dir and running(state_folder(settings)) is None:
             warm_up.begin(Path(settings.index.dir))
     from runtime.commands.answer_shown import at_once, run, show

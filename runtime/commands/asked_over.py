@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Protocol):
-    """A question that is asked once. Both raise what a command's `run` tells in one line."""
+    """A question that is asked once. Both raise errors that a command's `run` prints in one line."""
 
     def lines(self) -> AsyncIterator[bytes]:
         """Ask it; each event, as JSON, up to and with DONE."""
@@ -27,7 +27,7 @@ class Asked(Protocol):
 
 
 class OverBus:
-    """A question to the stack whose runs these are, as somebody who may see `groups`."""
+    """A question to the stack of these runs, with the rights of `groups`."""
 
     def __init__(self, runs: Runs, question: QuestionAsked, groups: Groups = None) -> None:
         self.runs = runs
@@ -50,7 +50,7 @@ class OverHttp:
     """A question to the server of a client."""
 
     def __init__(self, client: "Client", question: QuestionAsked) -> None:
-        from groundwire.client import Question  # whoever asks over the bus needs no HTTP
+        from groundwire.client import Question  # a question over the bus needs no HTTP
 
         self.client = client
         asked = {k: v for k, v in msgspec.to_builtins(question).items() if k != "type" and v is not None}

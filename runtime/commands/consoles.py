@@ -1,4 +1,4 @@
-"""Tables, bars and what is said beside them on a terminal: rich, which here reads no markup in any text and prints it fitted."""
+"""Tables, progress bars and status lines on a terminal, by rich, which reads no markup here and fits each text."""
 
 from collections.abc import Iterable
 
@@ -64,7 +64,7 @@ class _Fitted(Console):
 
 
 class _Plain(Status):
-    """A status whose text is text; rich reads it as markup."""
+    """A status with plain text; rich's own reads it as markup."""
 
     def update(
         self,

@@ -138,7 +138,7 @@ def _write_report(folder: Path, fitted: Fitted) -> None:
 
 
 def _read(file: Path, index: Path, weight: float = 1.0, most: int | None = None) -> _Set:
-    """A question set. Raises BadLine for one that cannot be read, has no answerable question, or lacks an index."""
+    """A question set. Raises BadLine for an unreadable one, one without an answerable question, or without an index."""
     name = file.parent.resolve().name if file.stem == "questions" else file.stem
     lines = read(file, SetLine)
     try:

@@ -1,4 +1,4 @@
-"""`groundwire eval questions`: ask the real pipeline questions whose answers are known, and grade what a person is shown."""
+"""`groundwire eval questions`: ask the real pipeline questions with known answers, and grade what a person sees."""
 
 import asyncio
 import contextlib
@@ -113,7 +113,7 @@ def eval_questions_command(
 
 
 def checked(questions: list[GoldQuestion], source: Path) -> list[GoldQuestion]:
-    """The questions. Raises BadLine for one that is answerable without gold, and for an id that is used twice."""
+    """The questions. Raises BadLine for an answerable question without gold, and for an id that is used twice."""
     known: set[str] = set()
     for asked in questions:
         if asked.answerable and not asked.gold:
@@ -155,7 +155,7 @@ def indexes(folder: Path, questions: Sequence[GoldQuestion]) -> dict[str, Path]:
 
 @contextlib.contextmanager
 def own_stack(settings: Settings, folder: Path) -> Iterator[Settings]:
-    """The settings for a stack that shares nothing with one that may already run over this index."""
+    """The settings for a stack that shares nothing with a stack already running over this index."""
     with tempfile.TemporaryDirectory(prefix="groundwire-", ignore_cleanup_errors=True) as state:
         yield msgspec.structs.replace(over_index(settings, folder), state=state)
 
@@ -167,7 +167,7 @@ async def ask_of(
     at_once: int,
     tell: Tell,
 ) -> list[Item]:
-    """Ask them of a stack of their own. Raises Unavailable, NoServer."""
+    """Ask them of a separate stack. Raises Unavailable, NoServer."""
     name = Path(settings.index.dir).name
     tell(name, 0, len(questions))
     async with stack_for(settings, say=lambda line: None) as runs:

@@ -36,7 +36,7 @@ def eval_rewriting_command(
     embed_model: str,
     out: Path | None,
 ) -> None:
-    """Measure how well follow-up questions are made to stand alone.
+    """Measure how well follow-up questions are rewritten into complete ones.
 
     Compares the extractive engine's rewrites with people's: their words and, with --index or --passages, R@5 and MRR@10 of what
     the question finds as asked, as rewritten, and as a person wrote it. Each line is {"id", "language", "history": [{"role",

@@ -1,4 +1,4 @@
-"""The options that choose documents by path, tag, language, date and group, and the line of what a source says of itself."""
+"""The options that choose documents by path, tag, language, date and group, and the line of a source's metadata."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

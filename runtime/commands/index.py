@@ -73,7 +73,7 @@ def build_command(
 ) -> None:
     """Build an index of PATHS: folders, files, globs, archives (.zip, .tar, .tar.gz), or '-' for stdin.
 
-    A second run reads only what changed and removes what is gone, so the index holds exactly PATHS. A document's id is its path
+    A second run reads only changed files and removes missing ones, so the index holds exactly PATHS. A document's id is its path
     in the folder. Exits 1 when a file could not be read; the rest is still indexed.
     """
     _bring_in(

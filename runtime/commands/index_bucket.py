@@ -67,7 +67,7 @@ def push_command(
 def pull_command(directory: Path, bucket: str | None, repair: bool, config: Path | None) -> None:
     """Fetch the current snapshot of a bucket into a folder; only what the folder has not yet is fetched.
 
-    It takes the place of the index that stands there.
+    It replaces the index in that folder.
     """
     from runtime.bucket.pull import pull
 

@@ -26,9 +26,9 @@ from runtime.terminal import one_line, say, say_json
 @click.option("--passages", "as_passages", is_flag=True, help="Show the passages that it is cut into.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document, with its whole text.")
 def show_command(path: Path, as_passages: bool, as_json: bool) -> None:
-    """Print what is read of FILE, block by block: offsets, kind, level, place, headings, introduction, text.
+    """Print FILE as its reader reads it, block by block: offsets, kind, level, place, headings, introduction, text.
 
-    The file is read anew, not from an index. Offsets are characters of the document's text; `groups` are those that the file and
+    The file itself is read, not an index. Offsets are characters of the document's text; `groups` are those that the file and
     access.toml name together.
     """
     with one_line_errors():
@@ -56,7 +56,9 @@ def _documents(path: Path) -> Iterator[Document]:
                         yield document
             return
         if path.is_dir() or is_archive(path.name):
-            raise IndexProblem(f"{path} holds files; 'index build' reads them all, 'index show' one that is unpacked")
+            raise IndexProblem(
+                f"{path} holds files; 'index build' reads them all, 'index show' reads one unpacked file"
+            )
         if suffix in KNOWN_UNREAD:
             raise IndexProblem(f"{path}: {unsupported(path.name)}")
         if suffix not in by_suffix():
@@ -129,7 +131,7 @@ def _page(document: Document, block: Block) -> int:
 
 
 def _lines(code: str) -> Iterator[str]:
-    """Code line by line, as it stands."""
+    """Code line by line, unchanged."""
     width = shutil.get_terminal_size((100, 24)).columns
     for line in code.splitlines():
         shown = f"    {line.rstrip()}"

@@ -131,7 +131,7 @@ def _scopes(text: str) -> tuple[Scope, ...]:
 
 
 def _groups(named: tuple[str, ...], scopes: tuple[Scope, ...]) -> tuple[str, ...] | None:
-    """None for every document: said by `*`, or by `admin` without a group, which reads every run anyway. Raises BadId."""
+    """None for every document: `*`, or `admin` without a group, which reads every run anyway. Raises BadId."""
     found = tuple(dict.fromkeys(check_group(name) for name in named))
     return None if EVERY_GROUP in found or ("admin" in scopes and not found) else found
 

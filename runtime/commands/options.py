@@ -61,7 +61,7 @@ class IndexPlace(click.ParamType["Place"]):
 
 
 class IndexAddress(click.ParamType["Path | Index"]):
-    """Where an index is: a folder, or a URL of OpenSearch, whose user, password and CA are settings."""
+    """Where an index is: a folder, or a URL of OpenSearch; user, password and CA are settings."""
 
     name = "folder or url"
 
@@ -86,7 +86,7 @@ INDEX_ANYWHERE = click.option(
     "--index", "directory", type=INDEX_ADDRESS, required=True, help="Folder of the index, or its URL on OpenSearch."
 )
 SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
-#: For commands that want a folder, beside which the journal is.
+#: For commands that want a folder; the journal is next to it.
 BUILT_INDEX = click.option("--index", type=INDEX_FOLDER_PLACE, required=True, help="Folder made by `index build`.")
 _ANY_PLACE = "Folder made by `index build`, or its URL on OpenSearch."
 #: For commands that ask questions.
@@ -176,7 +176,7 @@ def _is_web_address(url: str) -> bool:
 
 
 def check_index(directory: "Place") -> "Place":
-    """The folder, if it holds an index; what is at a URL is asked later. Raises click.UsageError with the remedy."""
+    """The folder, if it holds an index; a URL is checked later. Raises click.UsageError with the remedy."""
     if isinstance(directory, str):
         from index.build.opening import index_at
 

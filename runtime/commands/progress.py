@@ -41,7 +41,7 @@ _LINES = {
 }
 #: Without a terminal: no line before this, nor sooner than this after another.
 _QUIET_S = 10.0
-#: What is left is estimated from so many lines back, so that a slower part, or what need not be read again, shows soon.
+#: The remaining time is estimated from so many lines back, so that a slower or a skipped part shows soon.
 _LOOK_BACK = 6
 
 
@@ -70,7 +70,7 @@ def bars() -> Iterator[Tell]:
 
 
 def lines(say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Tell:
-    """Says a line every ten seconds, with how long the task will take from then on; nothing of a short build."""
+    """Prints a line every ten seconds with the remaining time; nothing for a short build."""
     last = clock()
     seen: dict[str, deque[tuple[float, int]]] = {}  # when how much of a task was done
 

@@ -56,7 +56,7 @@ def search_command(
 ) -> None:
     """Print the passages that best match QUERY, best first. Exits 1 when the index cannot be read.
 
-    With --url a server searches, whose key is read from GROUNDWIRE_KEY.
+    With --url a server searches; its key is read from GROUNDWIRE_KEY.
     """
     if len(query) > _MAX_QUERY:
         raise click.UsageError(f"the query has {len(query)} characters; shorten it to {_MAX_QUERY}")
@@ -87,7 +87,7 @@ def _print_local(
     groups: "Groups",
     as_json: bool,
 ) -> None:
-    """Print what the index holds. Imported here is what takes as long as Java's start, beside which it is."""
+    """Search the index and print the hits. The slow imports happen here, during Java's start."""
     from index.filters import words_of
     from index.search import class_archive
     from index.search.searcher import Searcher
@@ -126,7 +126,7 @@ def _print_hit(number: int, hit: "Hit | client.Hit", about: str, reranked: str =
 
 def _print_remote(url: str, query: str, k: int, language: str | None, only: "Filter | None", *, as_json: bool) -> None:
     """Print what a server finds."""
-    from groundwire import client  # whoever searches an index needs no HTTP
+    from groundwire import client  # a search in an index needs no HTTP
 
     from bus.wire.messages import About
 

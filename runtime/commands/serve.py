@@ -1,4 +1,4 @@
-"""`groundwire serve ROLE`: run one process of the stack, or with --check ask the one that runs whether it is ready."""
+"""`groundwire serve ROLE`: run one process of the stack, or with --check ask the running one whether it is ready."""
 
 import asyncio
 import os

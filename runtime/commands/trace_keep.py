@@ -52,7 +52,7 @@ class Size(click.ParamType[int]):
 @ASKED_OVER
 @CONFIG
 def pin_command(run_id: str, index: Path | None, config: Path | None) -> None:
-    """Keep RUN in the journal, whatever its age, until it is unpinned."""
+    """Keep RUN in the journal, at any age, until it is unpinned."""
     settings = settings_for(index, config)
 
     async def done() -> bool:

@@ -45,7 +45,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None = (
         None  # prose is asked for as JSON in it; an engine that renders has it in `rendered`
     )
-    max_tokens: int = 0  # for prose: at most so many; 0 for as many as the prompt says
+    max_tokens: int = 0  # for prose: the most tokens; 0 for the prompt's own limit
 
 
 class Delta(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """What the process gives an engine beside its settings; an engine takes what it can use.
+    """The parts that the process gives an engine besides its settings; an engine takes what it can use.
 
     `warm`: prompts whose constant part may be prefilled. `render` renders variables that had to be shortened. `on_record` is
     called once per request, `on_broken` once, with a line for a person, when the engine has failed for good.

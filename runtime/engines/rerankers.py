@@ -20,6 +20,6 @@ def rerank_server(settings: IndexSettings) -> RerankServer | None:
 
 
 def reranking(settings: IndexSettings, tell: Callable[[str], None]) -> Reranking | None:
-    """What a search uses; `tell` gets a line when it has to go on without. Raises IndexProblem."""
+    """The reranker of a search; `tell` gets a line when the search has to go on without. Raises IndexProblem."""
     server = rerank_server(settings)
     return None if server is None else Reranking(server, tell)

@@ -1,4 +1,4 @@
-"""Group the actors into processes, as the setting `actors.processes` says."""
+"""Group the actors into processes, by the setting `actors.processes`."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,6 +1,6 @@
 """A nats-server whose disk was full, or failed a write, stores nothing more in that stream until it is started again.
 
-It answers no such write and keeps every connection, so that only its log tells. `groundwire`'s own server is started again once
+It answers no such write and keeps every connection, so only its log shows the fault. our own server is started again once
 there is room.
 """
 
@@ -24,7 +24,7 @@ class DiskErrors:
         self.forget()
 
     def look(self) -> bool:
-        """Whether a write has failed since `forget`. A log that cannot be read says nothing."""
+        """Whether a write has failed since `forget`. An unreadable log counts as no failure."""
         with contextlib.suppress(OSError), self._log.open("rb") as file:
             file.seek(self._read_up_to)
             lines, newline, _ = file.read().rpartition(b"\n")
@@ -33,7 +33,7 @@ class DiskErrors:
         return self.stuck
 
     def forget(self) -> None:
-        """The server is started again: what its log says so far is over."""
+        """The server was started again: earlier lines of its log no longer count."""
         self.stuck = False
         with contextlib.suppress(OSError):
             self._read_up_to = self._log.stat().st_size

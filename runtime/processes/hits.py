@@ -35,7 +35,7 @@ def passage_of(hit: Hit) -> Passage:
 
 
 def collection_of(searcher: Searcher, query: str, language: str, groups: Groups = None) -> Collection:
-    """What the index says of a question to a caller in these groups."""
+    """The index's statistics for a question of a caller in these groups."""
     variants = searcher.variants(query, language, groups)
     words = dict(written_terms(" ".join((query, *variants.values()))))
     rarities = searcher.rarity(list(words.values()), groups)

@@ -159,7 +159,7 @@ async def _serve_embedding(settings: Settings, client: Client) -> EmbeddingEngin
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
     """Take the device, start the engine, answer asks until `stop` is set, and close.
 
-    A second process on the same device waits on standby and says so. Raises Unavailable when the engine cannot start.
+    A second process on the same device waits on standby and reports it. Raises Unavailable when the engine cannot start.
     """
     client = await connect(settings.bus, name="groundwire-inference", user=INFERENCE.name)
     keep_trying(client)

@@ -1,6 +1,6 @@
 """Where the edge listens: the addresses behind `edge.host`, and whether they may be listened on.
 
-What is loopback is decided here, by the addresses; they, and not the name, are then listened on.
+This module decides by address, not by name, whether a host is loopback; the process then listens on those addresses.
 """
 
 import ipaddress
@@ -45,7 +45,7 @@ def url_of(addresses: tuple[str, ...], port: int) -> str:
 
 
 def needs_key(settings: Settings, addresses: tuple[str, ...]) -> bool:
-    """Whether whoever asks needs a key: everywhere but on loopback."""
+    """Whether clients need a key: everywhere but on loopback."""
     return settings.access.required or not all(is_loopback(address) for address in addresses)
 
 

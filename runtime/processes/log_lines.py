@@ -1,4 +1,4 @@
-"""Lines of a process's log: what somebody wrote cannot make one that looks like ours, nor steer the terminal that shows it."""
+"""Lines of a process's log: text from outside cannot forge a line, nor control the terminal."""
 
 import logging
 from types import TracebackType

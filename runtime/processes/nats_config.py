@@ -25,7 +25,7 @@ def quoted(text: str) -> str:
 def config(
     folder: Path, *, host: str, port: int, sync_always: bool = True, passwords: Mapping[str, str] | None = None
 ) -> str:
-    """The embedded server's whole configuration; its streams are kept in `folder`. Without passwords anybody may connect."""
+    """The embedded server's whole configuration; its streams are kept in `folder`. Without passwords any client may connect."""
     lines = [
         f"host: {quoted(host)}",
         f"port: {port}",

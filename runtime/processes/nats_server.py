@@ -12,7 +12,7 @@ from runtime.processes.private_files import private_folder, write_private
 
 
 class NoServer(Exception):
-    """nats-server is not installed; the message says how to get it."""
+    """nats-server is not installed; the message explains how to install it."""
 
 
 def binary() -> str:
@@ -34,7 +34,7 @@ def write_config(
     sync_always: bool = True,
     passwords: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write the configuration file into `folder`, which also holds the streams. Without passwords anybody may connect."""
+    """Write the configuration file into `folder`, which also holds the streams. Without passwords any client may connect."""
     private_folder(folder)
     path = folder / "nats.conf"
     text = config(folder, host=host, port=port, sync_always=sync_always, passwords=passwords)
@@ -45,7 +45,7 @@ def write_config(
 
 
 def _move_streams(folder: Path) -> None:
-    """Streams from before there were users stand under the account that nats-server has by itself."""
+    """Streams from before there were users belong to nats-server's default account."""
     before, now = folder / "jetstream" / "$G", folder / "jetstream" / ACCOUNT
     if before.exists() and not now.exists():
         before.rename(now)

@@ -2,7 +2,7 @@
 
     <state folder>/nats-users.json      where the server listens, and each user's password
 
-They stay the same from start to start, so that an integration need not be told again.
+They stay the same from start to start, so that an integration keeps its password.
 """
 
 import secrets
@@ -83,7 +83,7 @@ def bus_at(folder: Path, url: str, settings: BusSettings) -> BusSettings:
 def bus_as(settings: Settings, user: str) -> BusSettings:
     """The settings of a connection as that user.
 
-    Where they name nobody, the credentials of this machine's `groundwire serve nats` are used, and only for its address.
+    Where they name no user, the credentials of this machine's `groundwire serve nats` are used, and only for its address.
     """
     bus = settings.bus
     if bus.user or bus.creds or bus.nkey_seed or without_user(bus.url) != bus.url:

@@ -36,7 +36,7 @@ def fits(settings: Settings, role: Role) -> bool:
 
 
 class RoleTasks:
-    """`on_failed` is told why a role cannot start until somebody changes something."""
+    """`on_failed` gets the reason when a role cannot start without an operator's change."""
 
     def __init__(
         self, roles: Sequence[Role], settings: Settings, logged: Path, on_failed: Callable[[str], None]
@@ -82,7 +82,7 @@ class RoleTasks:
                 self._on_failed(one_line(f"groundwire {role}: {problem}"))
                 return
             except Exception:
-                # The outermost handler of this role, as the supervisor is of a process: whatever broke, it is started again.
+                # The outermost handler of this role, like a process's supervisor: after any failure, the role is started again.
                 log.exception("%s: a bug", role)
                 with anyio.move_on_after(PAUSE_S):
                     await self._stop.wait()

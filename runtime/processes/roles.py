@@ -30,7 +30,7 @@ CANNOT_START = 78
 def run(
     role: Role, settings: Settings, *, only: Sequence[str] = (), name: str = "", end_with_stdin: bool = False
 ) -> int:
-    """Run the process until it is told to stop. Returns its exit status.
+    """Run the process until it is asked to stop. Returns its exit status.
 
     `name` is for its log and health check; its role, unless several processes share it. `end_with_stdin`: it exits when its
     standard input closes, so that it never outlives the process that started it.
@@ -42,7 +42,7 @@ def run(
         level=settings.log,
         handlers=[handler],
     )
-    import uvloop  # not for who only asks which roles there are
+    import uvloop  # not needed to list the roles
 
     gc.set_threshold(*GARBAGE)
     PROFILES.use(settings.profiles)

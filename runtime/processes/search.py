@@ -119,7 +119,7 @@ class Threads:
                 log.exception("a search broke")
                 result = Unavailable(f"the index could not be searched ({type(broken).__name__})")
                 self._on_broken()
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no caller waits any more
                 loop.call_soon_threadsafe(settle, result)
 
         self._work.put(do)
@@ -196,14 +196,14 @@ def _index(settings: Settings) -> Index:
 
 
 def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[str, object]:
-    """The state, with what is to be said of the reranker."""
+    """The state, with the reranker's problem, if any."""
     if reranker is None or not reranker.state:
         return state
     return {**state, "detail": f"{state['detail']}; {reranker.state}"}
 
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
-    """Answer searches from the index until `stop` is set; while there is none, each is told so. Raises Unavailable."""
+    """Answer searches from the index until `stop` is set; without one, each is refused with the reason. Raises Unavailable."""
     index = await asyncio.to_thread(_index, settings)
     async with AsyncExitStack() as closing:
         client = await connect(settings.bus, name="groundwire-search", user=SEARCHING.name)
@@ -246,7 +246,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
 
 
 def state_of(kept: KeptIndex) -> dict[str, object]:
-    """What the health check says: it is ready with any snapshot, and says why it is not the current one."""
+    """The health check's answer: ready with any snapshot, with the reason if it is not the current one."""
     if kept.snapshot:
         return {"ready": True, "detail": "; ".join(filter(None, (kept.snapshot, kept.problem))), "problem": ""}
     return {"ready": False, "detail": kept.problem, "problem": kept.problem}

@@ -1,4 +1,4 @@
-"""What the search process says of the index that it serves."""
+"""The search process's answers about its index."""
 
 import functools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from index.text.examples import examples
 _MOST_SKIPPED = 200
 #: For how many sets of groups it is remembered what they find.
 _REMEMBERED = 32
-#: How many documents are looked through for questions, how many passages of each, and how many of both are told.
+#: Limits for example questions: documents read, passages read of each, and questions returned.
 _DOCUMENTS, _PASSAGES, _EXAMPLES, _TITLES = 400, 6, 24, 8
 
 
@@ -53,13 +53,13 @@ class HeldFor:
         return self._made(searcher.snapshot, searcher.withheld, groups)
 
     def _make(self, snapshot: str, withheld: str, groups: Groups) -> Held:
-        """`withheld`: why groups are told nothing now, which must not be answered with what was made before."""
+        """`withheld`: why groups get no answer now, so that no earlier answer is reused."""
         with self._searcher().pinned(snapshot, groups) as searcher:
             return held(searcher, groups)
 
 
 class Served:
-    """Says what is served; `take_up` when that is another snapshot."""
+    """Answers about the served snapshot; `take_up` changes to another one."""
 
     def __init__(self, searcher: Callable[[], Searcher], skipped: Callable[[], Skipped], name: str) -> None:
         """Both raise IndexProblem."""

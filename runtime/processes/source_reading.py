@@ -1,4 +1,4 @@
-"""What the search process says of single documents: their text, and which there are."""
+"""The search process's answers about single documents: their text, and their list."""
 
 import msgspec
 

@@ -23,9 +23,9 @@ TRIES = 6
 
 @contextlib.asynccontextmanager
 async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bool = False) -> AsyncIterator[Runs]:
-    """The `Runs` of a stack over the settings' index; starts what is needed and stops it afterwards.
+    """The `Runs` of a stack over the settings' index; starts the missing processes and stops them afterwards.
 
-    `alone`: for a question or two; what is started shares this process where it can, which begins sooner and answers one at a time.
+    `alone`: for a question or two: the roles share this process where they can, which starts sooner and answers one at a time.
     Raises Unavailable, NoServer, StackRunning.
     """
     folder = state_folder(settings)
@@ -66,7 +66,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
 
 
 async def _started(stack: Stack) -> Stack:
-    """The stack, started; of one that cannot be, nothing is left. Raises StackRunning, NoServer, Unavailable."""
+    """The stack, started; a failed start leaves nothing behind. Raises StackRunning, NoServer, Unavailable."""
     try:
         await stack.start()
     except StackRunning:

@@ -1,6 +1,6 @@
 """The supervisor: start the stack's processes, restart those that die, and stop them together.
 
-    nats-server · search · inference · actors (one process, or several as `actors.processes` says) · edge
+    nats-server · search · inference · actors (one process, or several by `actors.processes`) · edge
 
 Each child gets its settings in the environment, logs to the state folder, and ends when its parent does.
 """
@@ -57,7 +57,7 @@ class StackRunning(Unavailable):
 
 
 class NatsProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """The nats-server of a stack, as its state folder says. `started` is in seconds since the machine's start."""
+    """The nats-server of a stack, as recorded in its state folder. `started` is in seconds since the machine's start."""
 
     pid: int
     started: float
@@ -288,7 +288,7 @@ class Stack:
             write_private(self.folder / "nats.pid", msgspec.json.encode(noted))
 
     def _end_orphan(self) -> None:
-        """Stop a nats-server that a killed supervisor left behind; we hold the lock, so nobody else uses it.
+        """Stop a nats-server that a killed supervisor left behind; we hold the lock, so no other stack uses it.
 
         A process is taken for it only if its id, its start and its command agree: ids are used again.
         """
@@ -317,7 +317,7 @@ def _with_bus(settings: Settings, bus: BusSettings) -> Settings:
 
 
 def _started(process: psutil.Process) -> float:
-    """When a process started, in seconds since the machine did: what the clock says may have been set since."""
+    """When a process started, in seconds since the machine did: the clock may have been set since."""
     return float(process.create_time() - psutil.boot_time())
 
 

@@ -1,6 +1,6 @@
 """Run a command that ends when standard input closes, for one that would outlive its parent: `python tether.py COMMAND…`.
 
-The command keeps this process's id. A child of it watches standard input, which closes when whoever holds the other end dies, even
+The command keeps this process's id. A child of it watches standard input, which closes when the holder of the other end dies, even
 by SIGKILL; it ends together with the command. Imports nothing of Groundwire, so that it costs little.
 """
 

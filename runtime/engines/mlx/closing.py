@@ -1,6 +1,6 @@
-"""End a JSON reply when its tokens run out: close what is open and write what is required as briefly as possible.
+"""End a JSON reply when its tokens run out: close every open bracket and write the required parts as briefly as possible.
 
-A reply cut this way still fits its schema. A token's first byte tells whether it closes something.
+A reply cut this way still fits its schema. A token's first byte shows whether it closes something.
 """
 
 import json
@@ -24,7 +24,7 @@ KINDS = {b"]": 0, b"}": 0, b",": COMMA, b"#": INSIDE}
 class Closers:
     """Bitmasks over the vocabulary, most closing first: brackets, a string's end with nothing new after it, any quote, a comma.
 
-    A last mask, of tokens that only a string may contain, tells whether brackets are plain text here.
+    A last mask, of tokens that only a string may contain, shows whether brackets are plain text here.
     """
 
     def __init__(self, tokenizer: Any, width: int) -> None:

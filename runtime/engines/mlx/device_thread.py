@@ -130,7 +130,7 @@ class Device(MlxThread):
         try:
             self._open()
         except Exception as problem:
-            # The outermost handler of this thread, and whoever starts the engine waits for `ready`.
+            # The outermost handler of this thread, and the starter of the engine waits for `ready`.
             try:
                 self._shut()
             finally:
@@ -272,7 +272,7 @@ class Device(MlxThread):
         return [*self._rows.values(), *self._prefilling]
 
     def _end(self, job: Job, event: Event | None, ending: Ending, *, in_batch: bool = True) -> None:
-        """Release a job and queue its last event; None if nobody listens to it."""
+        """Release a job and queue its last event; None without a listener."""
         self._outbox.end(job, event, ending)
         if job in self._prefilling:
             self._prefilling.remove(job)

@@ -1,4 +1,4 @@
-"""Model calls that compute only what is needed."""
+"""Model calls that compute only the needed part."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ class Forward:
     def __init__(self, model: Any) -> None:
         self.model = model
         self._head = _separate_head(model)
-        #: Tokens to hidden states, one row per text; None for a model whose body cannot be called separately.
+        #: Tokens to hidden states, one row per text; None for a model without a separate body.
         self.body: Body | None = model.model if self._head is not None else None
 
     def fill(self, tokens: mx.array, cache: list[Any]) -> None:

@@ -108,7 +108,7 @@ class Grammars:
         return words
 
     def _close(self, guide: Guide, words: npt.NDArray[np.int32]) -> None:
-        """End the reply soon: write what is forced in as few tokens as possible, else close as much as possible."""
+        """End the reply soon: write the forced text in as few tokens as possible, else close as much as possible."""
         forced = guide.matcher.compute_ff_tokens()
         if forced:
             words[:] = 0

@@ -33,7 +33,7 @@ class Memory:
         return max(0, int(mx.get_active_memory()) - self._elsewhere_bytes)
 
     def fits(self, lengths: Sequence[int], length: int, prefixes: Prefixes) -> bool:
-        """Whether a row of `length` tokens fits beside the rows of `lengths`; a batch is padded to its longest."""
+        """Whether a row of `length` tokens fits in a batch with rows of `lengths`; a batch is padded to its longest."""
         rows = (len(lengths) + 1) * max([*lengths, length]) * self._token_bytes
         if rows <= self._free(prefixes):
             return True

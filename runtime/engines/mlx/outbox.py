@@ -1,4 +1,4 @@
-"""What the device thread tells the loop, collected during a round and delivered in one call."""
+"""Events from the device thread to the loop, collected during a round and delivered in one call."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ class Outbox:
         self._events.append((ticket, text))
 
     def end(self, job: Job, event: Event | None, ending: Ending) -> None:
-        """Add the last event of a job; None if nobody listens to it."""
+        """Add the last event of a job; None without a listener."""
         record = event.record if isinstance(event, Done) else job.ending(ending)
         self._records.append(record)
         self._events.append((job.ticket, event))

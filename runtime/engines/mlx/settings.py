@@ -8,7 +8,7 @@ DEFAULT_MODEL = "mlx-community/Qwen3-4B-Instruct-2507-4bit"
 
 
 class DeviceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A value of 0 means what the model or the machine says."""
+    """A value of 0 means the model's or the machine's own limit."""
 
     model: str = DEFAULT_MODEL  # a folder or a hub id
     chunk_tokens: int = 128  # tokens prefilled between two steps while something streams: a stream's longest stall

@@ -54,7 +54,7 @@ def _prefill(tools: Tools, length: int) -> None:
 
 
 def _steps(tools: Tools) -> None:
-    """Steps of a plain row: alone, beside a sampled one under a grammar, and after that one has left."""
+    """Steps of a plain row: alone, together with a sampled row under a grammar, and after that row has left."""
     greedy, warm = Sampling(0.0, 0), Sampling(1.0, 0)
     batch = Batch(tools.loaded.model, tools.grammars, [_row(tools, 0, greedy, None)])
     batch.step()

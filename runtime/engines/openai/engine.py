@@ -147,7 +147,7 @@ def make(settings: InferenceSettings, wiring: Wiring) -> OpenAIEngine:
 
 
 class Repeated:
-    """Drops a beginning that repeats what was already shown, which the model may do although told not to."""
+    """Drops a beginning that repeats what was already shown, which a model may write although the prompt forbids it."""
 
     def __init__(self, shown: str) -> None:
         self._shown, self._held = shown, ""

@@ -1,4 +1,4 @@
-"""The client library, for programs in Python: it takes aiohttp and msgspec and nothing else of ours.
+"""The client library, for programs in Python: it imports aiohttp and msgspec, and nothing else of Groundwire.
 
     async with Client("http://127.0.0.1:8080") as client:
         run = await client.ask("When must the visa be renewed?")

@@ -26,7 +26,7 @@ from groundwire.client.stream import Stream
 LOCAL = "http://127.0.0.1:8080"
 #: The environment variable that holds the key, if none is given.
 KEY = "GROUNDWIRE_KEY"
-#: A stream that says nothing for so long is broken: the server says something every 15 s.
+#: A stream without a line for so long is broken: the server sends one every 15 s.
 SILENCE_S = 50.0
 _LONGEST_PAUSE_S = 5.0
 

@@ -14,7 +14,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of what is sent to the server, which has its own defaults."""
+    """Base of requests; the server has its own defaults."""
 
 
 # ---------------------------------------------------------------- asked
@@ -52,7 +52,7 @@ class Filter(_Asked, frozen=True, kw_only=True):
 
 
 class Constraints(_Asked, frozen=True, kw_only=True):
-    """`stop`: up to four texts before which what is shown ends. `response_schema`: a JSON Schema, for an answer that is JSON."""
+    """`stop`: up to four texts; the answer ends before the first. `response_schema`: a JSON Schema, for an answer that is JSON."""
 
     max_tokens: int | None = None
     style: str | None = None
@@ -89,7 +89,7 @@ class Question(_Asked, frozen=True, kw_only=True):
 
 
 class About(_Struct, frozen=True, kw_only=True):
-    """What a source says of itself. `recognized`: read from pictures."""
+    """A source's own metadata. `recognized`: read from pictures."""
 
     author: str = ""
     date: str = ""
@@ -143,7 +143,7 @@ class NearPassage(_Struct, frozen=True, kw_only=True):
 
 
 class Citation(_Struct, frozen=True, kw_only=True):
-    """What one marker points to, and where it stands in the answer."""
+    """The source of one marker, and the marker's place in the answer."""
 
     n: int
     source_id: str
@@ -235,7 +235,7 @@ class Cancelled(_Struct, frozen=True, kw_only=True):
 
 
 class Hit(_Struct, frozen=True, kw_only=True):
-    """A passage that was found; a higher score is better, as `score_type` says."""
+    """A search result; a higher score is better, `score_type` names its kind."""
 
     source_id: str
     title: str = ""

@@ -1,4 +1,4 @@
-"""Read server-sent events, as the HTML standard says, as far as the server writes them: `id`, `data`, `retry` and comments."""
+"""Read server-sent events, by the HTML standard, as far as the server writes them: `id`, `data`, `retry` and comments."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Message:
 
 
 async def messages(stream: StreamReader) -> AsyncIterator[Message]:
-    """The events of a response; one that is cut off is left out. Raises what reading raises."""
+    """The events of a response; an incomplete one is left out. Raises the errors of reading."""
     rest = b""
     number = 0
     data: list[bytes] = []

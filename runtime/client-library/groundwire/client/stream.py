@@ -16,7 +16,7 @@ from groundwire.client.sse import messages
 if TYPE_CHECKING:
     from groundwire.client.client import Client
 
-#: How long it waits before it comes back to a stream that broke, unless the server says otherwise.
+#: How long it waits before it comes back to a stream that broke, unless the server sets another time.
 FIRST_PAUSE_S = 0.1
 
 
@@ -89,7 +89,7 @@ class Stream:
             await asyncio.sleep(self._pause_s)
 
     async def text_at_end(self, *, raising: bool = True) -> str:
-        """Follow to the end; the whole text. Raises RunFailed for a run that failed, unless told not to; GroundwireError."""
+        """Follow to the end; the whole text. Raises RunFailed for a run that failed, unless disabled; GroundwireError."""
         async for _ in self:
             pass
         if self.failure is not None and raising:
