@@ -137,7 +137,7 @@ async def test_field_is_refused_by_name(http: aiohttp.ClientSession, field: str,
         ({"model": 7, "messages": [USER], "top_p": 1}, {"model"}),
     ],
 )
-async def test_validation_names_the_fields_that_are_wrong_and_no_other(
+async def test_validation_names_only_the_wrong_fields(
     http: aiohttp.ClientSession, body: dict[str, Any], named: set[str]
 ) -> None:
     async with http.post(CHAT, json=body) as response:

@@ -45,9 +45,7 @@ async def chat(client: openai.AsyncOpenAI, question: str, *, stream: bool) -> tu
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_each_marker_is_a_url_citation_where_it_stands(
-    edge: str, client: openai.AsyncOpenAI, stream: bool
-) -> None:
+async def test_each_marker_is_a_url_citation(edge: str, client: openai.AsyncOpenAI, stream: bool) -> None:
     content, annotations, extra = await chat(client, "places", stream=stream)
     assert content == SHOWN
     found = [(each.url_citation, each.type) for each in annotations]
@@ -61,9 +59,7 @@ async def test_each_marker_is_a_url_citation_where_it_stands(
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_the_closest_passages_are_cited_where_they_are_quoted(
-    edge: str, client: openai.AsyncOpenAI, stream: bool
-) -> None:
+async def test_closest_passages_are_cited_in_their_quotes(edge: str, client: openai.AsyncOpenAI, stream: bool) -> None:
     content, annotations, _ = await chat(client, "near enough?", stream=stream)
     assert content.endswith(markdown(NEAR))
     found = [each.url_citation for each in annotations]
@@ -78,7 +74,7 @@ async def test_the_closest_passages_are_cited_where_they_are_quoted(
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("withdrawn", [False, True])
-async def test_a_refusal_and_an_answer_taken_back_cite_nothing(
+async def test_refused_and_withdrawn_answers_cite_nothing(
     client: openai.AsyncOpenAI, pipeline: Pipeline, stream: bool, withdrawn: bool
 ) -> None:
     async def refuse(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
@@ -94,7 +90,7 @@ async def test_a_refusal_and_an_answer_taken_back_cite_nothing(
     assert (bool(content), annotations, extra["references"]) == (True, [], [])
 
 
-# ---------------------------------------------------------------- models, and what is not served
+# ---------------------------------------------------------------- models, and unknown routes
 
 
 async def test_a_model_by_name(client: openai.AsyncOpenAI) -> None:
@@ -119,9 +115,7 @@ async def test_a_model_by_name(client: openai.AsyncOpenAI) -> None:
         ("GET", "/v1/embeddings", 405),
     ],
 )
-async def test_what_is_not_served_is_told_in_openais_form(
-    http: aiohttp.ClientSession, method: str, path: str, status: int
-) -> None:
+async def test_unknown_route_has_openai_form(http: aiohttp.ClientSession, method: str, path: str, status: int) -> None:
     async with http.request(method, path) as response:
         assert (response.status, response.content_type) == (status, "application/json")
         error = (await response.json())["error"]
@@ -130,6 +124,6 @@ async def test_what_is_not_served_is_told_in_openais_form(
 
 
 @pytest.mark.parametrize("path", ["/v1/runs/a/b", "/v1/index/x", "/v1/search/x", "/v2/chat/completions", "/v1", "/x"])
-async def test_what_is_not_served_beside_our_own_routes_is_a_problem(http: aiohttp.ClientSession, path: str) -> None:
+async def test_unknown_route_elsewhere_is_a_problem(http: aiohttp.ClientSession, path: str) -> None:
     async with http.get(path) as response:
         assert (response.status, response.content_type) == (404, "application/problem+json")
