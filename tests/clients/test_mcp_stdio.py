@@ -94,7 +94,7 @@ async def started(index: Path) -> AsyncIterator[Client]:
 
 @pytest.fixture(scope="module")
 async def client(index: Path) -> AsyncIterator[Client]:
-    """The second of two: the first, whose stack it used, has gone."""
+    """The second of two: the first, with the stack that it used, has gone."""
     async with contextlib.AsyncExitStack() as clients:
         async with started(index) as first:
             progress = Progress()
