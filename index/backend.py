@@ -26,7 +26,7 @@ class Key(NamedTuple):
     ordinal: int
 
 
-class Place(NamedTuple):
+class Rank(NamedTuple):
     """A passage's rank, from 1."""
 
     rank: int
@@ -44,8 +44,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     key: Key
     passage: Passage
     metadata: Metadata
-    bm25: Place | None
-    vector: Place | None
+    bm25: Rank | None
+    vector: Rank | None
     cosine: float
     grams: GramSet
     phrases: GramSet
@@ -54,7 +54,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     begins: bool
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class CandidateQuery(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What is looked for. `terms`: the question and its variants, each with its language; a passage keeps its best score.
 
     `vector` is one row of length 1, None to leave the vectors out. Words of `topic` count TOPIC_SHARE among the terms.
@@ -76,24 +76,26 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return self.bm25_k if self.vector is None else 2 * self.bm25_k
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Candidates(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The candidates, in any order. `best_cosine` is the highest of the vector ranking, candidate or not; 0 for none."""
 
     candidates: Sequence[Candidate]
     best_cosine: float
 
 
-def chosen[K](asked: Asked, by_bm25: Sequence[tuple[K, float]], by_vector: Sequence[tuple[K, float]]) -> list[K]:
+def chosen[K](
+    asked: CandidateQuery, by_bm25: Sequence[tuple[K, float]], by_vector: Sequence[tuple[K, float]]
+) -> list[K]:
     """What becomes a candidate, each once, of the best `bm25_depth` and `vector_k`; both best first, equal ones by number."""
     result = dict.fromkeys(key for key, _ in by_bm25[: asked.bm25_k])
     return list(result | dict.fromkeys(key for key, cosine in by_vector if cosine >= asked.threshold))
 
 
-def places[K](ranking: Sequence[tuple[K, float]]) -> dict[K, Place]:
-    return {key: Place(rank, score) for rank, (key, score) in enumerate(ranking, 1)}
+def places[K](ranking: Sequence[tuple[K, float]]) -> dict[K, Rank]:
+    return {key: Rank(rank, score) for rank, (key, score) in enumerate(ranking, 1)}
 
 
-class Seen(Protocol):
+class Visible(Protocol):
     """What callers in some groups see: every figure is over the documents they see and no others.
 
     `languages` counts passages; the rarities weigh every gram and phrase (coverage.py).
@@ -130,9 +132,9 @@ class Backend(Protocol):
         """The cosine below which a vector hit is dropped."""
         ...
 
-    def seen(self, groups: Groups) -> Seen: ...
+    def seen(self, groups: Groups) -> Visible: ...
 
-    def candidates(self, asked: Asked) -> Found:
+    def candidates(self, asked: CandidateQuery) -> Candidates:
         """Of the passages that the filter and the groups allow."""
         ...
 

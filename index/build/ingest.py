@@ -25,11 +25,11 @@ from index.snapshot.roots import NO_RULES, Plan, Root, Rules, plan
 STDIN = "-"
 
 
-class Vanished(IndexProblem):
+class FolderVanished(IndexProblem):
     """A folder is gone that the index holds documents of; it may come back."""
 
 
-class Updated(NamedTuple):
+class UpdateResult(NamedTuple):
     """What one reading of the files came to; `skipped` are those that were not skipped, or not for that reason, before."""
 
     report: Report
@@ -115,7 +115,7 @@ def follow(
     embedder: Embedder | None = None,
     progress: Tell = no_progress,
     pool: Pool | None = None,
-) -> Updated:
+) -> UpdateResult:
     """Update the documents below `folders`, by default all that the index was built from; other documents stay.
 
     A file that could not be read before and is the same is not tried again. Raises Vanished when a folder is gone, or is empty
@@ -149,7 +149,7 @@ def _refuse_vanished(root: Root, build: Build) -> None:
     folder = Path(root.folder)
     if not folder.is_dir() or (count and not any(folder.iterdir())):
         what = "is empty" if folder.is_dir() else "is gone"
-        raise Vanished(f"{folder} {what}; the index keeps its {count} documents as they were")
+        raise FolderVanished(f"{folder} {what}; the index keeps its {count} documents as they were")
 
 
 def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
@@ -172,7 +172,9 @@ def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_pr
             build.close()
 
 
-def _publish(index: Index, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False) -> Updated:
+def _publish(
+    index: Index, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False
+) -> UpdateResult:
     work.report.left_out = finder.left_out + work.left_out
     manifest = build.publish(refit=refit)
     discard(index.folder)
@@ -181,7 +183,7 @@ def _publish(index: Index, build: Build, work: Intake, finder: Finder, began: fl
     index.keep_skipped(now_skipped(earlier, report, None if work.exactly else work.looked_at))
     known = {(skip.name, skip.reason) for skip in earlier.files}
     fresh = [skip for skip in report.skipped if (skip.name, skip.reason) not in known]
-    return Updated(report, build.changes, fresh)
+    return UpdateResult(report, build.changes, fresh)
 
 
 def finish(report: Report, build: Build, manifest: snapshot.Manifest, began: float) -> Report:

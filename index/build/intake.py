@@ -14,7 +14,7 @@ from index.build.build import Build
 from index.build_job import Tell
 from index.documents import archives
 from index.documents.access import ACCESS_FILE, AccessRules, is_access_file
-from index.documents.files import RECORDS, Found, too_large, unsupported
+from index.documents.files import RECORDS, FileToRead, too_large, unsupported
 from index.documents.ignoring import Ignoring
 from index.documents.report import Report, Skip
 from index.groups import Groups
@@ -75,7 +75,7 @@ class Intake:
             if entry.content:
                 self._contents.setdefault(_bytes_of(entry), []).append(entry.source_id)
 
-    def take_files(self, files: list[Found], roots: Sequence[Root]) -> None:
+    def take_files(self, files: list[FileToRead], roots: Sequence[Root]) -> None:
         """Raises IndexProblem when their groups are not known."""
         self._roots = roots
         self._paths |= {file.origin: file.path for file in files}
@@ -88,7 +88,7 @@ class Intake:
         for step, outcomes in self._pool.read(work, self._kept):
             step(outcomes)
 
-    def _work(self, files: list[Found]) -> Iterator[Work]:
+    def _work(self, files: list[FileToRead]) -> Iterator[Work]:
         """What there is to read, and after it what there is to do; this runs ahead of that, and so decides nothing."""
         for done, result in enumerate(files):
             if done % 20 == 0:
@@ -104,7 +104,7 @@ class Intake:
             except (OSError, MemoryError) as error:
                 yield _just(self._keep_unreadable, result, error)
 
-    def _rename(self, files: list[Found]) -> None:
+    def _rename(self, files: list[FileToRead]) -> None:
         """Where the roots are others than they were, give the documents of each file the id that it has now."""
         for file in files:
             if file.problem is None:
@@ -125,7 +125,7 @@ class Intake:
         for entry in self._build.catalogue.values():
             self._known.setdefault(entry.origin, []).append(entry)
 
-    def _file_work(self, found: Found) -> Iterator[Work]:
+    def _file_work(self, found: FileToRead) -> Iterator[Work]:
         status = found.path.stat()
         basis = _basis(found.root)
         stamp = f"{status.st_size}.{status.st_mtime_ns}.{basis}"
@@ -161,7 +161,7 @@ class Intake:
         self.report.files += 1
         self.report.megabytes += status.st_size / 1e6
 
-    def _archive_work(self, found: Found, stamp: str) -> Iterator[Work]:
+    def _archive_work(self, found: FileToRead, stamp: str) -> Iterator[Work]:
         rules = Ignoring(found.root)
         try:
             if any(is_access_file(Path(member.name).name) for member in archives.members(found.path)):
@@ -187,7 +187,7 @@ class Intake:
         except Unreadable as reason:
             yield _just(self.report.skip, found.source_id, reason, found.origin, stamp)
 
-    def _document_work(self, found: Found, inside: str, data: bytes, stamp: str, path: Path) -> Work:
+    def _document_work(self, found: FileToRead, inside: str, data: bytes, stamp: str, path: Path) -> Work:
         """One file or member of an archive, which `path` holds; not to be read when its bytes are those that were read before."""
         content = f"{_digest(data)}.{_basis(found.root)}"
         source_id = found.root.id_of(inside)
@@ -300,7 +300,7 @@ class Intake:
         root = next((root for root in self._roots if root.holds(entry.origin)), None)
         return root is not None and os.path.isdir(root.folder) and not _exists(entry.origin)
 
-    def _keep_unreadable(self, found: Found, error: OSError | MemoryError) -> None:
+    def _keep_unreadable(self, found: FileToRead, error: OSError | MemoryError) -> None:
         """A file that is there but cannot be opened now: what the index holds of it stays."""
         self.report.skip(
             found.source_id,

@@ -26,7 +26,7 @@ from index.snapshot.prepared import Hashes, hashes
 from index.snapshot.roots import Root
 from index.snapshot.segment import CODES, Segment, write_segment
 from index.snapshot.snapshot import Manifest
-from index.snapshot.store import PassageStore, Renamed, complete, read_renamed, write_renamed
+from index.snapshot.store import MovedDocument, PassageStore, complete, read_renamed, write_renamed
 
 _EMBED_BATCH = 64
 #: So many passages are kept in memory before they are written.
@@ -56,7 +56,7 @@ class LocalSink:
         self._began = time.monotonic()
         self._parent = snapshot.hold(index) if snapshot.exists(index) and not afresh else None
         self._foreign = False
-        self._renamed: dict[int, Renamed] = {}
+        self._renamed: dict[int, MovedDocument] = {}
         if self._parent is not None:
             self._foreign = foreign_vectors and self._parent.manifest.embedder.name != lsa.NAME
             try:
@@ -111,7 +111,7 @@ class LocalSink:
 
     def keep(self, entry: Entry, before: Entry) -> None:
         if entry.count and (entry.source_id, entry.url) != (before.source_id, before.url):
-            self._renamed[entry.first] = Renamed(entry.first, entry.count, entry.source_id, entry.url)
+            self._renamed[entry.first] = MovedDocument(entry.first, entry.count, entry.source_id, entry.url)
 
     def remove(self, entry: Entry) -> None:
         self._removed.append((entry.first, entry.count))

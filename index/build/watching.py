@@ -6,7 +6,7 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from index.build.ingest import Updated, Vanished, bring_in, follow
+from index.build.ingest import FolderVanished, UpdateResult, bring_in, follow
 from index.documents.access import is_access_file
 from index.documents.ignoring import IGNORE_FILE, Ignoring
 from index.embedders.embedder import Embedder
@@ -55,7 +55,7 @@ def keep_up(
             try:
                 updated = follow(index, folders, embedder=embedder, pool=pool)
                 lines, behind, reported = lines_of(updated), False, ""
-            except Vanished:
+            except FolderVanished:
                 raise
             except (IndexProblem, OSError) as problem:
                 line = f"not updated: {problem}; what was served before is still served"
@@ -71,7 +71,7 @@ def snapshot_roots(index: Path) -> tuple[Root, ...]:
     return handle.manifest.roots
 
 
-def lines_of(updated: Updated) -> list[str]:
+def lines_of(updated: UpdateResult) -> list[str]:
     lines = []
     for change in updated.changes:
         if change.what == "removed":
@@ -85,7 +85,7 @@ def lines_of(updated: Updated) -> list[str]:
 def _check_there(folders: Sequence[str]) -> None:
     for folder in folders:
         if not Path(folder).is_dir():
-            raise Vanished(f"{folder} is gone; the index keeps its documents as they were")
+            raise FolderVanished(f"{folder} is gone; the index keeps its documents as they were")
 
 
 def _changes(

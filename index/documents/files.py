@@ -20,7 +20,7 @@ RECORDS = frozenset((".jsonl", ".ndjson"))
 MAX_BYTES = 100 * 1024 * 1024
 
 
-class Found(NamedTuple):
+class FileToRead(NamedTuple):
     """A file to read, at `inside` its root; `problem` is why it will be skipped. `closed`: it cannot be opened now."""
 
     path: Path
@@ -54,7 +54,7 @@ class Finder:
         self.rules = {root.folder: Ignoring(root) for root in plan.roots}
         self.left_out = 0  #: files and folders that rules leave out
 
-    def find(self) -> Iterator[Found]:
+    def find(self) -> Iterator[FileToRead]:
         given: set[Path] = set()
         for root, reads in self._plan.reads:
             for wanted in reads:
@@ -63,7 +63,7 @@ class Finder:
                         given.add(reply.path)
                         yield reply
 
-    def _read(self, root: Root, asked: str) -> Iterator[Found]:
+    def _read(self, root: Root, asked: str) -> Iterator[FileToRead]:
         if os.path.lexists(os.path.join(root.folder, asked)):
             matched: Sequence[str] = (asked,)
         else:
@@ -75,7 +75,7 @@ class Finder:
             elif root.holds(str(path)):
                 yield from self._named(path, self._owner(path), by_glob=one != asked)
 
-    def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[Found]:
+    def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[FileToRead]:
         inside = path.relative_to(root.folder).as_posix()
         if is_access_file(path.name):
             _check_name(path)
@@ -84,19 +84,19 @@ class Finder:
         elif by_glob:
             self.left_out += 1
         else:
-            yield Found(path, root, inside, Unreadable("left out by the rules for its folder", failed=False))
+            yield FileToRead(path, root, inside, Unreadable("left out by the rules for its folder", failed=False))
 
     def _owner(self, path: Path) -> Root:
         """The root that holds the path, the innermost of several."""
         return max((root for root in self._plan.roots if root.holds(str(path))), key=lambda root: len(root.folder))
 
-    def _walk(self, start: Path, root: Root) -> Iterator[Found]:
-        shut: list[Found] = []
+    def _walk(self, start: Path, root: Root) -> Iterator[FileToRead]:
+        shut: list[FileToRead] = []
 
         def cannot_list(error: OSError) -> None:
             path = Path(error.filename)
             reason = Unreadable(f"cannot be listed ({error.strerror}); what it held stays as it was")
-            shut.append(Found(path, root, path.relative_to(root.folder).as_posix(), reason, closed=True))
+            shut.append(FileToRead(path, root, path.relative_to(root.folder).as_posix(), reason, closed=True))
 
         owners = {str(start): root}
         for folder, folders, files in os.walk(start, onerror=cannot_list):
@@ -113,7 +113,7 @@ class Finder:
                     self.left_out += 1
                 elif path.is_symlink():
                     reason = "a link to a folder; links are not followed"
-                    yield Found(path, owner, base + name, Unreadable(reason, failed=False))
+                    yield FileToRead(path, owner, base + name, Unreadable(reason, failed=False))
                 else:
                     kept.append(name)
                     owners[str(path)] = owner
@@ -138,15 +138,15 @@ def _check_name(path: Path) -> None:
         )
 
 
-def _look(path: Path, root: Root, inside: str, *, named: bool = False) -> Found:
+def _look(path: Path, root: Root, inside: str, *, named: bool = False) -> FileToRead:
     if path.is_symlink() and not named:
         target = path.resolve()
         if not root.holds(str(target)):
-            return Found(path, root, inside, Unreadable("a link that leaves the folder", failed=False))
+            return FileToRead(path, root, inside, Unreadable("a link that leaves the folder", failed=False))
         if not target.exists():
-            return Found(path, root, inside, Unreadable("a link to nothing", failed=False))
+            return FileToRead(path, root, inside, Unreadable("a link to nothing", failed=False))
     problem = _problem(path)
-    return Found(path, root, inside, problem, closed=isinstance(problem, _Closed))
+    return FileToRead(path, root, inside, problem, closed=isinstance(problem, _Closed))
 
 
 class _Closed(Unreadable):

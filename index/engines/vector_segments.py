@@ -41,7 +41,7 @@ _LOADING = threading.Lock()
 _GATHER_BELOW = 0.25
 
 
-class Segment:
+class VectorSegment:
     """Opened for reading; safe for any number of threads."""
 
     def __init__(self, folder: Path, name: str, dimension: int) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from index.build_job import Tell
 from index.embedders.embedder import Vectors
 from index.engines import vector_segments
-from index.engines.vector_segments import GRAPH_FROM, WIDTH, Batch, Labels, Places, Segment
+from index.engines.vector_segments import GRAPH_FROM, WIDTH, Batch, Labels, Places, VectorSegment
 from index.errors import IndexProblem
 from index.snapshot.allowed import REMEMBERED, Allowed
 
@@ -60,10 +60,10 @@ def update(
     removed ones included. Raises IndexProblem.
     """
     folder = new.parent
-    before = VectorIndex(old, dimension, 0)
+    before = SegmentedVectors(old, dimension, 0)
     gone = np.union1d(before.removed, removed)
     added = vector_segments.write(folder, batches, _full(before.size + total))
-    segments = [*before.segments, *(Segment(folder, name, dimension) for name in added)]
+    segments = [*before.segments, *(VectorSegment(folder, name, dimension) for name in added)]
     segments = [segment for segment in segments if _kept(segment, gone).any()]
     kept = [_kept(segment, gone) for segment in segments]
     live = [int(np.count_nonzero(each)) for each in kept]
@@ -105,7 +105,7 @@ def _full(total: int) -> int:
     return max(_MERGED, total // _PART)
 
 
-def _kept(segment: Segment, gone: Labels) -> NDArray[np.bool_]:
+def _kept(segment: VectorSegment, gone: Labels) -> NDArray[np.bool_]:
     kept = np.ones(len(segment.labels), dtype=bool)
     kept[segment.places(gone)] = False
     return kept
@@ -128,14 +128,14 @@ def _add_graphs(folder: Path, names: Iterable[str], dimension: int, tell: Tell) 
             one.result()
 
 
-class VectorIndex:
+class SegmentedVectors:
     """Safe for any number of threads."""
 
     def __init__(self, path: Path, dimension: int, live: int) -> None:
         """`live`: the number of vectors that are not removed. Its graphs are not loaded yet. Raises IndexProblem."""
         try:
             listing = msgspec.msgpack.decode(path.read_bytes(), type=_List)
-            self.segments = [Segment(path.parent, name, dimension) for name in listing.segments]
+            self.segments = [VectorSegment(path.parent, name, dimension) for name in listing.segments]
             self.removed: Labels = np.frombuffer(listing.removed, dtype=np.int64)
         except (RuntimeError, OSError, ValueError, msgspec.DecodeError) as error:
             raise IndexProblem(f"vectors {path} cannot be read ({error}); build the index again") from error
@@ -219,9 +219,9 @@ def _best(labels: Labels, cosines: Vectors, k: int) -> dict[int, float]:
     return dict(zip(labels[best].tolist(), cosines[best].tolist(), strict=True))
 
 
-def open_index(path: Path, dimension: int, live: int) -> VectorIndex:
+def open_index(path: Path, dimension: int, live: int) -> SegmentedVectors:
     """Raises IndexProblem."""
-    opened = VectorIndex(path, dimension, live)
+    opened = SegmentedVectors(path, dimension, live)
     try:
         for segment in opened.segments:
             segment.load()

@@ -44,17 +44,17 @@ _REMEMBERED = 65536
 
 def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has none of their letters."""
-    return Looked(text).language()
+    return ScannedText(text).language()
 
 
 def share_of(text: str, language: str) -> float:
     """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
-    return Looked(text).share_of(language)
+    return ScannedText(text).share_of(language)
 
 
 def strongly(text: str, language: str) -> bool:
     """Whether a text is surely in a language: by its script, or by many function words and few of any other."""
-    return Looked(text).is_strongly(language)
+    return ScannedText(text).is_strongly(language)
 
 
 def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
@@ -62,7 +62,7 @@ def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> st
 
     `running`: how far at least it must be running text and not names, from 0 to 1, with as many function words as prose has.
     """
-    looked = Looked(text)
+    looked = ScannedText(text)
     result = looked.clear()
     if result is None or result in (UNDETERMINED, otherwise):
         return otherwise
@@ -80,7 +80,7 @@ def same_script(language: str) -> tuple[str, ...]:
     return written_in(of(language).identity.script) if language in LANGUAGES else ()
 
 
-class Looked:
+class ScannedText:
     """A text with its words and letters, counted once for every question about its language."""
 
     def __init__(self, text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.backend import Asked, Candidate, Found, Key, Place, chosen, places
+from index.backend import Candidate, CandidateQuery, Candidates, Key, Rank, chosen, places
 from index.embedders.embedder import Embedder
 from index.engines import bm25
 from index.errors import IndexProblem
@@ -18,7 +18,7 @@ from index.groups import Groups, group_name
 from index.model import Entry, Passage
 from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
-from index.opensearch.layout import Held, Names, State, row_of, sees, set_of, unpacked
+from index.opensearch.layout import Names, PassageRecord, State, row_of, sees, set_of, unpacked
 from index.snapshot.allowed import REMEMBERED
 from index.snapshot.snapshot import Manifest
 from index.text.coverage import rarity
@@ -32,7 +32,7 @@ _HELD_PAGE = 100
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class View:
+class ClusterView:
     """What callers in some groups see, as a sum over the classes of documents that they see."""
 
     documents: int
@@ -45,7 +45,7 @@ class View:
 class _Hit:
     number: int
     score: float
-    held: Held
+    held: PassageRecord
 
 
 class OpenSearchBackend:
@@ -79,10 +79,10 @@ class OpenSearchBackend:
     def threshold(self) -> float:
         return self.state.manifest.embedder.threshold
 
-    def seen(self, groups: Groups) -> View:
+    def seen(self, groups: Groups) -> ClusterView:
         return self._view(None if groups is None else self._named & {*map(group_name, groups)})
 
-    def _make_view(self, groups: frozenset[str] | None) -> View:
+    def _make_view(self, groups: frozenset[str] | None) -> ClusterView:
         wanted = None if groups is None else tuple(groups)
         classes = [one for one in self.state.classes if sees(wanted, one.groups)]
         languages: dict[str, int] = {}
@@ -91,14 +91,14 @@ class OpenSearchBackend:
                 languages[language] = languages.get(language, 0) + passages
         total = counts.total(self._counts(one.counts) for one in classes)
         passages = sum(languages.values())
-        return View(
+        return ClusterView(
             documents=sum(one.documents for one in classes),
             languages={language: result for language, result in languages.items() if result},
             rarity=rarity(total.grams, passages),
             phrase_rarity=rarity(total.phrases, passages),
         )
 
-    def candidates(self, asked: Asked) -> Found:
+    def candidates(self, asked: CandidateQuery) -> Candidates:
         among = queries.among_passages(self.state, asked.groups, asked.filter)
         depth = asked.bm25_depth
         searches = [(self.names.passages, body, True) for body in self._term_searches(asked, depth, among)]
@@ -113,7 +113,7 @@ class OpenSearchBackend:
         bm25_ranking = [(hit.number, hit.score) for hit in by_bm25]
         vector_ranking = [(hit.number, hit.score) for hit in by_vector]
         bm25_places, vector_places = places(bm25_ranking), places(vector_ranking)
-        return Found(
+        return Candidates(
             candidates=[
                 _candidate(hits[number], asked, bm25_places.get(number), vector_places.get(number))
                 for number in chosen(asked, bm25_ranking, vector_ranking)
@@ -121,7 +121,7 @@ class OpenSearchBackend:
             best_cosine=vector_ranking[0][1] if vector_ranking else 0.0,
         )
 
-    def _term_searches(self, asked: Asked, depth: int, among: list[Json]) -> Iterator[Json]:
+    def _term_searches(self, asked: CandidateQuery, depth: int, among: list[Json]) -> Iterator[Json]:
         """As Bm25.search: the question goes to the field of each language, and those of others count for less."""
         present = self.state.manifest.languages
         about = bm25.query_text(asked.topic) if asked.topic else ""
@@ -186,8 +186,8 @@ class OpenSearchBackend:
         self._counts.cache_clear()
 
 
-def _held(hit: Json) -> Held:
-    return unpacked(hit["_source"]["held"], Held)
+def _held(hit: Json) -> PassageRecord:
+    return unpacked(hit["_source"]["held"], PassageRecord)
 
 
 def _read(hit: Json) -> _Hit:
@@ -209,11 +209,11 @@ def _scored(hit: _Hit, score: float) -> _Hit:
     return _Hit(hit.number, score, hit.held)
 
 
-def _cosine(hit: _Hit, asked: Asked) -> float:
+def _cosine(hit: _Hit, asked: CandidateQuery) -> float:
     return 0.0 if asked.vector is None else float(row_of(hit.held) @ asked.vector[0])
 
 
-def _candidate(hit: _Hit, asked: Asked, bm25: Place | None, vector: Place | None) -> Candidate:
+def _candidate(hit: _Hit, asked: CandidateQuery, bm25: Rank | None, vector: Rank | None) -> Candidate:
     stored = hit.held
     return Candidate(
         key=Key(stored.passage.source_id, stored.ordinal),

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from index.errors import IndexProblem
-from index.opensearch.client import Again, Client
+from index.opensearch.client import Client, RetrySearch
 
 type Json = dict[str, Any]
 
@@ -54,7 +54,7 @@ class Bulk:
             try:
                 failed = self._send(part)
                 busy, problem = bool(failed), "too busy"
-            except Again as again:
+            except RetrySearch as again:
                 failed, busy, problem = part, again.busy, str(again)
             left = [*failed, *left[len(part) :]]
             if len(failed) < len(part):

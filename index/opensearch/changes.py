@@ -7,7 +7,7 @@ from index.model import Entry
 from index.opensearch.layout import asked_of, edition_of
 
 
-class Known(NamedTuple):
+class KnownEntry(NamedTuple):
     """A document of the catalogue before: its entry, the edition of its passages, and the id of what holds the entry."""
 
     entry: Entry
@@ -15,7 +15,7 @@ class Known(NamedTuple):
     name: str
 
 
-class Change(NamedTuple):
+class EntryChange(NamedTuple):
     """A document of the catalogue after, and the edition of its passages.
 
     `before` is what it takes the place of. `entered`: the entry is to be written. `fresh`: its passages are new ones.
@@ -24,26 +24,28 @@ class Change(NamedTuple):
 
     entry: Entry
     edition: str
-    before: Known | None
+    before: KnownEntry | None
     entered: bool = False
     fresh: bool = False
     again: bool = False
 
 
-class Plan(NamedTuple):
+class WritePlan(NamedTuple):
     """`dead` are the entries that are replaced or removed; `gone` those with passages that are removed, too."""
 
-    changes: list[Change]
-    dead: list[Known]
-    gone: list[Known]
+    changes: list[EntryChange]
+    dead: list[KnownEntry]
+    gone: list[KnownEntry]
 
 
-def plan(known: Iterable[Known], after: Iterable[Entry], fresh: Container[int], build: int, *, afresh: bool) -> Plan:
+def plan(
+    known: Iterable[KnownEntry], after: Iterable[Entry], fresh: Container[int], build: int, *, afresh: bool
+) -> WritePlan:
     """`fresh`: the first numbers of documents with new passages. `afresh`: everything is written again."""
     before = list(known)
     by_number = {one.entry.first: one for one in before if one.entry.count}
     by_id = {one.entry.source_id: one for one in before}
-    changes: list[Change] = []
+    changes: list[EntryChange] = []
     kept: set[str] = set()
     staying: set[str] = set()
     for entry in after:
@@ -54,7 +56,7 @@ def plan(known: Iterable[Known], after: Iterable[Entry], fresh: Container[int], 
                 staying.add(change.before.name)
             if change.edition == change.before.edition:
                 kept.add(change.edition)
-    return Plan(
+    return WritePlan(
         changes,
         [one for one in before if one.name not in staying],
         [one for one in before if one.entry.count and one.edition not in kept],
@@ -63,20 +65,20 @@ def plan(known: Iterable[Known], after: Iterable[Entry], fresh: Container[int], 
 
 def _change(
     entry: Entry,
-    by_number: dict[int, Known],
-    by_id: dict[str, Known],
+    by_number: dict[int, KnownEntry],
+    by_id: dict[str, KnownEntry],
     fresh: Container[int],
     build: int,
     *,
     afresh: bool,
-) -> Change:
+) -> EntryChange:
     edition = edition_of(entry, build)
     before = by_number.get(entry.first) if entry.count else by_id.get(entry.source_id)
     if before is None or entry.first in fresh or before.entry.count != entry.count:
-        return Change(entry, edition, None, entered=True, fresh=entry.count > 0)
+        return EntryChange(entry, edition, None, entered=True, fresh=entry.count > 0)
     if afresh or _shown(entry) != _shown(before.entry):
-        return Change(entry, edition, before, entered=True, again=entry.count > 0)
-    return Change(entry, before.edition, before, entered=entry != before.entry)
+        return EntryChange(entry, edition, before, entered=True, again=entry.count > 0)
+    return EntryChange(entry, before.edition, before, entered=entry != before.entry)
 
 
 def _shown(entry: Entry) -> object:

@@ -97,7 +97,7 @@ def _is_here(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-class Refused(IndexProblem):
+class RequestRefused(IndexProblem):
     """The cluster understood what was asked and does not do it; `status` is HTTP's."""
 
     def __init__(self, line: str, status: int) -> None:
@@ -197,12 +197,12 @@ class Client:
         """Raises Again for a search that lost a shard, Refused for an invalid search. `every`: none may be missing."""
         status = reply.get("status", 200)
         if status in (400, 404):
-            raise Refused(f"{self.address}: {_reason(reply)}", status)
+            raise RequestRefused(f"{self.address}: {_reason(reply)}", status)
         shards = reply.get("_shards", {"failed": 1})
         # A shard without any copy left counts neither as failed nor as successful.
         whole = not shards["failed"] and (not every or shards["successful"] == shards["total"])
         if status != 200 or not whole or reply.get("timed_out"):
-            raise Again(_reason(reply))
+            raise RetrySearch(_reason(reply))
 
     def once(
         self, method: str, path: str, body: str | None, timeout_s: float, params: Mapping[str, str | float] = _NO_PARAMS
@@ -216,16 +216,16 @@ class Client:
                 f"{self.address}: the certificate is not trusted ({error.error}); name its signer with index.ca"
             ) from error
         except errors.ConnectionError as error:
-            raise Again(str(error.error).split(":", 1)[0]) from error
+            raise RetrySearch(str(error.error).split(":", 1)[0]) from error
         except errors.TransportError as error:
             status = int(error.status_code)
             if status in _BUSY:
-                raise Again(f"status {status}", busy=status == 429) from error
+                raise RetrySearch(f"status {status}", busy=status == 429) from error
             if status in (401, 403):
                 raise IndexProblem(
                     f"{self.address} does not admit user '{self.address.user}'; set index.user and index.password"
                 ) from error
-            raise Refused(f"{self.address}: {_reason(error.info)}", status) from error
+            raise RequestRefused(f"{self.address}: {_reason(error.info)}", status) from error
         except errors.SerializationError as error:
             raise IndexProblem(f"{self.address} does not answer as OpenSearch does; correct index.url") from error
         return reply if isinstance(reply, dict) else {"reply": reply}
@@ -246,7 +246,7 @@ class Client:
             self._transport.close()
 
 
-class Again(Exception):
+class RetrySearch(Exception):
     """Not now: a node is away, or it has too much to do (`busy`)."""
 
     def __init__(self, line: str, *, busy: bool = False) -> None:
@@ -263,7 +263,7 @@ class _Left(contextlib.AbstractContextManager[None]):
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         self.problem = str(error)
-        return isinstance(error, Again)
+        return isinstance(error, RetrySearch)
 
 
 def _reason(reply: object) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from index.groups import Groups
 from index.opensearch.client import Client
-from index.opensearch.layout import Held
+from index.opensearch.layout import PassageRecord
 from index.text.coverage import SLOTS
 
 
@@ -35,7 +35,7 @@ def total(several: Iterable[Counts]) -> Counts:
     return result
 
 
-def count(counts: Counts, held: Held, by: int) -> None:
+def count(counts: Counts, held: PassageRecord, by: int) -> None:
     """Add a passage (`by` 1) or take it away (-1); each set holds a hash once."""
     counts.grams[np.frombuffer(held.grams, dtype=np.uint16)] += by
     counts.phrases[np.frombuffer(held.phrases, dtype=np.uint16)] += by

@@ -5,7 +5,7 @@ from collections.abc import Container
 
 from index.errors import IndexProblem
 from index.opensearch.bulk import PATIENCE_S
-from index.opensearch.client import Client, Refused
+from index.opensearch.client import Client, RequestRefused
 from index.opensearch.layout import DOCUMENTS, PASSAGES, Names, alias, documents_index, passages_index
 
 _EXISTS, _MISSING, _LATE = 400, 404, 408
@@ -25,7 +25,7 @@ def create(client: Client, generation: int, dimension: int) -> Names:
     for index, body in bodies.items():
         try:
             client.ask("PUT", f"/{index}", body, timeout_s=PATIENCE_S)
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status != _EXISTS or "already exists" not in str(refused):
                 raise
     return names
@@ -41,7 +41,7 @@ def wait_for_copies(client: Client, index: str) -> None:
             wait_for_no_initializing_shards="true",
             timeout=f"{_COPIES_S}s",
         )
-    except Refused as refused:
+    except RequestRefused as refused:
         if refused.status != _LATE:  # a copy that takes longer than that is not waited for
             raise
 
@@ -51,7 +51,7 @@ def serving(client: Client) -> int | None:
     wanted = alias(client.address, DOCUMENTS)
     try:
         reply = client.ask("GET", f"/_alias/{wanted}")
-    except Refused as refused:
+    except RequestRefused as refused:
         if refused.status != _MISSING:
             raise
         return None
@@ -73,7 +73,7 @@ def point_at(client: Client, generation: int, before: int | None) -> None:
         actions.append({"add": {"index": getattr(Names(client.address, generation), what), "alias": name}})
     try:
         client.ask("POST", "/_aliases", {"actions": actions}, timeout_s=PATIENCE_S)
-    except Refused:
+    except RequestRefused:
         if serving(client) != generation:  # or it was done, and only the reply was lost
             raise
 
@@ -87,7 +87,7 @@ def delete_but(client: Client, kept: Container[int]) -> None:
         if match is not None and int(match[1]) not in kept:
             try:
                 client.ask("DELETE", f"/{row['index']}", timeout_s=PATIENCE_S)
-            except Refused as refused:
+            except RequestRefused as refused:
                 if refused.status != _MISSING:
                     raise
 

@@ -38,7 +38,7 @@ REGEX_LENGTH = 10_000
 type Json = dict[str, Any]
 
 
-class Held(msgspec.Struct, frozen=True, array_like=True):
+class PassageRecord(msgspec.Struct, frozen=True, array_like=True):
     """The fields of a passage's document that are not searched: all that the ranking and another generation need of it."""
 
     passage: Passage
@@ -192,7 +192,7 @@ def edition_of(entry: Entry, build: int) -> str:
     return f"{build}-{entry.first}"
 
 
-def passage_document(entry: Entry, held: Held, terms: Sequence[str], build: int) -> tuple[str, Json]:
+def passage_document(entry: Entry, held: PassageRecord, terms: Sequence[str], build: int) -> tuple[str, Json]:
     """Its id, the same whenever the same build writes it, and the document."""
     row = row_of(held)
     document = asked_of(entry) | {
@@ -232,7 +232,7 @@ def unpacked[T](text: str, of: type[T]) -> T:
     return msgspec.msgpack.decode(base64.b64decode(text), type=of)
 
 
-def row_of(held: Held) -> Vectors:
+def row_of(held: PassageRecord) -> Vectors:
     return np.frombuffer(held.row, dtype="<f4").astype(np.float32)
 
 

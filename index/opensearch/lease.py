@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from index.errors import IndexProblem
-from index.opensearch.client import Client, Refused
+from index.opensearch.client import Client, RequestRefused
 from index.opensearch.layout import alias
 
 #: After this long without a sign of life, another process may write.
@@ -19,7 +19,7 @@ WRITER = "writer"
 _DOCUMENT = "writer"
 
 
-class Taken(IndexProblem):
+class LeaseTaken(IndexProblem):
     """Another process writes the index."""
 
 
@@ -35,7 +35,7 @@ class Lease:
         self._create()
         known, version = self._read()
         if float(known["until"]) > time.time() and known["holder"]:
-            raise Taken(
+            raise LeaseTaken(
                 f"another process is writing {client.address} ({known['holder']}), or died less than {LEASE_S:.0f} s ago;"
                 " wait until it is done"
             )
@@ -69,14 +69,14 @@ class Lease:
         settings = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
         try:
             self._client.ask("PUT", f"/{self._index}", {"settings": settings, "mappings": {"dynamic": False}})
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status != _EXISTS:
                 raise
 
     def _read(self) -> tuple[dict[str, Any], tuple[int, int] | None]:
         try:
             reply = self._client.ask("GET", f"/{self._index}/_doc/{_DOCUMENT}")
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status != MISSING:
                 raise
             return {"builds": 0, "until": 0.0, "holder": ""}, None
@@ -90,12 +90,12 @@ class Lease:
         )
         try:
             done = self._client.ask("PUT", f"/{self._index}/_doc/{_DOCUMENT}", body, timeout_s=LEASE_S / 3, **only)
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status != _CONFLICT:
                 raise
             now, result = self._read()  # a reply that was lost looks like a conflict with oneself
             if result is None or now["holder"] != holder or now["builds"] != self.build:
-                raise Taken(f"another process writes {self._client.address} now; wait until it is done") from None
+                raise LeaseTaken(f"another process writes {self._client.address} now; wait until it is done") from None
             return result
         return done["_seq_no"], done["_primary_term"]
 
@@ -107,6 +107,6 @@ class Lease:
                 failing_since = 0.0
             except IndexProblem as problem:
                 failing_since = failing_since or time.monotonic()
-                if isinstance(problem, Taken) or time.monotonic() - failing_since > LEASE_S / 2:
+                if isinstance(problem, LeaseTaken) or time.monotonic() - failing_since > LEASE_S / 2:
                     self._lost = str(problem)
                     return

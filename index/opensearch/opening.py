@@ -9,7 +9,7 @@ from index.documents.report import Skipped
 from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.opensearch import generations, states
-from index.opensearch.client import Refused, located
+from index.opensearch.client import RequestRefused, located
 from index.opensearch.layout import alias, packed, unpacked
 from index.opensearch.lease import MISSING, WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
@@ -73,7 +73,7 @@ class OpenSearchIndex(OpenSearchSnapshots):
     def skipped(self) -> Skipped:
         try:
             reply = self.client.ask("GET", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}")
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status != MISSING:
                 raise
             return Skipped()

@@ -205,7 +205,7 @@ class OpenSearchSink:
             refresh="true",
         )
 
-    def _read_catalogue(self) -> Iterator[changes.Known]:
+    def _read_catalogue(self) -> Iterator[changes.KnownEntry]:
         if self._parent is None:
             return
         index = Names(self._client.address, self._parent.generation).documents
@@ -217,7 +217,7 @@ class OpenSearchSink:
         while page := self._client.find(index, body):
             for hit in page:
                 source = hit["_source"]
-                yield changes.Known(unpacked(source["held"], Entry), str(source["edition"]), str(hit["_id"]))
+                yield changes.KnownEntry(unpacked(source["held"], Entry), str(source["edition"]), str(hit["_id"]))
             body["search_after"] = page[-1]["sort"]
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 
 from index.model import Entry, Metadata, Passage, first_places
-from index.opensearch.layout import Held
+from index.opensearch.layout import PassageRecord
 from index.snapshot.prepared import Hashes
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[Held]).decode
+_decode = msgspec.msgpack.Decoder(list[PassageRecord]).decode
 
 
 class Spool:
@@ -33,7 +33,7 @@ class Spool:
     def __contains__(self, first: object) -> bool:
         return first in self._places
 
-    def get(self, first: int) -> list[Held]:
+    def get(self, first: int) -> list[PassageRecord]:
         start, size = self._places[first]
         self._file.seek(start)
         return _decode(self._file.read(size))
@@ -43,7 +43,7 @@ class Spool:
         self._owned.cleanup()
 
 
-def _held(metadata: Metadata, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> Iterator[Held]:
+def _held(metadata: Metadata, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> Iterator[PassageRecord]:
     leads = [hashes[position].lead for position in first_places(passages)]
     for ordinal, (passage, of, lead) in enumerate(zip(passages, hashes, leads, strict=True)):
-        yield Held(passage, ordinal, metadata, of.grams, of.phrases, lead, of.sketch, of.codes, b"")
+        yield PassageRecord(passage, ordinal, metadata, of.grams, of.phrases, lead, of.sketch, of.codes, b"")

@@ -17,7 +17,7 @@ from index.model import FORMAT
 from index.opensearch import generations
 from index.opensearch.backend import OpenSearchBackend
 from index.opensearch.bulk import PATIENCE_S, Bulk
-from index.opensearch.client import Address, Client, Refused
+from index.opensearch.client import Address, Client, RequestRefused
 from index.opensearch.layout import DOCUMENTS, STATE, Names, State, alias, packed, unpacked
 
 _ID = re.compile(r"g(\d{6,})-u\d{6,}-[0-9a-f]{8}")
@@ -101,7 +101,7 @@ def read_state(client: Client, name: str | None = None) -> State:
         return _state(client, _document(client, alias(client.address, DOCUMENTS), STATE))
     try:
         return _state(client, _document(client, Names(client.address, generation_of(name)).documents, name))
-    except Refused as refused:
+    except RequestRefused as refused:
         if refused.status != _MISSING:
             raise
     newest = read_state(client)
@@ -125,7 +125,7 @@ def replace(client: Client, index: str, document: dict[str, str], before: Curren
     only: dict[str, Any] = {"if_seq_no": before.version[0], "if_primary_term": before.version[1]}
     try:
         client.ask("PUT", f"/{index}/_doc/{STATE}", document, timeout_s=PATIENCE_S, **only)
-    except Refused as refused:
+    except RequestRefused as refused:
         # A reply that was lost, and the second try, look like a conflict.
         if refused.status != _CONFLICT or _document(client, index, STATE)["snapshot"] != document["snapshot"]:
             raise
@@ -153,7 +153,7 @@ def _state(client: Client, found: dict[str, Any]) -> State:
 def _document(client: Client, index: str, name: str, **params: str | float) -> dict[str, Any]:
     try:
         reply: dict[str, Any] = client.ask("GET", f"/{index}/_doc/{name}", None, timeout_s=None, **params)["_source"]
-    except Refused as refused:
+    except RequestRefused as refused:
         if refused.status == _MISSING and name == STATE:
             raise no_index(client) from None
         raise

@@ -17,12 +17,12 @@ from index.java import jvm
 from index.model import Entry, indexed_text
 from index.opensearch import analysis, counts, generations, queries, states
 from index.opensearch.bulk import Bulk
-from index.opensearch.changes import Plan
+from index.opensearch.changes import WritePlan
 from index.opensearch.client import Client
 from index.opensearch.layout import (
     Class,
-    Held,
     Names,
+    PassageRecord,
     State,
     class_of,
     entry_document,
@@ -47,7 +47,7 @@ class _Tally:
         self.counts = read
         self.changed = known is None
 
-    def add(self, held: Held, by: int) -> None:
+    def add(self, held: PassageRecord, by: int) -> None:
         language = held.passage.language
         self.languages[language] = self.languages.get(language, 0) + by
         counts.count(self.counts, held, by)
@@ -81,7 +81,7 @@ class Writing:
         self.model_chunks = parent.model_chunks if parent is not None else 0
         self.classes: tuple[Class, ...] = ()
 
-    def run(self, plan: Plan, *, afresh: bool, refit: bool) -> None:
+    def run(self, plan: WritePlan, *, afresh: bool, refit: bool) -> None:
         """Write all of it, and see that it is there. Raises IndexProblem."""
         total = sum(change.entry.count for change in plan.changes if change.fresh or change.again)
         with ExitStack() as stack:
@@ -104,7 +104,7 @@ class Writing:
             return generations.create(self._client, self._build, self.spec.dimension)
         return Names(self._client.address, self._parent.generation)
 
-    def _embedder(self, plan: Plan, stack: ExitStack, *, refit: bool) -> Embedder:
+    def _embedder(self, plan: WritePlan, stack: ExitStack, *, refit: bool) -> Embedder:
         """The embedder: the given embedder, the generation's model, or a model fitted now on an even sample."""
         if self._given is not None:
             self.spec = self._given.spec
@@ -125,11 +125,11 @@ class Writing:
         self.spec = model.spec
         return model
 
-    def _sampled(self, entries: Sequence[Entry], sample: Sequence[int]) -> Iterator[Held]:
+    def _sampled(self, entries: Sequence[Entry], sample: Sequence[int]) -> Iterator[PassageRecord]:
         wanted = iter(sample)
         number = next(wanted, None)
         missing: list[int] = []
-        results: dict[int, Held] = {}
+        results: dict[int, PassageRecord] = {}
         for entry in entries:
             stored = self._spool.get(entry.first) if entry.first in self._spool else None
             while number is not None and number < entry.first + entry.count:
@@ -146,7 +146,7 @@ class Writing:
                 raise IndexProblem(f"{self._client.address}: passage {each} is missing; build the index again")
             yield results[each]
 
-    def _stored(self, query: Json) -> list[Held]:
+    def _stored(self, query: Json) -> list[PassageRecord]:
         """At most _PAGE passages of the parent, in order."""
         if self._parent is None:
             return []
@@ -157,9 +157,9 @@ class Writing:
             "sort": [{"number": "asc"}],
         }
         index = Names(self._client.address, self._parent.generation).passages
-        return [unpacked(hit["_source"]["held"], Held) for hit in self._client.find(index, body)]
+        return [unpacked(hit["_source"]["held"], PassageRecord) for hit in self._client.find(index, body)]
 
-    def _stored_of(self, entry: Entry) -> Iterator[Held]:
+    def _stored_of(self, entry: Entry) -> Iterator[PassageRecord]:
         """The passages of a document of the parent. Raises IndexProblem when one is missing."""
         for first in range(entry.first, entry.first + entry.count, _PAGE):
             behind = min(first + _PAGE, entry.first + entry.count)
@@ -177,7 +177,7 @@ class Writing:
         states.lay_out_model(self._client, self._parent, folder)
         return states.write_model(self._bulk, names.documents, folder)
 
-    def _take_away(self, plan: Plan, *, afresh: bool) -> None:
+    def _take_away(self, plan: WritePlan, *, afresh: bool) -> None:
         """What goes is counted no more."""
         if afresh:
             return
@@ -195,9 +195,9 @@ class Writing:
             self._tallies[named] = _Tally(None, counts.nothing())
         return self._tallies[named]
 
-    def _passages(self, plan: Plan, names: Names, embedder: Embedder, total: int, *, reuse: bool) -> int:
+    def _passages(self, plan: WritePlan, names: Names, embedder: Embedder, total: int, *, reuse: bool) -> int:
         done = 0
-        batch: list[tuple[Entry, Held]] = []
+        batch: list[tuple[Entry, PassageRecord]] = []
         for entry, stored in self._to_write(plan):
             batch.append((entry, stored))
             if len(batch) == _EMBEDDED_AT_ONCE:
@@ -208,7 +208,7 @@ class Writing:
         self._tell("passages", done, total)
         return done
 
-    def _to_write(self, plan: Plan) -> Iterator[tuple[Entry, Held]]:
+    def _to_write(self, plan: WritePlan) -> Iterator[tuple[Entry, PassageRecord]]:
         for change in plan.changes:
             if change.fresh:
                 yield from ((change.entry, stored) for stored in self._spool.get(change.entry.first))
@@ -218,7 +218,9 @@ class Writing:
                     passage = msgspec.structs.replace(stored.passage, source_id=entry.source_id, url=entry.url)
                     yield entry, msgspec.structs.replace(stored, passage=passage, metadata=entry.metadata)
 
-    def _write(self, batch: Sequence[tuple[Entry, Held]], names: Names, embedder: Embedder, *, reuse: bool) -> int:
+    def _write(
+        self, batch: Sequence[tuple[Entry, PassageRecord]], names: Names, embedder: Embedder, *, reuse: bool
+    ) -> int:
         blank = [stored for _, stored in batch if not (reuse and stored.row)]
         texts = [indexed_text(stored.passage) for stored in blank]
         rows = iter(embedder.embed(texts, query=False)) if texts else iter(())
@@ -233,7 +235,7 @@ class Writing:
             self._tally(entry).add(stored, 1)
         return len(batch)
 
-    def _entries(self, plan: Plan, names: Names, *, afresh: bool) -> int:
+    def _entries(self, plan: WritePlan, names: Names, *, afresh: bool) -> int:
         entered = 0
         for change in plan.changes:
             if not change.entered:

@@ -15,7 +15,7 @@ _ARRANGED = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "ul", "ol", "dl
 _MOST_COLUMNS = 100
 
 
-class Piece(NamedTuple):
+class CellPart(NamedTuple):
     """A block before it has its place."""
 
     text: str
@@ -69,33 +69,33 @@ def arranges_the_page(table: HtmlElement, found: list[Row]) -> bool:
     return all(len(row.own) == 1 for row in found) or next(table.iterdescendants(*_ARRANGED), None) is not None
 
 
-def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece]]]) -> Iterator[Piece]:
+def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[CellPart]]]) -> Iterator[CellPart]:
     """The blocks of a table: each row with the names of its columns, and below it the code in its cells."""
     value: dict[HtmlElement, str] = {}
     columns: list[str] = []
     head: list[list[str]] = []
     body = any(not one.is_header for one in found)
     for one in found:
-        below: list[Piece] = []
+        below: list[CellPart] = []
         for cell in one.own:
             value[cell], more = read(cell)
             below += more
         texts = ["" if cell is None else value[cell] for cell in one.cells]
         if one.label is not None and one.in_head:
-            yield Piece(value[one.label], "prose")
+            yield CellPart(value[one.label], "prose")
         elif one.label is None and one.is_header and (body or one.in_head or one is found[0]):
             head.append(texts)
         else:
             if head:
                 columns, head = list(joined(head)), []
-                yield Piece(row(columns), "table_header")
-            yield Piece(value[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
+                yield CellPart(row(columns), "table_header")
+            yield CellPart(value[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
         yield from below
     if head:
-        yield Piece(row(joined(head)), "table_header")
+        yield CellPart(row(joined(head)), "table_header")
 
 
-def piece_in_a_cell(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[Piece]]]) -> list[Piece]:
+def piece_in_a_cell(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[CellPart]]]) -> list[CellPart]:
     """A table inside a cell as one text, and the code in it."""
     value = {cell: read(cell) for one in found for cell in one.own}
     below = [part for _, parts in value.values() for part in parts]
@@ -108,7 +108,7 @@ def piece_in_a_cell(found: list[Row], read: Callable[[HtmlElement], tuple[str, l
     heads = 0
     while heads < len(found) - 1 and found[heads].label is None and found[heads].is_header:
         heads += 1
-    return [Piece(in_a_cell(rows, Head((), joined(rows[:heads]), heads)), "prose"), *below]
+    return [CellPart(in_a_cell(rows, Head((), joined(rows[:heads]), heads)), "prose"), *below]
 
 
 def _named(one: Row, texts: list[str], columns: list[str]) -> str:

@@ -212,7 +212,7 @@ class Walk:
             self._add(*part)
         return False
 
-    def _read(self, cell: HtmlElement) -> tuple[str, list[tables.Piece]]:
+    def _read(self, cell: HtmlElement) -> tuple[str, list[tables.CellPart]]:
         """A cell's text, and the code in it."""
         if not len(cell):
             return inline.squeezed(cell.text or ""), []
@@ -220,7 +220,7 @@ class Walk:
         Walk(builder, everything=self._everything, tables_above=self._tables_above + 1).walk(cell)
         inner = builder.finish("", "")
         parts = [
-            tables.Piece(inner.text[block.start : block.end], block.kind, block.level, block.anchor, block.syntax)
+            tables.CellPart(inner.text[block.start : block.end], block.kind, block.level, block.anchor, block.syntax)
             for block in inner.blocks
         ]
         apart = [part for part in parts if part.kind == "code"]

@@ -13,7 +13,7 @@ from index.readers.building import TextBuilder
 from index.readers.decoding import decode
 from index.readers.formats import Format, Source
 from index.readers.html import read_fragment
-from index.readers.markdown_inline import Anchors, Seen
+from index.readers.markdown_inline import Anchors, InlineText
 from index.readers.markdown_syntax import parser, read_lines, titles
 from index.readers.templating import taken_out
 
@@ -52,7 +52,7 @@ def read_markdown(source: Source) -> Document:
 
 def _without_marks(title: str) -> str:
     tokens = titles().parseInline(title)
-    return " ".join(Seen({}, {}).text(tokens[0].children or ()).replace("`", "").split())
+    return " ".join(InlineText({}, {}).text(tokens[0].children or ()).replace("`", "").split())
 
 
 def _first_heading(document: Document) -> str:
@@ -93,7 +93,7 @@ class _Walk:
         marked = taken_out(text, mdx=self._mdx)
         self._env: dict[str, Any] = {"original": marked.original}
         self._shown = marked.shown
-        self._seen = Seen(marked.shown, marked.original)
+        self._seen = InlineText(marked.shown, marked.original)
         self._parser = parser(marked.text, mdx=self._mdx)
         self._tokens = self._parser.parse(marked.text, self._env)
         self._steps(0, len(self._tokens))

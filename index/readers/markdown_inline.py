@@ -27,7 +27,7 @@ _LINE_TAGS = frozenset(
 _UNSEEN = frozenset(("script", "style"))
 
 
-class Seen:
+class InlineText:
     """The text of inline tokens of one parse; the tables are those of the markup taken out before it."""
 
     def __init__(self, shown: Mapping[int, str], original: Mapping[int, str]) -> None:

@@ -51,7 +51,7 @@ _DROPPED = frozenset(("comment",))
 _AS_CODE = frozenset(("highlight", "codeblock"))
 
 
-class Marked(NamedTuple):
+class MaskedText(NamedTuple):
     """A text with its markup taken out. Both tables are for `str.translate`."""
 
     text: str
@@ -59,13 +59,13 @@ class Marked(NamedTuple):
     original: dict[int, str]
 
 
-def taken_out(text: str, *, mdx: bool) -> Marked:
+def taken_out(text: str, *, mdx: bool) -> MaskedText:
     """Only where it cannot be code; in MDX also lower-case tags, expressions and exports."""
     if not _SIGNS.search(text) and not any(word in text for word in _WORDS):
-        return Marked(text, {}, {})
+        return MaskedText(text, {}, {})
     masker = _Masker(text, mdx=mdx)
     masker.run()
-    return Marked("".join(masker.parts), masker.shown, masker.original)
+    return MaskedText("".join(masker.parts), masker.shown, masker.original)
 
 
 class _Masker:

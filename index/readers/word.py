@@ -12,7 +12,7 @@ from index.readers.tabular import in_a_cell
 from index.readers.unreadable import Unreadable
 from index.readers.word_styles import Role, Styles
 from index.readers.word_tables import cells_of, head_of, rows_of
-from index.readers.word_text import WRAPPERS, Notes, Piece, W, boxes_in, paragraph_text, pieces_of
+from index.readers.word_text import WRAPPERS, Notes, TextRun, W, boxes_in, paragraph_text, pieces_of
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -180,7 +180,7 @@ class _Body:
         return " ".join(filter(None, map(self._text, box.iter(W + "p"))))
 
 
-def _is_all_code(pieces: list[Piece]) -> bool:
+def _is_all_code(pieces: list[TextRun]) -> bool:
     return any(part.text.strip() for part in pieces) and all(part.code for part in pieces if part.text.strip())
 
 

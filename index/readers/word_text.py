@@ -21,7 +21,7 @@ MONOSPACED = re.compile(r"courier|consolas|menlo|monaco|lucida console|\bmono\b|
 CODE_STYLE = re.compile(r"\b(?:code|preformatted|verbatim|listing|macro)", re.IGNORECASE)
 
 
-class Piece(NamedTuple):
+class TextRun(NamedTuple):
     text: str
     code: bool
 
@@ -51,7 +51,7 @@ class Notes:
         return taken
 
 
-def paragraph_text(pieces: list[Piece]) -> str:
+def paragraph_text(pieces: list[TextRun]) -> str:
     """The runs together; code in a sentence is in backticks."""
     parts: list[str] = []
     for code, some in groupby(pieces, key=lambda piece: piece.code):
@@ -61,7 +61,7 @@ def paragraph_text(pieces: list[Piece]) -> str:
     return "".join(parts)
 
 
-def pieces_of(element: "Element", notes: Notes, style_name: Callable[[str], str]) -> Iterator[Piece]:
+def pieces_of(element: "Element", notes: Notes, style_name: Callable[[str], str]) -> Iterator[TextRun]:
     for child in element:
         tag = child.tag
         if tag == W + "r":
@@ -72,10 +72,10 @@ def pieces_of(element: "Element", notes: Notes, style_name: Callable[[str], str]
         elif tag in WRAPPERS or tag in (_MC + "AlternateContent", _MC + "Choice"):
             yield from pieces_of(child, notes, style_name)
         elif tag in (_M + "oMath", _M + "oMathPara"):
-            yield Piece(_math(child), code=False)
+            yield TextRun(_math(child), code=False)
 
 
-def _run(run: "Element", notes: Notes, style_name: Callable[[str], str]) -> Iterator[Piece]:
+def _run(run: "Element", notes: Notes, style_name: Callable[[str], str]) -> Iterator[TextRun]:
     properties = run.find(W + "rPr")
     code = False
     if properties is not None:
@@ -85,11 +85,11 @@ def _run(run: "Element", notes: Notes, style_name: Callable[[str], str]) -> Iter
     for child in run:
         name = child.tag.removeprefix(W) if isinstance(child.tag, str) else ""
         if name == "t":
-            yield Piece(child.text or "", code)
+            yield TextRun(child.text or "", code)
         elif name in _SIGNS:
-            yield Piece(_SIGNS[name], code)
+            yield TextRun(_SIGNS[name], code)
         elif name in ("footnoteReference", "endnoteReference"):
-            yield Piece(notes.refer(name.removesuffix("Reference"), child.get(W + "id", "")), code=False)
+            yield TextRun(notes.refer(name.removesuffix("Reference"), child.get(W + "id", "")), code=False)
         elif name == "ruby":
             base = child.find(W + "rubyBase")
             if base is not None:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from index.backend import Asked, Candidate, Found, Key, Place, chosen, places
+from index.backend import Candidate, CandidateQuery, Candidates, Key, Rank, chosen, places
 from index.embedders.embedder import Embedder
 from index.engines import search_engines
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups
 from index.model import Entry, Passage
-from index.search.opened import Opened, open_snapshot
+from index.search.opened import OpenSnapshot, open_snapshot
 from index.snapshot import snapshot
 from index.snapshot.allowed import Allowed
 from index.snapshot.snapshot import Manifest
@@ -24,7 +24,7 @@ type _Numbered = list[tuple[int, float]]
 class LocalBackend:
     """A snapshot of a folder. Inside, a passage is its number."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenSnapshot) -> None:
         self.opened = opened
 
     @property
@@ -46,7 +46,7 @@ class LocalBackend:
     def seen(self, groups: Groups) -> View:
         return self.opened.views.of(groups)
 
-    def candidates(self, asked: Asked) -> Found:
+    def candidates(self, asked: CandidateQuery) -> Candidates:
         opened = self.opened
         allowed = opened.views.allowed(self.seen(asked.groups), asked.filter)
         # One after the other: each side spends much of its time inside the interpreter's lock, and handing one to a waiting
@@ -61,9 +61,9 @@ class LocalBackend:
             unknown = [number for number in numbers if number not in cosines]
             cosines |= zip(unknown, opened.vectors.cosines(asked.vector, unknown), strict=True)
         candidates = self._loaded(numbers, places(by_bm25), places(by_vector), cosines)
-        return Found(candidates=candidates, best_cosine=by_vector[0][1] if by_vector else 0.0)
+        return Candidates(candidates=candidates, best_cosine=by_vector[0][1] if by_vector else 0.0)
 
-    def _by_bm25(self, asked: Asked, allowed: Allowed | None) -> _Numbered:
+    def _by_bm25(self, asked: CandidateQuery, allowed: Allowed | None) -> _Numbered:
         depth = asked.bm25_depth
         if len(asked.terms) == 1:
             ((text, language),) = asked.terms
@@ -75,7 +75,7 @@ class LocalBackend:
         return sorted(results.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
 
     def _loaded(
-        self, numbers: Sequence[int], bm25: dict[int, Place], vector: dict[int, Place], cosines: dict[int, float]
+        self, numbers: Sequence[int], bm25: dict[int, Rank], vector: dict[int, Rank], cosines: dict[int, float]
     ) -> list[Candidate]:
         stored = [self.opened.passages.held(number) for number in numbers]
         entries = [self.opened.catalogue[one.passage.source_id] for one in stored]

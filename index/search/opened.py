@@ -14,7 +14,7 @@ from index.snapshot.store import PassageStore
 from index.snapshot.views import Views
 
 
-class Opened:
+class OpenSnapshot:
     """A snapshot opened for searching."""
 
     def __init__(self, handle: snapshot.Handle, embedder: Embedder | None) -> None:
@@ -47,11 +47,11 @@ class Opened:
         return self.catalogue.get(source_id) or self.catalogue.get(self._moved.get(source_id, ""))
 
 
-def open_snapshot(directory: Path, snapshot_id: str | None, embedder: Embedder | None) -> Opened:
+def open_snapshot(directory: Path, snapshot_id: str | None, embedder: Embedder | None) -> OpenSnapshot:
     """A snapshot held and opened, by default the current one. Raises IndexProblem."""
     handle = snapshot.hold(directory, snapshot_id)
     try:
-        return Opened(handle, embedder)
+        return OpenSnapshot(handle, embedder)
     except Exception as error:
         damage = [] if isinstance(error, IndexProblem) else snapshot.verify_files(handle.directory, handle.manifest)
         handle.close()

@@ -6,7 +6,7 @@ from itertools import batched
 import msgspec
 import numpy as np
 
-from index.backend import Asked, Candidate, Found, Key, Seen
+from index.backend import Candidate, CandidateQuery, Candidates, Key, Visible
 from index.embedders.reranker import Reranker
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
@@ -16,7 +16,7 @@ from index.text.duplicates import SKETCH_WIDTH, groups
 from index.text.ngrams import encode_all
 
 
-def fused(found: Found, asked: Asked, seen: Seen, k: int, snapshot: str) -> list[Hit]:
+def fused(found: Candidates, asked: CandidateQuery, seen: Visible, k: int, snapshot: str) -> list[Hit]:
     """The best `k` of both sides. Of the question and its variants that one counts for a passage which it covers best.
 
     The topic counts for the text alone: around it and in phrases it would draw the passage that answered the question before.
@@ -38,7 +38,7 @@ def fused(found: Found, asked: Asked, seen: Seen, k: int, snapshot: str) -> list
     ]
 
 
-def of_one_side(found: Found, k: int, score_type: ScoreType, snapshot: str) -> list[Hit]:
+def of_one_side(found: Candidates, k: int, score_type: ScoreType, snapshot: str) -> list[Hit]:
     """The best `k` of the side that was asked alone, by its own score."""
     placed = [(one, one.bm25 if score_type == "bm25" else one.vector) for one in found.candidates]
     ordered = sorted(((one, position) for one, position in placed if position), key=lambda each: each[1].rank)
@@ -54,7 +54,7 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
-def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Seen) -> dict[Key, Covers]:
+def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Visible) -> dict[Key, Covers]:
     if not candidates:
         return {}
     own = [own_headings(one.passage) for one in candidates]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from index.backend import Asked, Backend, Seen, Snapshots
+from index.backend import Backend, CandidateQuery, Snapshots, Visible
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, EmbedderSpec, Vectors
 from index.embedders.reranker import Reranker
@@ -30,7 +30,7 @@ from index.text.question_words import without_question_words
 _TOPIC_CHARS = 200
 
 
-class _Held:
+class _OpenBackend:
     """A backend with its running queries counted; the last one to leave closes it."""
 
     def __init__(self, backend: Backend) -> None:
@@ -45,7 +45,7 @@ class Searcher:
     def __init__(
         self,
         snapshots: Snapshots,
-        held: _Held,
+        held: _OpenBackend,
         embedder: Embedder | None,
         reranker: Reranker | None,
         *,
@@ -56,8 +56,8 @@ class Searcher:
         self._reranker = reranker
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
-        self._held: _Held | None = held
-        self._earlier: list[_Held] = []  # oldest first
+        self._held: _OpenBackend | None = held
+        self._earlier: list[_OpenBackend] = []  # oldest first
         self._most_earlier = earlier
         #: Why callers in groups get no results: access rules are unknown. Empty: they are known.
         self.withheld = ""
@@ -77,7 +77,7 @@ class Searcher:
         `earlier`: so many snapshots stay open for `pinned` when it goes on with newer ones.
         """
         snapshots = LocalSnapshots(index) if isinstance(index, Path) else index
-        opened = _Held(snapshots.open(snapshot, embedder))
+        opened = _OpenBackend(snapshots.open(snapshot, embedder))
         return cls(snapshots, opened, embedder, reranker, earlier=earlier)
 
     @contextlib.contextmanager
@@ -132,7 +132,7 @@ class Searcher:
         """The folders that the snapshot was built from."""
         return self.backend.manifest.roots
 
-    def _current(self) -> _Held:
+    def _current(self) -> _OpenBackend:
         if self._held is None:
             raise IndexProblem(f"the index {self._snapshots} has been closed")
         return self._held
@@ -150,7 +150,7 @@ class Searcher:
         finally:
             self._leave(opened)
 
-    def _leave(self, held: _Held) -> None:
+    def _leave(self, held: _OpenBackend) -> None:
         with self._lock:
             held.users -= 1
             last = held.users == 0
@@ -186,7 +186,7 @@ class Searcher:
         deep = self._reranker is not None and rerank
         with self._entered(groups) as backend:
             seen = backend.seen(groups)
-            request = Asked(
+            request = CandidateQuery(
                 terms=_terms(query, language, seen, variants=vector_k > 0) if bm25_k else (),
                 topic=topic,
                 vector=_vector(backend.embedder, query, topic) if vector_k else None,
@@ -295,7 +295,7 @@ class Searcher:
         if name is None and self._snapshots.newest() == self.snapshot:
             return False
         with self._reloading:
-            fresh = _Held(self._snapshots.open(name, self._embedder))
+            fresh = _OpenBackend(self._snapshots.open(name, self._embedder))
             with self._lock:
                 old, self._held = self._current(), fresh
                 old.asked_at = time.monotonic()
@@ -319,7 +319,7 @@ class Searcher:
         self.forget()
 
 
-def _terms(query: str, language: str, seen: Seen, *, variants: bool) -> list[tuple[str, str]]:
+def _terms(query: str, language: str, seen: Visible, *, variants: bool) -> list[tuple[str, str]]:
     """The queries by terms: with vectors too, without question words, and with names as other languages write them."""
     if not variants:
         return [(query, language)]

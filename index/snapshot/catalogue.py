@@ -34,7 +34,7 @@ class _Id(msgspec.Struct, frozen=True, array_like=True):
 _id = msgspec.msgpack.Decoder(_Id).decode
 
 
-class _Said(msgspec.Struct, frozen=True, array_like=True):
+class _CatalogueHead(msgspec.Struct, frozen=True, array_like=True):
     """`documents` of the snapshot that the file was written for; `gone` are ids that older files hold."""
 
     documents: int
@@ -51,7 +51,7 @@ class _File:
     def __init__(self, path: Path) -> None:
         """Raises OSError or ValueError."""
         self.path = path
-        value, (starts, self._records) = mapped.read(path, _MARK, _Said)
+        value, (starts, self._records) = mapped.read(path, _MARK, _CatalogueHead)
         self.documents, self.gone = value.documents, frozenset(value.gone)
         self._starts = np.frombuffer(starts, dtype="<i8")
 
@@ -175,5 +175,5 @@ def write_catalogue(
         name = f"{int(files[-1].path.stem) + 1 if files else 0:06d}.msgpack"
         ordered = sorted(changed)
         starts = np.cumsum([0, *(len(changed[one]) for one in ordered)], dtype="<i8")
-        value = _Said(len(now), tuple(sorted(gone)) if files else ())
+        value = _CatalogueHead(len(now), tuple(sorted(gone)) if files else ())
         mapped.write(folder / name, _MARK, value, (starts.tobytes(), b"".join(changed[one] for one in ordered)))

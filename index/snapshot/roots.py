@@ -74,7 +74,7 @@ class Plan(NamedTuple):
     reads: tuple[tuple[Root, tuple[str, ...]], ...]
 
 
-class _Given(NamedTuple):
+class _PathArgument(NamedTuple):
     """One path of the command line: `inside` the folder `base`, both real and spelled as on disk."""
 
     base: str
@@ -117,16 +117,16 @@ class _Disk:
         self.real = cache(self._real)
         self._names = cache(self._list)
 
-    def look_up(self, pattern: str) -> _Given:
+    def look_up(self, pattern: str) -> _PathArgument:
         path = Path(pattern)
         if pattern and path.is_dir():
-            return _Given(self.real(path), WHOLE, "folder")
+            return _PathArgument(self.real(path), WHOLE, "folder")
         if pattern and os.path.lexists(path):
-            return _Given(self.real(path.parent), self._spelled(path), "file")
+            return _PathArgument(self.real(path.parent), self._spelled(path), "file")
         if not glob.has_magic(pattern) or not glob.glob(pattern, recursive=True):
             raise IndexProblem(f"no file or folder {pattern or '(no name)'}; check the path")
         at = next(at for at, part in enumerate(path.parts) if glob.has_magic(part))
-        return _Given(self.real(Path(*path.parts[:at])), str(PurePosixPath(*path.parts[at:])), "glob")
+        return _PathArgument(self.real(Path(*path.parts[:at])), str(PurePosixPath(*path.parts[at:])), "glob")
 
     def _real(self, folder: Path) -> str:
         """The folder without links and dots."""
@@ -167,7 +167,7 @@ def _deepest(path: str, roots: Iterable[Root]) -> Root:
     return max((root for root in roots if root.holds(path)), key=lambda root: len(root.folder))
 
 
-def _owner(one: _Given, known: Sequence[Root], fresh: Sequence[str], *, anew: bool) -> Root | None:
+def _owner(one: _PathArgument, known: Sequence[Root], fresh: Sequence[str], *, anew: bool) -> Root | None:
     """The known root that this belongs to; None for a new one."""
     if anew and one.kind == "folder":
         return next((root for root in known if root.folder == one.base), None)
@@ -177,7 +177,7 @@ def _owner(one: _Given, known: Sequence[Root], fresh: Sequence[str], *, anew: bo
     return None if nearer else deepest
 
 
-def _fresh_folders(given: Sequence[_Given], known: Sequence[Root], *, anew: bool) -> list[str]:
+def _fresh_folders(given: Sequence[_PathArgument], known: Sequence[Root], *, anew: bool) -> list[str]:
     """The folders that become roots now: those given, where each glob begins, and the common folder of all other files."""
     new = [one for one in given if _owner(one, known, (), anew=anew) is None]
     folders = {one.base for one in new if one.kind != "file"}

@@ -26,7 +26,7 @@ _COUNTS = "counts.npy"
 _FULL = 4_000
 
 
-class Renamed(msgspec.Struct, frozen=True, array_like=True):
+class MovedDocument(msgspec.Struct, frozen=True, array_like=True):
     """A document that was moved: what its passages `first .. first+count-1` belong to now."""
 
     first: int
@@ -35,7 +35,7 @@ class Renamed(msgspec.Struct, frozen=True, array_like=True):
     url: str
 
 
-class Held(NamedTuple):
+class StoredPassage(NamedTuple):
     """A passage with what ranking needs of it. `lead` is of its document; `begins`: the passage is its document's first."""
 
     passage: Passage
@@ -47,10 +47,10 @@ class Held(NamedTuple):
 
 
 _RENAMED = "renamed.msgpack"
-_renamed = msgspec.msgpack.Decoder(list[Renamed])
+_renamed = msgspec.msgpack.Decoder(list[MovedDocument])
 
 
-def read_renamed(directory: Path) -> list[Renamed]:
+def read_renamed(directory: Path) -> list[MovedDocument]:
     """In the order of their passages. Raises IndexProblem."""
     path = directory / _RENAMED
     try:
@@ -59,7 +59,7 @@ def read_renamed(directory: Path) -> list[Renamed]:
         raise IndexProblem(f"{path} cannot be read ({error}); build the index again") from error
 
 
-def write_renamed(directory: Path, renamed: Iterable[Renamed]) -> None:
+def write_renamed(directory: Path, renamed: Iterable[MovedDocument]) -> None:
     if ordered := sorted(renamed, key=lambda one: one.first):
         (directory / _RENAMED).write_bytes(_encoder.encode(ordered))
 
@@ -149,10 +149,10 @@ class PassageStore:
             return msgspec.structs.replace(passage, source_id=now.source_id, url=now.url)
         return passage
 
-    def held(self, number: int) -> Held:
+    def held(self, number: int) -> StoredPassage:
         """Raises IndexProblem for a number that no segment holds."""
         segment, position = self._find(number)
-        return Held(
+        return StoredPassage(
             self._read(segment, position),
             segment.grams(position),
             segment.phrases(position),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from index.languages import UNDETERMINED
-from index.languages.detection import Looked, surely
+from index.languages.detection import ScannedText, surely
 from index.languages.letters import Table, members, table_of
 from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.model import Block, BlockKind, Document, Passage
@@ -123,7 +123,7 @@ def language_of(document: Document) -> str:
     text = "\n".join(document.text[block.start : block.end] for block in islice(running, _LOOKED_AT))
     if not any(map(str.isalpha, text)):
         text = document.text[:20_000]
-    looked = Looked(text)
+    looked = ScannedText(text)
     result = looked.language()
     if document.language is None or result == UNDETERMINED:
         return document.language or result

@@ -9,7 +9,7 @@ from index.build.build import Build
 from index.build.local_sink import LocalSink
 from index.model import Document
 from index.search.local_backend import LocalBackend
-from index.search.opened import Opened
+from index.search.opened import OpenSnapshot
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.snapshot import Manifest
@@ -83,7 +83,7 @@ def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = ()
             build.close()
 
 
-def opened_by(searcher: Searcher) -> Opened:
+def opened_by(searcher: Searcher) -> OpenSnapshot:
     """The files that a searcher over a folder reads."""
     backend = searcher.backend
     assert isinstance(backend, LocalBackend)

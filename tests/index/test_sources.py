@@ -45,7 +45,7 @@ def bring_in(
     return ingest.bring_in(index, patterns, only=only, rules=rules, stdin=stdin, pool=READERS[0])
 
 
-def follow(index: Path) -> ingest.Updated:
+def follow(index: Path) -> ingest.UpdateResult:
     return ingest.follow(index, pool=READERS[0])
 
 

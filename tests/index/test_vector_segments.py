@@ -14,7 +14,7 @@ from index.embedders.lsa import Lsa, fit
 from index.embedders.lsa_folding import BATCH, Folding
 from index.engines import vectors
 from index.engines.vector_segments import GRAPH_FROM, Batch
-from index.engines.vectors import VectorIndex, merges
+from index.engines.vectors import SegmentedVectors, merges
 from index.errors import IndexProblem
 from index.snapshot.allowed import Allowed
 from tests.index.conftest import DOCUMENTS
@@ -49,7 +49,7 @@ class Held:
     def path(self) -> Path:
         return self.folder / str(self.step) / vectors.FILE
 
-    def change(self, add: int = 0, remove: NDArray[np.int64] = NONE) -> VectorIndex:
+    def change(self, add: int = 0, remove: NDArray[np.int64] = NONE) -> SegmentedVectors:
         rows, labels = rows_of(add, self.step + 5), np.arange(self.next, self.next + add)
         self.next += add
         before, self.step = self.path, self.step + 1
@@ -65,7 +65,7 @@ class Held:
         assert size == opened.size
         return opened
 
-    def found(self, opened: VectorIndex, k: int = 10, allowed: list[int] | None = None) -> float:
+    def found(self, opened: SegmentedVectors, k: int = 10, allowed: list[int] | None = None) -> float:
         """The share of the true best `k` that is found; all cosines are exact, and best first."""
         numbers = np.array(sorted(self.live) if allowed is None else allowed, dtype=np.int64)
         rows = np.array([self.live[number] for number in numbers.tolist()])

@@ -51,7 +51,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     conflict_value_outdated: Text  # names {value}, {source}
 
 
-class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NoticeLabels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Headings and lead-ins of an answer's layout, without punctuation."""
 
     source: Text
@@ -71,5 +71,5 @@ class Notices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     reasons: Reasons
     declined: Declined
     replies: Replies
-    labels: Labels
+    labels: NoticeLabels
     punctuation: Punctuation

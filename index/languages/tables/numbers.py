@@ -96,7 +96,7 @@ class Dates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     gap: Words  # may separate day, month and year
 
 
-class Naming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NumberNaming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where a number names a thing instead of counting."""
 
     words: Words  # "room 5": the word ends before the number, with or without a point
@@ -117,7 +117,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     bounds: Bounds
     afternoon: Afternoon
     dates: Dates
-    naming: Naming
+    naming: NumberNaming
 
 
 def phrases_in(phrases: Phrases) -> tuple[str, ...]:

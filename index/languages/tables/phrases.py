@@ -30,7 +30,7 @@ class DirectReplies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     out_of_scope: Text
 
 
-class Headings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AnswerHeadings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Headings of a report."""
 
     conclusion: Text
@@ -59,6 +59,6 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     refusals: Refusals
     no_such_kind: NoSuchKind
     replies: DirectReplies
-    headings: Headings
+    headings: AnswerHeadings
     quotation_marks: QuotationMarks
     hints: Hints

@@ -68,7 +68,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     particle: Patterns  # a meaningless remainder at the end
 
 
-class Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class QuestionWording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Words that say how something is asked, and not what about; read in the language of the question."""
 
     asking: Words
@@ -82,4 +82,4 @@ class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     clauses: Clauses
     comparison: Comparison
     statement: Statement
-    wording: Wording
+    wording: QuestionWording

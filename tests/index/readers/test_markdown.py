@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from index.model import Document
 from index.readers.formats import Source, read
 from index.readers.markdown import read_markdown
-from index.readers.markdown_inline import Anchors, Seen
+from index.readers.markdown_inline import Anchors, InlineText
 from index.readers.markdown_quick import is_quick
 from index.readers.markdown_syntax import parser, read_lines
 
@@ -127,9 +127,9 @@ def test_items_are_separate_blocks() -> None:
         ("A[^1] b^[inline *note*].\n\n[^1]: The note.", "A[1] b[2].\n\n[1] The note.\n\n[2] inline note"),
         ("[ref][x] and [y]({{ site.url }}/a) and [z]({{< ref \"a b\" >}})\n\n[x]: {{ site.base }}/p", "ref and y and z"),
         ("Ask in {% channel \"people\" %}.", "Ask in people."),
-        ("<!-- a\n\nb -->\n\nSeen", "Seen"),
+        ("<!-- a\n\nb -->\n\nSeen", "InlineText"),
         ("Text {: .class }\n{: #id }", "Text"),
-        ("[iframe src=\"a\" height=3]\n\n[[toc]]\n\nSeen", "Seen"),
+        ("[iframe src=\"a\" height=3]\n\n[[toc]]\n\nSeen", "InlineText"),
         ("<details>\n<summary>More</summary>\n\nHidden *text*\n\n</details>", "More\n\nHidden text"),
         ("<div markdown=\"1\">\nSome *text*\n</div>", "Some text"),
     ],
@@ -414,7 +414,7 @@ def test_quick_path_matches_the_parser(line: str) -> None:
     if line and is_quick(line):
         read_lines(parser(line, mdx=False), [slow], {})
         assert slow.children
-        assert Seen({}, {}).line(quick) == Seen({}, {}).line(slow)
+        assert InlineText({}, {}).line(quick) == InlineText({}, {}).line(slow)
 
 
 def test_most_lines_are_quickly_read() -> None:
