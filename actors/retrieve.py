@@ -19,7 +19,7 @@ from bus.powers.searching import SearchRequest
 from bus.wire.errors import Failure
 from bus.wire.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from index.filters import narrowed, words_of
-from index.masking.parts import masked
+from index.masking import masked
 from prompts import notices
 
 

@@ -12,7 +12,7 @@ from index.engines import search_engines
 from index.errors import IndexProblem
 from index.groups import counted
 from index.model import Entry
-from index.readers.formats import by_suffix
+from index.readers import by_suffix
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
 from index.snapshot.snapshot import Manifest

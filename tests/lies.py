@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from index.languages.folding import normal, visible
-from index.masking.text import mask
+from index.masking import mask
 from index.text.sentences import split
 
 Kind = Literal["true", "true_quote", "number", "swapped", "negation", "quote", "citation", "miscited"]

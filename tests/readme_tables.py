@@ -13,7 +13,7 @@ import msgspec
 
 from actors.pipeline import ACTORS, pipeline
 from bus.wire.messages import CATALOGUE, message_type
-from index.readers.formats import KNOWN_UNREAD, formats
+from index.readers import KNOWN_UNREAD, all_formats
 from prompts.documentation import documentation
 from runtime import settings
 from runtime.cli import commands, groundwire
@@ -94,7 +94,7 @@ def cli() -> str:
 
 def formats_read() -> str:
     rows = ["| format | | by | kept | not kept |", "|---|---|---|---|---|"]
-    for one in formats():
+    for one in all_formats():
         suffixes = " ".join(f"`{suffix}`" for suffix in one.suffixes)
         by = one.library + (
             f" (`groundwire[{one.extra}]`)" if one.extra in EXTRAS else f" ({one.extra})" if one.extra else ""

@@ -8,8 +8,7 @@ from actors.question.profile import profile_of
 from actors.text.links import defang
 from bus.wire.messages import AnswerRequested, Flag
 from index.languages.folding import visible
-from index.masking.stream import MaskStream
-from index.masking.text import mask, values_in
+from index.masking import MaskStream, mask, values_in
 from index.source_paths import published
 
 

@@ -17,7 +17,7 @@ from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of
 from bus.powers.protocols import Ask
 from bus.wire.messages import AnswerDrafted, AnswerRequested, Sentence
-from index.masking.text import mask, values_in
+from index.masking import mask, values_in
 from index.text.citations import strip_markers
 from index.text.sentences import SentenceStream
 from prompts import contracts

@@ -7,8 +7,7 @@ from msgspec import UNSET
 
 from bus.runs.citing import placed
 from bus.wire.messages import Flag, Settled, WithheldSentence
-from index.masking.parts import masked
-from index.masking.text import mask, values_in
+from index.masking import mask, masked, values_in
 
 
 def private(settled: Settled, *, shown: str) -> Settled:

@@ -11,7 +11,7 @@ from bus.journal.journal import EventFrame
 from bus.powers.events import numbers_behind, shown_text
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, Reference, Span
-from index.masking.parts import masked
+from index.masking import masked
 from index.text.citations import markers
 
 

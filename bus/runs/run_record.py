@@ -19,7 +19,7 @@ from bus.wire.messages import (
     Settled,
     WithheldSentence,
 )
-from index.masking.text import mask
+from index.masking import mask
 from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
 
 

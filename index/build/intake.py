@@ -20,7 +20,7 @@ from index.documents.report import Report, Skip
 from index.groups import Groups
 from index.model import Entry
 from index.names import printable
-from index.readers.unreadable import Unreadable
+from index.readers import Unreadable
 from index.reading.job import Outcome, Task
 from index.reading.pool import Pool
 from index.reading.readings import Readings

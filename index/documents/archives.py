@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from index.readers import Unreadable
 from index.readers.decoding import decode
 from index.readers.packages import refuse_bomb
-from index.readers.unreadable import Unreadable
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 _ENCRYPTED, _UTF8 = 0x1, 0x800

@@ -12,8 +12,7 @@ from index.documents.archives import is_archive
 from index.documents.ignoring import Ignoring
 from index.errors import IndexProblem
 from index.names import printable
-from index.readers.formats import KNOWN_UNREAD, by_suffix
-from index.readers.unreadable import Unreadable
+from index.readers import KNOWN_UNREAD, Unreadable, by_suffix
 from index.snapshot.roots import WHOLE, Plan, Root
 
 RECORDS = frozenset((".jsonl", ".ndjson"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from index.readers.unreadable import Unreadable
+from index.readers import Unreadable
 
 _MAX_LISTED = 1000
 _FILE = "skipped.json"

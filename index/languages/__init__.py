@@ -1,9 +1,11 @@
 """Everything Groundwire knows about languages: a folder per language, a TOML file per subject, and the reader that checks them.
 
-`LANGUAGES` are the folders. `of(language)` returns a language's tables. Every language has the same ones: a missing or
-unknown file or key is rejected by name. The shape of each file, with the meaning of its tables, is the Struct of the same
-name in `tables`. Code asks for a table and never for a language by name, except for `FALLBACK`, which is used when a text is
-in none of these languages.
+Input: the code of one of `LANGUAGES` (`of`), or a text (`detection.detect`). Output: its tables, or its code. Guarantees:
+every language has the same tables, and a missing or unknown file or key is rejected by name. The other modules are functions over
+these tables: words, stems, folding, scripts, numerals, negation.
+
+The shape of each file is the Struct of the same name in `tables`. Code asks for a table and never for a language by name, except
+for `FALLBACK`, which is used when a text is in none of these languages. Imports no other package.
 """
 
 import re

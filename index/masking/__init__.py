@@ -1,5 +1,15 @@
-"""Personal data in a text, and its mask. It knows the languages and the validators of numbers, and nothing above them.
+"""Personal data in a text, and its mask.
 
-`text` has the mask itself; each other module recognises one kind of personal data. phonenumbers and python-stdnum, which
-know the world's phone numbers and identity numbers, are at home here.
+Input: a text, any JSON value (`masked`), or a stream of text (`MaskStream`). Output: the same with MASK in place of every character
+of personal data, so offsets stay valid; `values_in` lists the masked values. Guarantees: no model and no network, time linear in
+the length, the same result for a stream as for the whole text.
+
+Imports the languages and the paths of sources. phonenumbers and python-stdnum are used here only.
 """
+
+from index.masking.parts import masked
+from index.masking.sign import MASK
+from index.masking.stream import MaskStream
+from index.masking.text import mask, values_in
+
+__all__ = ["MASK", "MaskStream", "mask", "masked", "values_in"]

@@ -63,7 +63,7 @@ KNOWN_UNREAD: dict[str, str] = {
 
 
 @cache
-def formats() -> tuple[Format, ...]:
+def all_formats() -> tuple[Format, ...]:
     """Every format, in the order of their names."""
     package = __name__.rpartition(".")[0]
     modules = [name for _, name, _ in pkgutil.iter_modules(import_module(package).__path__)]
@@ -74,7 +74,7 @@ def formats() -> tuple[Format, ...]:
 
 @cache
 def by_suffix() -> dict[str, Format]:
-    return {suffix: one for one in formats() for suffix in one.suffixes}
+    return {suffix: one for one in all_formats() for suffix in one.suffixes}
 
 
 def read(source: Source) -> Document:

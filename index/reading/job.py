@@ -6,7 +6,7 @@ from typing import Self
 
 import msgspec
 
-from index.readers.unreadable import Unreadable
+from index.readers import Unreadable
 from index.snapshot.prepared import Prepared
 
 _STRETCH_BYTES = 1024 * 1024

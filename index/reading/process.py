@@ -13,9 +13,7 @@ from pathlib import Path
 import msgspec
 
 from index.child import OUT_OF_MEMORY, limit, requests
-from index.readers.formats import Source, formats, read
-from index.readers.records import read_records
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, all_formats, read, read_records
 from index.reading.job import Limits, Outcome, Task
 from index.snapshot.prepared import prepare, prepare_all
 
@@ -27,7 +25,7 @@ def main() -> None:
     limits = msgspec.json.decode(sys.argv[-1], type=Limits)
     tasks, send = requests(Task)
     limit(memory_bytes=limits.memory_bytes)
-    formats()
+    all_formats()
     send([])
     for task in tasks:
         signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)

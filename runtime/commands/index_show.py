@@ -13,9 +13,7 @@ from index.documents.files import MAX_BYTES, RECORDS, unsupported
 from index.errors import IndexProblem
 from index.groups import Groups, narrowed
 from index.model import Block, Document
-from index.readers.formats import KNOWN_UNREAD, Source, by_suffix, read
-from index.readers.records import read_records
-from index.readers.unreadable import Unreadable
+from index.readers import KNOWN_UNREAD, Source, Unreadable, by_suffix, read, read_records
 from index.text.passages import cut
 from runtime.commands.options import one_line_errors
 from runtime.terminal import one_line, say, say_json

@@ -13,7 +13,7 @@ from bus.journal.records import Stage
 from bus.runs.run_record import record_of
 from bus.runs.story import story_of
 from bus.wire.messages import words_asked
-from index.masking.parts import masked
+from index.masking import masked
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of

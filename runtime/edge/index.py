@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from bus.powers.served_index import Held, ServedIndex, held_for, served_index
-from index.masking.parts import masked
+from index.masking import masked
 from runtime.edge.door import CALLER
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route

@@ -17,7 +17,7 @@ from bus.runs.story import readable
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
-from index.masking.text import mask
+from index.masking import mask
 from prompts.vocabulary import Outcome
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem

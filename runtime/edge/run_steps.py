@@ -8,7 +8,7 @@ import msgspec
 from actors.pipeline import pipeline
 from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record
-from index.masking.parts import masked
+from index.masking import masked
 from prompts.library import RenderedPrompt
 from runtime.edge.run_trace import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
 from runtime.replay.masked import masked_trace

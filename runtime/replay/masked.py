@@ -7,7 +7,7 @@ import msgspec
 from bus.journal.records import Record
 from bus.wire.errors import Poison
 from bus.wire.messages import Question, question_about
-from index.masking.parts import masked
+from index.masking import masked
 from runtime.replay.trace import Trace
 
 

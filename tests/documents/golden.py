@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from index.model import Document
-from index.readers.formats import Source, by_suffix, read
+from index.readers import Source, by_suffix, read
 from tests.documents.described import LANGUAGES, described
 from tests.documents.writers import WRITERS
 from tests.documents.written import lines, quoted

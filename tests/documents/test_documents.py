@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from index.model import Document
-from index.readers.formats import formats
+from index.readers import all_formats
 from tests.documents.described import Table, described, words
 from tests.documents.golden import able, document, kept, listed, told
 from tests.documents.writers import WRITERS
@@ -26,7 +26,7 @@ NOT_WRITTEN = {
 
 def test_every_format_is_here() -> None:
     here = set(listed())
-    absent = {one.name for one in formats() if not one.extra and not here & set(one.suffixes)}
+    absent = {one.name for one in all_formats() if not one.extra and not here & set(one.suffixes)}
     assert absent == set(NOT_WRITTEN)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from index.model import Document
-from index.readers.formats import Source, by_suffix, read
+from index.readers import Source, by_suffix, read
 from tests.documents.described import (
     Code,
     Definition,

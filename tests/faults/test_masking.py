@@ -16,7 +16,7 @@ from bus.journal.journal import Journal
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.messages import About, Citation, Conflict, Flag, Passage, QuestionAsked, Settled, WithheldSentence
 from index.languages import LANGUAGES
-from index.masking.sign import MASK
+from index.masking import MASK
 from runtime.cli import groundwire
 from runtime.commands import answer_shown
 from runtime.commands.asked_over import OverBus

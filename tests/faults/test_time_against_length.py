@@ -16,8 +16,7 @@ from actors.evidence.spans import numbered
 from actors.evidence.statements import statements
 from actors.gate.check import check_answer
 from index.languages.detection import detect
-from index.masking.stream import MaskStream
-from index.masking.text import mask
+from index.masking import MaskStream, mask
 from index.text.sentences import split
 from prompts.contracts import Evidence
 from runtime.engines.extractive.features import features, read_question, read_sentences

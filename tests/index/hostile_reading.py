@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from index.model import Document
-from index.readers.formats import Format, Source, by_suffix
+from index.readers import Format, Source, by_suffix
 from index.reading.process import main
 
 

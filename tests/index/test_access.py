@@ -17,8 +17,7 @@ from index.documents.access import ACCESS_FILE, AccessRules
 from index.documents.report import Report
 from index.errors import IndexProblem
 from index.groups import Groups, counted, narrowed
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 from index.reading.pool import Pool
 from index.search.searcher import Searcher
 from index.snapshot import snapshot

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.model import Block, Document, Passage
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 from index.snapshot.prepared import Prepared, prepare
 from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore

@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.masking.parts import masked
-from index.masking.sign import MASK
-from index.masking.stream import MaskStream
-from index.masking.text import mask, values_in
+from index.masking import MASK, MaskStream, mask, masked, values_in
 from index.source_paths import source_path
 
 FORMS = tomllib.loads(Path(__file__).with_name("personal_data.toml").read_text(encoding="utf-8"))["form"]

@@ -6,10 +6,9 @@ import zipfile
 import pytest
 
 from index.model import Document
+from index.readers import Source, Unreadable
+from index.readers import read as read_source
 from index.readers.decoding import decode
-from index.readers.formats import Source
-from index.readers.formats import read as read_source
-from index.readers.unreadable import Unreadable
 from index.text.passages import cut
 from tests.index import files
 

@@ -9,7 +9,7 @@ from actors.outcome.ends import code_of, words_of
 from actors.text.limit import tokens_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import NearPassage, Settled
-from index.masking.text import mask
+from index.masking import mask
 from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
 from runtime.edge.openai.asking import is_refusal
 from runtime.edge.openai.responses_asked import items_of

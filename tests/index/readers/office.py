@@ -13,7 +13,7 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 
 from index.model import Document
-from index.readers.formats import Source, read
+from index.readers import Source, read
 
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _SPACES = " ".join(

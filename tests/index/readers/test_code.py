@@ -6,8 +6,7 @@ import pytest
 
 from index.documents.files import unsupported
 from index.model import Document
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 
 
 def document(text: str, name: str) -> Document:

@@ -6,8 +6,7 @@ import zipfile
 import pytest
 
 from index.model import Document, Metadata
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 from tests.index import files
 
 CONTAINER = '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'

@@ -6,8 +6,7 @@ from importlib.util import find_spec
 import pytest
 
 from index.model import Document
-from index.readers.formats import Source, by_suffix, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, by_suffix, read
 
 RTF = rb"""{\rtf1\ansi\deff0{\fonttbl{\f0 Arial;}}{\stylesheet{\s1\outlinelevel0 heading 1;}}
 {\pard\s1\outlinelevel0 Fees\par}{\pard The \u233?l\u232?ve pays\super\chftn{\footnote\pard\chftn In cash.}\par}

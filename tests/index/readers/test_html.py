@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.model import Document, Metadata
+from index.readers import Source, Unreadable, read
 from index.readers.building import TextBuilder
-from index.readers.formats import Source, read
 from index.readers.html import read_fragment
-from index.readers.unreadable import Unreadable
 
 
 def page(html: str | bytes, suffix: str = ".html") -> Document:

@@ -1,7 +1,7 @@
 """What introduces a list, a table or code, and how far it reaches."""
 
 from index.model import Block, Document
-from index.readers.formats import Source, read
+from index.readers import Source, read
 
 
 def intros(text: str, suffix: str = ".md") -> list[tuple[str, str]]:

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from index.model import Document, Metadata
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 
 MESSAGE = """From: =?utf-8?q?Ada_L=2E?= <ada@example.org>
 To: bob@example.org

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it.token import Token
 
 from index.model import Document
-from index.readers.formats import Source, read
+from index.readers import Source, read
 from index.readers.markdown import read_markdown
 from index.readers.markdown_inline import Anchors, InlineText
 from index.readers.markdown_quick import is_quick

@@ -3,8 +3,7 @@
 import nbformat
 import pytest
 
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 
 
 def test_cells_and_what_they_wrote() -> None:

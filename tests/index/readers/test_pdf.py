@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph, Table
 
 from index.model import Document
-from index.readers.formats import Source, read
+from index.readers import Source, read
 from index.readers.hyphenation import joined, words_of
 from index.readers.pdf_properties import iso_date, title_of
 

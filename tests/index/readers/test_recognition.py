@@ -8,9 +8,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from index.readers.formats import Source, read
+from index.readers import Source, Unreadable, read
 from index.readers.recognition import lines_of
-from index.readers.unreadable import Unreadable
 
 LINES = (
     "The furnace is opened by the foreman alone, and",

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from index.model import Document, Metadata
-from index.readers.records import read_records
+from index.readers import read_records
 
 
 def test_broken_record_line_is_named() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from index.model import Document
-from index.readers.formats import Source, read
+from index.readers import Source, read
 
 
 def rst(text: str) -> Document:

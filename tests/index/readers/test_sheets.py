@@ -10,11 +10,10 @@ import openpyxl
 import pytest
 
 from index.model import Metadata
-from index.readers import grid
+from index.readers import Unreadable, grid
 from index.readers.cell_text import shown
 from index.readers.grid import Grid, letters
 from index.readers.tabular import head
-from index.readers.unreadable import Unreadable
 from tests.index import files
 from tests.index.readers.office import blocks, given, saved, sheet
 

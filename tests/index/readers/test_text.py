@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.readers.formats import Source, read
+from index.readers import Source, read
 from index.readers.text import chapters
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from index.model import Document
-from index.readers.formats import Source, read
-from index.readers.unreadable import Unreadable
+from index.readers import Source, Unreadable, read
 
 OTHER = """<rss><channel><title>News</title><about>All <b>of</b> it</about>
 <list><item><name>France</name><code>FR</code></item><item><name>Spain</name></item></list>
