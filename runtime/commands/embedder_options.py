@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
     """Adds --embed-url and --embed-model."""
     url = click.option(
-        "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedders.embedder]"
+        "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedder]"
     )
     model = click.option(
         "--embed-model", default="", help="Embedding model: its name on the server, a folder or a hub id."

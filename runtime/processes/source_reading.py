@@ -47,7 +47,7 @@ class Sources:
             case ListAsked():
                 return await self._on_index(lambda searcher: list_of(searcher, question))
             case _ if not self._originals:
-                raise NotServed("files are not served here; the setting index.documents.originals lets them be")
+                raise NotServed("files are not served here; the setting index.originals lets them be")
             case PieceAsked():
                 return await self._files.piece(question)
             case PageAsked():

@@ -1,4 +1,4 @@
-"""`index.documents.originals = false`: text is shown, files and pictures of pages are not."""
+"""`index.originals = false`: text is shown, files and pictures of pages are not."""
 
 from collections.abc import Callable
 from pathlib import Path
